@@ -1,0 +1,65 @@
+"""What every stage's `main()` does: read the settings, run, write the summary last, record the run in MLflow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.records import LEDGER, RECORD, RecordError, atomic_path, check_counts, count_reasons, write_records
+from compass.settings import Settings, SettingsError, load_settings
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a stage did: `metrics/<stage>.json`.
+
+    `read`, `kept` and `dropped` (reason to count) are rows, None for stages that do not curate. `metrics` holds
+    whatever else the stage measured.
+    """
+
+    stage: str
+    read: int | None = None
+    kept: int | None = None
+    dropped: dict[str, int] | None = None
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+def write_split(folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any) -> Summary:
+    """Write a curation stage's `kept.parquet` and `dropped.parquet` after checking that no row was lost."""
+    check_counts(stage, read=read, kept=kept, dropped=dropped)
+    write_records(Path(folder) / "dropped.parquet", dropped.select(LEDGER.names).cast(LEDGER))
+    write_records(Path(folder) / "kept.parquet", kept.select(RECORD.names).cast(RECORD))
+    reasons = count_reasons(dropped.column("reason").to_pylist())
+    return Summary(stage, read=read, kept=kept.num_rows, dropped=reasons, metrics=metrics)
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write JSON whole or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def main(stage: str, run: Callable[[Settings], Summary], errors: tuple[type[Exception], ...] = ()) -> None:
+    """Run one stage as `dvc repro` does: from the repository's root, with `params.yaml`.
+
+    An error of the user's making (settings, records, or one of `errors`) ends the process with its message alone;
+    any other propagates with its traceback.
+    """
+    from compass import tracking
+
+    try:
+        settings = load_settings()
+        with tracking.stage_run(stage, settings) as tracked:
+            summary = run(settings)
+            tracked.summary(asdict(summary))
+            write_json(f"metrics/{stage}.json", asdict(summary))
+    except (SettingsError, RecordError, *errors) as error:
+        sys.exit(f"{stage}: {error}")
