@@ -72,7 +72,8 @@ class Source(Section):
     """A dataset id on the Hugging Face hub; give either this or `path`."""
 
     revision: str = ""
-    """The hub revision (commit) to read; required with `hub`, so that a run can be repeated."""
+    """The hub commit to read; required with `hub`. A branch (`main`) is read at its present commit, which the summary
+    names with a warning: only a commit can be repeated."""
 
     subset: str = ""
     """The hub dataset's configuration, where it has several."""
@@ -98,8 +99,14 @@ class Source(Section):
     level_field: str = ""
     """Where the source's own difficulty is, if published."""
 
+    options_field: str = ""
+    """With the adapter `options`: where the list of choices is."""
+
     licence: str = "unknown"
     """The licence the rows are published under."""
+
+    strip_prefixes: list[str] = []
+    """Instructions that the source puts before every problem; removed from the start of the text."""
 
     strip_suffixes: list[str] = []
     """Instructions that the source appends to every problem; removed from the end of the text."""
@@ -112,7 +119,7 @@ class Source(Section):
         if bool(self.path) == bool(self.hub):
             raise ValueError(f"source {self.name!r}: give either `path` or `hub`")
         if self.hub and not self.revision:
-            raise ValueError(f"source {self.name!r}: `hub` needs a pinned `revision` (a commit)")
+            raise ValueError(f"source {self.name!r}: `hub` needs a `revision`: a commit, or `main` until it is pinned")
         return self
 
 
@@ -133,6 +140,12 @@ class Collect(Section):
 
     max_answer_chars: Positive = 2_000
     """A longer gold answer is dropped as unreadable input."""
+
+    max_solution_chars: Positive = 100_000
+    """A longer published solution is dropped as unreadable input, with its row."""
+
+    allow_licences: list[str] = []
+    """Licences whose rows are kept, as the sources name them; rows under any other are dropped. Empty allows all."""
 
     @model_validator(mode="after")
     def _unique_names(self) -> Collect:

@@ -1,0 +1,217 @@
+"""From sources to records: every row of every source is kept, or dropped into the ledger with a reason.
+
+Rows that are merely bad (no problem, no answer, an id twice, too long, another licence) are dropped. A source that
+cannot be what its settings say (missing file, wrong field name, no rows at all) is a `SourceError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.records import LEDGER, RECORD, Drop, Reason, count_reasons, record_id, split, table
+from compass.settings import Collect, Source
+from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
+from compass.sources.hub import hub_rows, is_commit, resolve_commit
+from compass.sources.read import Row, SourceError, data_files, expand, file_rows
+
+STAGE = "collect"
+BATCH = 8192
+"""Rows held as Python objects at a time; the rest is in Arrow tables."""
+
+CHECK_FIELDS_AFTER = 1000
+"""Rows without any sign of a configured field after which its name is called wrong."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was read: records, the ledger, and the facts of each source for the summary."""
+
+    kept: pa.Table
+    dropped: pa.Table
+    read: int
+    sources: dict[str, dict[str, Any]]
+
+
+def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -> Collected:
+    """Read sources into records, in their order.
+
+    Args:
+        sources: what to read.
+        limits: longest texts and allowed licences.
+        folders: values of `${NAME}` in paths, before the environment's.
+
+    Returns:
+        Kept rows (`RECORD`), dropped rows (`LEDGER`), and for each source its rows, drops by reason, and file or commit.
+
+    Raises:
+        SourceError: a source cannot be read; names file or hub id, and row.
+    """
+    kept, dropped, facts, total = [RECORD.empty_table()], [LEDGER.empty_table()], {}, 0
+    for source in sources:
+        read, reasons = 0, []
+        rows, origin = _rows(source, folders)
+        for records, ledger in _batches(source, rows, limits):
+            kept.append(records)
+            dropped.append(ledger)
+            read += records.num_rows + ledger.num_rows
+            reasons += ledger.column("reason").to_pylist()
+        facts[source.name] = {
+            **origin,
+            "licence": source.licence,
+            "read": read,
+            "kept": read - len(reasons),
+            "dropped": count_reasons(reasons),
+        }
+        total += read
+    return Collected(pa.concat_tables(kept), pa.concat_tables(dropped), total, facts)
+
+
+def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders: str | Path) -> Collected:
+    """Read held-out benchmarks; `source` is the benchmark's name.
+
+    A benchmark is whole or it is another benchmark: a row that would be dropped from a source is an error here.
+
+    Raises:
+        SourceError: as `collect`, and for the first row that cannot be used.
+    """
+    found = collect(benchmarks, limits.model_copy(update={"allow_licences": []}), **folders)
+    if found.dropped.num_rows:
+        row = found.dropped.slice(0, 1).to_pylist()[0]
+        raise SourceError(
+            f"benchmark {row['source']}: row {row['source_id']} is unusable ({row['reason']}: {row['evidence']}); "
+            f"a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`"
+        )
+    return found
+
+
+def _rows(source: Source, folders: Mapping[str, Any]) -> tuple[Iterator[tuple[str, str, Row]], dict[str, Any]]:
+    """Rows as (place for messages, row number as id, row), and where they come from."""
+    if source.hub:
+        commit = resolve_commit(source.hub, source.revision)
+        origin = {"hub": source.hub, "revision": source.revision, "commit": commit}
+        if not is_commit(source.revision):
+            origin["warning"] = (
+                f"{source.hub}: revision {source.revision!r} can move; pin `revision: {commit}` to repeat this run"
+            )
+        numbered = ((f"{source.hub}: row {n}", str(n), row) for n, row in hub_rows(source, commit))
+        return numbered, origin
+    files = data_files(expand(source.path, **folders))
+    many = len(files) > 1
+    numbered = (
+        (f"{file}: row {n}", f"{file.name}:{n}" if many else str(n), row)
+        for file in files
+        for n, row in file_rows(file)
+    )
+    return numbered, {"path": source.path, "files": len(files)}
+
+
+def _batches(
+    source: Source, rows: Iterator[tuple[str, str, Row]], limits: Collect
+) -> Iterator[tuple[pa.Table, pa.Table]]:
+    if source.adapter not in ADAPTERS:
+        raise SourceError(
+            f"source {source.name!r}: unknown adapter {source.adapter!r}; there are {', '.join(ADAPTERS)}"
+        )
+    adapter = ADAPTERS[source.adapter]
+    fields = _Fields(source)
+    seen: dict[str, str] = {}
+    batch: list[tuple[dict[str, Any], Drop | None]] = []
+    number = -1
+    for number, (place, row_id, row) in enumerate(rows):
+        if source.max_rows and number >= source.max_rows:
+            break
+        fields.check(row, place)
+        batch.append(_record(source, adapter, row, row_id, seen, limits))
+        if len(batch) == BATCH:
+            yield _split(batch)
+            batch = []
+    if number < 0:
+        raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows; remove it or fill it")
+    fields.finish()
+    if batch:
+        yield _split(batch)
+
+
+def _split(batch: list[tuple[dict[str, Any], Drop | None]]) -> tuple[pa.Table, pa.Table]:
+    return split(table([record for record, _ in batch]), [drop for _, drop in batch], STAGE)
+
+
+def _record(
+    source: Source, adapter: Adapter, row: Row, row_id: str, seen: dict[str, str], limits: Collect
+) -> tuple[dict[str, Any], Drop | None]:
+    published = adapter(row, source)
+    own_id = reach(row, source.id_field) if source.id_field else MISSING
+    source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
+    first_row = seen.setdefault(source_id, row_id)
+    drop = _verdict(published, source, limits)
+    if first_row != row_id:
+        drop = Drop(Reason.DUPLICATE_ID, {"source_id": source_id, "row": row_id, "first_row": first_row})
+        source_id = f"{source_id}#row{row_id}"  # two rows never share an id, dropped ones included
+    record = {
+        "id": record_id(source.name, source_id),
+        "source": source.name,
+        "source_id": source_id,
+        # Cut to the limits, which only dropped rows exceed: a 10 MB answer does not belong into the ledger whole.
+        "problem": clean(published.problem or "")[: limits.max_problem_chars],
+        "answer": clean(published.answer)[: limits.max_answer_chars],
+        "solution": clean(published.solution)[: limits.max_solution_chars],
+        "licence": source.licence,
+        "source_level": clean(published.level),
+    }
+    return record, drop
+
+
+def _verdict(published: Published, source: Source, limits: Collect) -> Drop | None:
+    if limits.allow_licences and source.licence not in limits.allow_licences:
+        return Drop(Reason.LICENCE, {"licence": source.licence, "allowed": limits.allow_licences})
+    if published.problem is None:
+        return Drop(Reason.UNDECODABLE, {"field": source.problem_field, "needs": "text, or messages with a user's"})
+    for field in ("problem", "answer", "solution"):
+        length, limit = len(getattr(published, field)), getattr(limits, f"max_{field}_chars")
+        if length > limit:
+            return Drop(Reason.TOO_LARGE, {"field": field, "characters": length, "limit": limit})
+    if not published.problem.strip():
+        return Drop(Reason.EMPTY_PROBLEM, {"field": source.problem_field})
+    if not published.answer.strip():
+        return Drop(Reason.MISSING_ANSWER, {"fields": [f for f in (source.answer_field, source.solution_field) if f]})
+    return None
+
+
+def clean(text: str) -> str:
+    """Text that can be written as UTF-8: lone surrogates, which JSON can smuggle in, become U+FFFD."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+class _Fields:
+    """Tells a wrong field name, which no row has, from a field that some rows lack."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        names = ("problem_field", "answer_field", "solution_field", "id_field", "level_field", "options_field")
+        self.unseen = {name: getattr(source, name) for name in names if getattr(source, name)}
+        self.rows = 0
+        self.found: dict[str, None] = {}
+        self.place = ""
+
+    def check(self, row: Row, place: str) -> None:
+        if not self.unseen:
+            return
+        self.rows += 1
+        self.place = place
+        self.found |= dict.fromkeys(row)
+        self.unseen = {name: path for name, path in self.unseen.items() if reach(row, path) is MISSING}
+        if self.rows == CHECK_FIELDS_AFTER:
+            self.finish()
+
+    def finish(self) -> None:
+        for name, path in self.unseen.items():
+            raise SourceError(
+                f"source {self.source.name!r}: none of the first {self.rows} rows (to {self.place}) has the field {path!r} "
+                f"that `{name}` names; found: {', '.join(self.found) or 'no fields'}"
+            )
+        self.unseen = {}

@@ -1,0 +1,98 @@
+"""The gold answer of a row, from whatever a source publishes it in.
+
+A gold is taken as published: a string, a number, a list of one, JSON of such a list, the text behind `####`, or the last
+balanced `\\boxed{}` of a worked solution. It is not interpreted here; whether it can be read is the verifier's to say.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+BOXES = ("\\boxed", "\\fbox")
+
+
+def gold_answer(value: Any, solution: str = "") -> str:
+    """The gold in a published value, else in the solution; empty when neither has one.
+
+    Args:
+        value: what the answer field holds: a string, number, list or None.
+        solution: the worked solution's text.
+
+    A list of several answers is joined by ", " in its order, as answer keys write it.
+    """
+    if isinstance(value, list):
+        parts = [gold_answer(part) for part in value]
+        found = ", ".join(part for part in parts if part)
+    elif isinstance(value, bool) or value is None:
+        found = "" if value is None else str(value)
+    elif isinstance(value, float):
+        found = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    elif isinstance(value, int):
+        found = str(value)
+    elif isinstance(value, str):
+        found = _from_text(value)
+    else:
+        found = ""
+    return found or from_solution(solution)
+
+
+def from_solution(text: str) -> str:
+    """The answer that a worked solution marks, behind its last `####` or in its last balanced box; empty without."""
+    if "####" in text:
+        tail = text.rsplit("####", 1)[1].strip()
+        return tail.split("\n", 1)[0].strip()
+    return last_boxed(text) if "boxed" in text or "fbox" in text else ""
+
+
+def last_boxed(text: str) -> str:
+    """What the last balanced `\\boxed{...}` (or `\\fbox{...}`, or `\\boxed 5`) of a text holds; empty without one."""
+    end = len(text)
+    while (start := max(text.rfind(box, 0, end) for box in BOXES)) >= 0:
+        after = start + (len("\\boxed") if text.startswith("\\boxed", start) else len("\\fbox"))
+        content = _group(text, after)
+        if content:
+            return content
+        end = start
+    return ""
+
+
+def _from_text(text: str) -> str:
+    text = text.strip()
+    if "####" in text:
+        return from_solution(text)
+    if "\\boxed" in text or "\\fbox" in text:
+        return last_boxed(text) or text
+    if text.startswith('["') and text.endswith('"]'):
+        return _from_json_list(text)
+    return text
+
+
+def _from_json_list(text: str) -> str:
+    """`["34"]` holds 34. Lists of bare numbers stay: `[1, 2]` is an interval."""
+    try:
+        parts = json.loads(text)
+    except ValueError:
+        return text
+    return gold_answer(parts) if all(isinstance(part, str) for part in parts) else text
+
+
+def _group(text: str, start: int) -> str:
+    while start < len(text) and text[start].isspace():
+        start += 1
+    if start >= len(text):
+        return ""
+    if text[start] != "{":
+        return text[start : start + 1].strip("$.,") if text[start].isalnum() else ""
+    depth = 0
+    position = start
+    while position < len(text):
+        sign = text[position]
+        if sign == "\\":
+            position += 2
+            continue
+        depth += (sign == "{") - (sign == "}")
+        if not depth:
+            return text[start + 1 : position].strip()
+        position += 1
+    return ""

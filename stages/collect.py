@@ -1,0 +1,56 @@
+"""collect: read every source and benchmark into records.
+
+    python -m stages.collect
+
+Writes `data/collect/kept.parquet`, `dropped.parquet` and `benchmarks.parquet`, last and whole: a source that cannot be
+read leaves what stands from an earlier run as it was.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compass.records import write_records
+from compass.settings import Settings
+from compass.sources.collect import collect, collect_benchmarks
+from compass.sources.read import SourceError
+from stages._stage import Summary, main, write_split
+
+FOLDER = Path("data/collect")
+
+
+def run(settings: Settings, folder: Path = FOLDER) -> Summary:
+    """Collect as `settings.collect` says.
+
+    Returns:
+        The summary; `metrics` has each source's origin, rows and drops, and each benchmark's size.
+
+    Raises:
+        SourceError: a source or benchmark cannot be read; names file and row.
+    """
+    published = folder / "published"
+    if settings.collect.generate:
+        from compass.sources.tiny import generate
+
+        generate(settings.collect.generate, seed=settings.seed, folder=published)
+    sources = collect(settings.collect.sources, settings.collect, GENERATED=published)
+    benchmarks = collect_benchmarks(settings.collect.benchmarks, settings.collect, GENERATED=published)
+    facts = {**sources.sources, **benchmarks.sources}
+    warnings = [fact["warning"] for fact in facts.values() if "warning" in fact]
+    for warning in warnings:
+        print(f"collect: warning: {warning}", flush=True)
+    write_records(folder / "benchmarks.parquet", benchmarks.kept)
+    return write_split(
+        folder,
+        "collect",
+        read=sources.read,
+        kept=sources.kept,
+        dropped=sources.dropped,
+        sources=sources.sources,
+        benchmarks={name: fact["kept"] for name, fact in benchmarks.sources.items()},
+        warnings=warnings,
+    )
+
+
+if __name__ == "__main__":
+    main("collect", run, errors=(SourceError,))
