@@ -1,0 +1,184 @@
+"""Where a result comes from: the pipeline run it belongs to, the git commit, and DVC's hashes of inputs and outputs.
+
+DVC's own files are read as data (`dvc.yaml` for what a stage depends on, `dvc.lock` for what its outputs were);
+hashes are computed by DVC's rules, so that they compare with those in `dvc.lock`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+IGNORED = ("__pycache__",)
+"""Folder names that `.dvcignore` keeps out of every hash."""
+
+
+def pipeline_key() -> str | None:
+    """What the stages of one pipeline run have in common, None for a stage started by hand.
+
+    `COMPASS_PIPELINE_RUN` where it is set (a caller that spreads one run over several `dvc` calls), else the nearest
+    `dvc` process among this process's ancestors: DVC starts every stage itself and tells it nothing about the run.
+    """
+    if given := os.environ.get("COMPASS_PIPELINE_RUN"):
+        return given
+    import psutil
+
+    for ancestor in psutil.Process().parents():
+        try:
+            words = ancestor.cmdline()[:3]
+        except psutil.Error:  # it ended, or belongs to another user: not the one that started us
+            continue
+        if any(Path(word).name == "dvc" for word in words):
+            return f"dvc-{socket.gethostname()}-{ancestor.pid}-{int(ancestor.create_time())}"
+    return None
+
+
+def process_key() -> str:
+    """This process, told apart from a later one with the same number: `pid:create time`."""
+    import psutil
+
+    own = psutil.Process()
+    return f"{own.pid}:{own.create_time():.2f}"
+
+
+def process_runs(key: str) -> bool:
+    """Whether the process of a `process_key` made on this host still runs."""
+    import psutil
+
+    pid, created = key.split(":")
+    try:
+        found = psutil.Process(int(pid))
+        return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - float(created)) < 1
+    except psutil.Error:
+        return False
+
+
+def repository_root(folder: str | Path = ".") -> Path:
+    """The folder whose tracking database is used: `folder`, or the repository that a DVC experiment's copy belongs to."""
+    folder = Path(folder).resolve()
+    for parent in (folder, *folder.parents):
+        if parent.parts[-3:] == (".dvc", "tmp", "exps"):  # where `dvc exp run --temp` and the queue put their copies
+            return parent.parents[2]
+    return folder
+
+
+def git_state(folder: str | Path = ".") -> dict[str, str]:
+    """`{"commit": hash, "dirty": "true"|"false"}`, empty outside a git repository or without git."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+    try:
+        dirty = bool(git("status", "--porcelain", "--untracked-files=no"))
+        return {"commit": git("rev-parse", "HEAD"), "dirty": str(dirty).lower()}
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return {}
+
+
+class Graph:
+    """`dvc.yaml` and `dvc.lock` of a folder, as far as tracking needs them."""
+
+    def __init__(self, folder: str | Path = ".") -> None:
+        self.folder = Path(folder)
+        self.stages: dict[str, Any] = (_yaml(self.folder / "dvc.yaml") or {}).get("stages") or {}
+        self.lock: dict[str, Any] = (_yaml(self.folder / "dvc.lock") or {}).get("stages") or {}
+
+    def deps(self, stage: str) -> list[str]:
+        """Paths that a stage depends on, as `dvc.yaml` lists them."""
+        return [str(path) for path in self.stages.get(stage, {}).get("deps", [])]
+
+    def outs(self, stage: str) -> list[str]:
+        """Paths that a stage writes: outs, metrics and plots."""
+        entry = self.stages.get(stage, {})
+        listed = [out for kind in ("outs", "metrics", "plots") for out in entry.get(kind, [])]
+        return [next(iter(out)) if isinstance(out, dict) else str(out) for out in listed]
+
+    def ancestors(self, stage: str) -> list[str]:
+        """Stages whose outputs `stage` needs, directly or through others, in `dvc.yaml`'s order."""
+        found: set[str] = set()
+        waiting = [stage]
+        while waiting:
+            deps = self.deps(waiting.pop())
+            for other in self.stages:
+                needed = any(_within(dep, out) or _within(out, dep) for dep in deps for out in self.outs(other))
+                if needed and other not in found:
+                    found.add(other)
+                    waiting.append(other)
+        return [other for other in self.stages if other in found and other != stage]
+
+    def dep_hashes(self, stage: str) -> dict[str, str]:
+        """DVC's hash of each dependency that exists; hashes of other stages' outputs come from the lock."""
+        locked = {out["path"]: out["md5"] for entry in self.lock.values() for out in entry.get("outs", [])}
+        paths = [dep for dep in self.deps(stage) if (self.folder / dep).exists()]
+        return {dep: locked.get(dep) or dvc_md5(self.folder / dep) for dep in paths}
+
+    def out_hashes(self, stage: str) -> dict[str, str]:
+        """DVC's hash of each output of a stage that exists on disk now."""
+        return {out: dvc_md5(self.folder / out) for out in self.outs(stage) if (self.folder / out).exists()}
+
+    def locked_outs(self, stage: str) -> dict[str, str]:
+        """DVC's hash of each output as it was when the stage last ran."""
+        return {out["path"]: out["md5"] for out in self.lock.get(stage, {}).get("outs", [])}
+
+    def datasets(self, stage: str) -> list[dict[str, Any]]:
+        """The parquet files that a stage reads: `name` (its path), `md5`, `rows`, `columns`."""
+        import pyarrow.parquet as pq
+
+        files: list[Path] = []
+        for dep in self.deps(stage):
+            path = self.folder / dep
+            files += sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.suffix == ".parquet" else []
+        found = []
+        for path in (file for file in files if file.exists()):
+            shape = pq.read_metadata(path)
+            found.append(
+                {
+                    "name": path.relative_to(self.folder).as_posix(),
+                    "md5": dvc_md5(path),
+                    "rows": shape.num_rows,
+                    "columns": shape.schema.to_arrow_schema().names,
+                }
+            )
+        return found
+
+
+def digest(hashes: dict[str, str]) -> str:
+    """One digest over `{path: hash}`."""
+    return hashlib.md5(json.dumps(hashes, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
+
+
+def dvc_md5(path: str | Path) -> str:
+    """DVC's hash of a file (md5 of its bytes) or a folder (md5 of its sorted listing, ending in `.dir`)."""
+    path = Path(path)
+    if path.is_file():
+        with open(path, "rb") as content:
+            return hashlib.file_digest(content, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    listing = [{"md5": dvc_md5(file), "relpath": file.relative_to(path).as_posix()} for file in _files(path)]
+    listing.sort(key=lambda entry: entry["relpath"])
+    return hashlib.md5(json.dumps(listing, sort_keys=True).encode(), usedforsecurity=False).hexdigest() + ".dir"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name not in IGNORED:
+                yield from _files(entry)
+        else:
+            yield entry
+
+
+def _within(path: str, folder: str) -> bool:
+    return Path(path) == Path(folder) or Path(folder) in Path(path).parents
+
+
+def _yaml(path: Path) -> Any:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) if path.exists() else None

@@ -1,0 +1,335 @@
+"""MLflow: one parent run a pipeline run, one nested run a stage. The only module that imports MLflow.
+
+    with stage_run("dedup", settings) as tracked:
+        ...
+        tracked.summary({"read": 10, "kept": 9, "dropped": {"exact_duplicate": 1}})
+
+A stage's run holds its parameters, its metrics, the git commit, DVC's hashes of what it read and wrote and the row
+counts of its parquet inputs. The parent carries the headline metrics, and for every stage that DVC skipped the id of
+the run that produced the cached result. Runs go into `mlflow.db` beside `dvc.yaml`, or to `MLFLOW_TRACKING_URI`.
+
+The parent's status is that of its last stage: nothing tells a stage that it is the last one of its `dvc repro`.
+`COMPASS_TRACKING` says what a tracking server that cannot be reached means: `required` (default) ends the stage before
+it begins, `optional` warns and goes on without a record, `off` records nothing. Once a stage has begun, a failing
+server never costs its result: what could not be recorded is said on stderr.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from compass import environment, provenance
+from compass.flatten import flatten, metric_values, scrub
+from compass.settings import SettingsError
+
+DEFAULT_EXPERIMENT = "compass-thinker"
+
+PIPELINE = "compass.pipeline"
+"""Tag on every run: the pipeline run it belongs to. MLflow's filters cannot follow nesting."""
+
+KIND = "compass.kind"
+STAGE = "compass.stage"
+OUTPUTS = "compass.outputs"
+HOST = "compass.host"
+PROCESS = "compass.process"
+
+BATCH = 100
+"""Most parameters or tags MLflow takes in one call."""
+
+
+class TrackingError(SettingsError):
+    """The tracking server cannot be used; the message says which and what to do."""
+
+
+class StageRun:
+    """The MLflow run of the stage that is running; every method is a no-op where nothing is tracked."""
+
+    def __init__(self, client: Any = None, run_id: str | None = None, parent_id: str | None = None) -> None:
+        self._client = client
+        self.run_id = run_id
+        self.parent_id = parent_id
+
+    def summary(self, values: dict[str, Any]) -> None:
+        """Record what a stage did: its numbers as metrics, the whole as the artifact `summary.json`."""
+        self.metrics(metric_values(values))
+        self._safely("the summary", lambda: self._client.log_dict(self.run_id, values, "summary.json"))
+
+    def metrics(self, values: dict[str, float], step: int | None = None) -> None:
+        """Record metrics (nested names with dots), at a step where they are a curve."""
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        found = [Metric(name, value, now, step or 0) for name, value in metric_values(values).items()]
+        for first in range(0, len(found), BATCH):
+            part = found[first : first + BATCH]
+            self._safely("metrics", lambda part=part: self._client.log_batch(self.run_id, metrics=part))
+
+    def artifact(self, path: str | Path) -> None:
+        """Copy a small file (a plot, a page) into the run; weights are referenced by their hash instead."""
+        self._safely(f"the artifact {path}", lambda: self._client.log_artifact(self.run_id, str(path)))
+
+    def tags(self, values: dict[str, str]) -> None:
+        """Set tags on the run."""
+        self._tag(self.run_id, values)
+
+    def _tag(self, run_id: str | None, values: dict[str, str]) -> None:
+        from mlflow.entities import RunTag
+
+        found = [RunTag(name, scrub(str(value))[:5000]) for name, value in values.items()]
+        for first in range(0, len(found), BATCH):
+            part = found[first : first + BATCH]
+            self._safely("tags", lambda part=part: self._client.log_batch(run_id, tags=part))
+
+    def _safely(self, what: str, call: Callable[[], Any]) -> Any:
+        """Call MLflow; a failure is said and forgotten, since the stage's result matters more than its record."""
+        if self._client is None:
+            return None
+        from mlflow.exceptions import MlflowException
+
+        try:
+            return call()
+        except (MlflowException, OSError) as error:
+            print(f"tracking: {what} not recorded: {_first_line(error)}", file=sys.stderr)
+            return None
+
+
+@contextlib.contextmanager
+def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[StageRun]:
+    """Track one stage in MLflow while the block runs.
+
+    Sets MLFLOW_TRACKING_URI, MLFLOW_EXPERIMENT_NAME and MLFLOW_RUN_ID for the block, so that verl logs into the same
+    run. An exception marks the run FAILED; a run whose process was killed is marked KILLED at the next stage's start.
+
+    Args:
+        stage: the stage's name in `dvc.yaml`.
+        settings: `compass.settings.Settings`.
+        folder: where `dvc.yaml` is.
+
+    Raises:
+        TrackingError: the tracking server cannot be reached, unless COMPASS_TRACKING allows that.
+    """
+    environment.apply()
+    mode = os.environ.get("COMPASS_TRACKING", "required")
+    if mode not in ("required", "optional", "off"):
+        raise TrackingError(f"COMPASS_TRACKING is {mode!r}; allowed: required, optional, off")
+    tracked = StageRun() if mode == "off" else _begin(stage, settings, Path(folder), optional=mode == "optional")
+    try:
+        with _exported(tracked.run_id, tracking_uri(folder)):
+            yield tracked
+    except BaseException as error:
+        tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]}) if tracked.run_id else None
+        _end(tracked, "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED")
+        raise
+    if tracked.run_id:
+        _record_outputs(tracked, stage, Path(folder))
+        _end(tracked, "FINISHED")
+
+
+def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageRun:
+    """Open the stage's run under its pipeline's, or say why that is impossible."""
+    # Seven retries with growing pauses are MLflow's default: minutes of silence where a server is down.
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client, experiment = _connect(folder)
+        graph = provenance.Graph(folder)
+        _mark_killed(client, experiment)
+        key = provenance.pipeline_key()
+        parent = _parent(client, experiment, key, settings) if key else None
+        return _open_stage(client, experiment, parent, key, stage, settings, graph)
+    except (MlflowException, OSError) as error:
+        message = f"the tracking server {scrub(tracking_uri(folder))} cannot be used: {_first_line(error)}"
+        if optional:
+            print(f"tracking: {message}; going on without a record", file=sys.stderr)
+            return StageRun()
+        raise TrackingError(
+            f"{message}\nStart it, unset MLFLOW_TRACKING_URI to use the local database, "
+            "or set COMPASS_TRACKING=optional to go on without a record."
+        ) from None
+
+
+def tracking_uri(folder: str | Path = ".") -> str:
+    """`MLFLOW_TRACKING_URI`, or the SQLite file `mlflow.db` at the repository's root."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{provenance.repository_root(folder) / 'mlflow.db'}"
+
+
+def _connect(folder: Path) -> tuple[Any, str]:
+    """The client and the experiment's id; a fresh SQLite file is made by one process at a time.
+
+    MLflow migrates a new database on first use, and two processes doing that at once break it.
+    """
+    import fcntl
+    import logging
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # the migrations of a fresh database, line by line
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    logging.getLogger("mlflow.store").setLevel(logging.WARNING)
+    uri, name = tracking_uri(folder), os.environ.get("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
+    local = uri.startswith("sqlite:")
+    root = provenance.repository_root(folder)
+    with open(root / "mlflow.db.lock", "a") if local else contextlib.nullcontext() as lock:
+        if lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        client = MlflowClient(tracking_uri=uri)
+        found = client.get_experiment_by_name(name)
+        if found is None:
+            try:
+                place = (root / "mlartifacts").as_uri() if local else None
+                return client, client.create_experiment(name, artifact_location=place)
+            except MlflowException:
+                found = client.get_experiment_by_name(name)  # another machine made it in between
+                if found is None:
+                    raise
+    return client, found.experiment_id
+
+
+def _mark_killed(client: Any, experiment: str) -> None:
+    """Mark as KILLED the runs of this host that say RUNNING but whose process is gone."""
+    host = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{socket.gethostname()}'"
+    for run in client.search_runs([experiment], host):
+        if not provenance.process_runs(run.data.tags[PROCESS]):
+            client.set_terminated(run.info.run_id, "KILLED")
+
+
+def _parent(client: Any, experiment: str, key: str, settings: Any) -> str:
+    """The id of the pipeline's run, made by the first stage that asks for it; it runs again from now on."""
+    owner = {HOST: socket.gethostname(), PROCESS: provenance.process_key()}
+    found = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'pipeline'")
+    if found:
+        run_id = found[0].info.run_id
+        for name, value in owner.items():
+            client.set_tag(run_id, name, value)
+        client.update_run(run_id, status="RUNNING")
+        return run_id
+    tags = {PIPELINE: key, KIND: "pipeline", "compass.profile": settings.profile, **owner, **_git_tags()}
+    name = f"{settings.profile} {time.strftime('%Y-%m-%d %H:%M:%S')}"
+    run_id = client.create_run(experiment, tags=tags, run_name=name).info.run_id
+    _log_params(client, run_id, flatten(settings.model_dump(mode="json", by_alias=True)))
+    return run_id
+
+
+def _open_stage(
+    client: Any, experiment: str, parent: str | None, key: str | None, stage: str, settings: Any, graph: Any
+) -> StageRun:
+    tags = {
+        KIND: "stage",
+        STAGE: stage,
+        HOST: socket.gethostname(),
+        PROCESS: provenance.process_key(),
+        "compass.profile": settings.profile,
+        **_git_tags(),
+        **{f"dvc.dep.{path}": value for path, value in graph.dep_hashes(stage).items()},
+    }
+    if parent and key:
+        tags |= {PIPELINE: key, "mlflow.parentRunId": parent}
+    run_id = client.create_run(experiment, tags=tags, run_name=stage).info.run_id
+    section = settings.stage(stage).model_dump(mode="json")
+    # Named as in params.yaml: verl logs its own configuration into the same run, and must find no name taken.
+    _log_params(client, run_id, flatten({"seed": settings.seed, stage: section}))
+    if inputs := _dataset_inputs(graph, stage):
+        client.log_inputs(run_id, datasets=inputs)
+    tracked = StageRun(client, run_id, parent)
+    if parent:
+        tracked._tag(parent, _cached_runs(client, experiment, key, stage, graph))
+    return tracked
+
+
+def _cached_runs(client: Any, experiment: str, key: str | None, stage: str, graph: Any) -> dict[str, str]:
+    """For each stage that this one builds on and DVC skipped: the run that produced the outputs it uses."""
+    own = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'stage'")
+    ran = {run.data.tags[STAGE] for run in own}
+    found = {}
+    for other in graph.ancestors(stage):
+        locked = graph.locked_outs(other)
+        if other in ran or not locked:
+            continue
+        condition = f"tags.`{STAGE}` = '{other}' and tags.`{OUTPUTS}` = '{provenance.digest(locked)}'"
+        for run in client.search_runs([experiment], condition, max_results=1, order_by=["attributes.start_time DESC"]):
+            found[f"compass.cached.{other}"] = run.info.run_id
+    return found
+
+
+def _dataset_inputs(graph: Any, stage: str) -> list[Any]:
+    """The parquet files a stage reads, as MLflow dataset inputs."""
+    import json
+
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    return [
+        DatasetInput(
+            Dataset(
+                name=found["name"],
+                digest=found["md5"],
+                source_type="local",
+                source=json.dumps({"uri": found["name"]}),
+                schema=json.dumps({"columns": found["columns"]}),
+                profile=json.dumps({"num_rows": found["rows"]}),
+            ),
+            tags=[InputTag("mlflow.data.context", stage)],
+        )
+        for found in graph.datasets(stage)
+    ]
+
+
+def _record_outputs(tracked: StageRun, stage: str, folder: Path) -> None:
+    """Tag the run with what it wrote, and copy the headline metrics to the pipeline's run."""
+    import json
+
+    hashes = provenance.Graph(folder).out_hashes(stage)
+    tracked.tags({OUTPUTS: provenance.digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}})
+    scores = folder / "metrics" / "evaluate.json"
+    if tracked.parent_id and stage in ("evaluate", "report") and scores.exists():
+        models = json.loads(scores.read_text(encoding="utf-8")).get("models", {})
+        headline = {model: {"average": scored.get("average")} for model, scored in models.items()}
+        StageRun(tracked._client, tracked.parent_id).metrics(metric_values(headline))
+
+
+def _end(tracked: StageRun, status: str) -> None:
+    for run_id in (tracked.run_id, tracked.parent_id):
+        if run_id:
+            tracked._safely("the end", lambda run_id=run_id: tracked._client.set_terminated(run_id, status))
+
+
+def _log_params(client: Any, run_id: str, values: dict[str, str]) -> None:
+    from mlflow.entities import Param
+
+    found = [Param(name, value) for name, value in values.items()]
+    for first in range(0, len(found), BATCH):
+        client.log_batch(run_id, params=found[first : first + BATCH])
+
+
+def _git_tags() -> dict[str, str]:
+    state = provenance.git_state()
+    return {"mlflow.source.git.commit": state["commit"], "compass.git_dirty": state["dirty"]} if state else {}
+
+
+@contextlib.contextmanager
+def _exported(run_id: str | None, uri: str) -> Iterator[None]:
+    """The run in the environment, for verl and for subprocesses, as long as the block runs."""
+    before = dict(os.environ)
+    if run_id:
+        os.environ["MLFLOW_RUN_ID"] = run_id
+        os.environ["MLFLOW_TRACKING_URI"] = uri
+        os.environ.setdefault("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
+    try:
+        yield
+    finally:
+        for name in ("MLFLOW_RUN_ID", "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]
+
+
+def _first_line(error: BaseException) -> str:
+    return scrub((str(error).strip().splitlines() or [type(error).__name__])[0])
