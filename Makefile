@@ -1,0 +1,66 @@
+# Every habit of the project is a rule here; `make help` lists them.
+DEVICE ?= cpu
+PORT ?= 5000
+BIN := .venv/bin
+READY := .venv/.ready-$(DEVICE)
+
+# Telemetry only times out or leaks; compass/environment.py sets the same for a plain `dvc repro`.
+export RAY_USAGE_STATS_ENABLED := 0
+export VLLM_NO_USAGE_STATS := 1
+export DO_NOT_TRACK := 1
+export HF_HUB_DISABLE_TELEMETRY := 1
+export MLFLOW_DISABLE_TELEMETRY := true
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+export DVC_NO_ANALYTICS := true
+export WANDB_MODE := disabled
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup pipeline table test test-fast lint format ui lock clean distclean
+
+help:  ## list these rules
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
+
+$(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
+	@requirements/setup.sh $(DEVICE)
+	@touch $@
+
+setup: $(READY)  ## make .venv with the locked environment (DEVICE=cpu or gpu); done once
+
+pipeline: $(READY)  ## run every stage whose inputs changed, then show the scores
+	@$(BIN)/dvc --wait-for-lock repro
+	@$(BIN)/python -m compass.report.table
+
+table: $(READY)  ## show the scores of the last run
+	@$(BIN)/python -m compass.report.table
+
+test: $(READY) lint  ## all tests, the end-to-end run of the debug profile included
+	@$(BIN)/python -m pytest
+
+test-fast: $(READY)  ## the tests that start neither vLLM nor verl
+	@$(BIN)/python -m pytest -m "not slow"
+
+lint: $(READY)  ## check style and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+format: $(READY)  ## format and mend what ruff can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+ui: $(READY)  ## MLflow's pages on http://127.0.0.1:PORT
+	@$(BIN)/mlflow ui --backend-store-uri sqlite:///mlflow.db --host 127.0.0.1 --port $(PORT)
+
+lock: $(READY)  ## resolve requirements/*.in anew into the locks
+	@$(BIN)/uv pip compile -q requirements/cpu.in --override requirements/cpu.overrides -o requirements/cpu.txt \
+	  $(LOCK_OPTIONS) $(if $(COMPASS_WHEELS),--find-links $(COMPASS_WHEELS),--index https://download.pytorch.org/whl/cpu)
+	@$(BIN)/uv pip compile -q requirements/gpu.in -o requirements/gpu.txt $(LOCK_OPTIONS)
+# Without annotations and index addresses, so that a lock names versions alone.
+LOCK_OPTIONS := --python-version 3.11 --python-platform x86_64-manylinux_2_28 \
+  --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
+clean:  ## remove outputs and resumable work; the DVC cache and MLflow's records stay
+	rm -rf data models metrics plots reports work
+
+distclean: clean  ## remove the DVC cache, MLflow's records and the environment as well
+	rm -rf .dvc/cache .dvc/tmp mlflow.db* mlartifacts mlruns .venv

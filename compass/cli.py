@@ -1,0 +1,55 @@
+"""The `compass` command: a table of subcommands, each a module that is imported only when it is chosen.
+
+A subcommand's module has `configure(parser)`, which adds its arguments, and `run(args) -> int`, its exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "profile": ("compass.profiles", "put a complete parameter set in force, compare two, list them"),
+    "verify": ("compass.verifier.command", "compare two answers, or a file of pairs, and say how it was decided"),
+    "curate": ("compass.curation.curate_command", "run the data stages alone on any files"),
+    "why": ("compass.curation.why_command", "one problem's whole story, by its id or its text"),
+    "ledger": ("compass.curation.ledger_command", "count, filter and sample the rows that curation dropped"),
+    "card": ("compass.curation.card_command", "the data card of a curated set"),
+    "rl": ("compass.rl.command", "show what an RL stage would run with"),
+}
+"""Subcommand to the module that holds it and one line of help."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand; returns its exit status."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    parser = argparse.ArgumentParser(
+        prog="compass", description="The Compass-Thinker pipeline. `make pipeline` runs it whole, `dvc repro` as well."
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    module = None
+    for name, (path, line) in COMMANDS.items():
+        command = commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        if name == chosen:
+            module = importlib.import_module(path)
+            module.configure(command)
+    args = parser.parse_args(arguments)
+    return module.run(args)
+
+
+def entry() -> None:
+    """The console script: a clean end on Ctrl-C and on a closed pipe (`compass why ... | head`)."""
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    entry()
