@@ -174,6 +174,9 @@ class Dedup(Section):
     numbers_must_match: bool = True
     """Two near-duplicates whose numbers differ are different problems and both stay."""
 
+    conflicts: Literal["majority", "drop"] = "majority"
+    """Duplicates that disagree on the answer: keep the answer of most sources (of equals the preferred row's), or drop all."""
+
 
 class Denoise(Section):
     """Noise and quality filters, then decontamination against every benchmark."""
@@ -187,11 +190,17 @@ class Denoise(Section):
     languages: list[Literal["en", "zh"]] = ["en"]
     """Languages that are kept."""
 
+    skip_reasons: list[str] = []
+    """Reasons whose noise filters are off, such as `figure` to keep problems that speak of a figure."""
+
     contamination_ngram: Positive = 13
     """Words in the n-grams by which a problem is compared with benchmark items."""
 
     contamination_coverage: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Share of a benchmark item's n-grams that a training problem must hold to count as contaminated."""
+
+    contamination_similarity: Annotated[float, Field(gt=0, le=1)] = 0.6
+    """Jaccard similarity of word trigrams from which a problem with an item's numbers counts as a rewording of it."""
 
 
 class Base(Section):
@@ -214,31 +223,43 @@ class Base(Section):
 
 
 class Pretrain(Section):
-    """Pre-training of the tiny policy: a few million tokens of careful, sloppy and guessed solutions."""
+    """Pre-training of the tiny policy on guessed, sloppy and careful solutions of generated problems."""
 
-    hidden_size: Positive = 128
+    hidden_size: Annotated[int, Field(ge=32, multiple_of=32)] = 128
     """Width of the transformer; a multiple of 32, vLLM's smallest head size on CPU."""
 
     layers: Positive = 3
     """Transformer blocks."""
 
-    steps: Positive = 200
-    """Optimiser steps; the policy's skill depends on it sharply."""
+    steps: Positive = 600
+    """Most optimiser steps; reaching them before `target_accuracy` is an error."""
+
+    target_accuracy: Annotated[float, Field(gt=0, lt=1)] = 0.25
+    """Pre-training stops when the policy's expected accuracy at temperature 1 on fresh problems reaches this."""
 
     batch_size: Positive = 64
     """Solutions in a step."""
 
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
-    """Peak learning rate."""
+    """Learning rate of embeddings and norms (AdamW); matrices take ten times as much (Muon)."""
 
-    careful: Probability = 0.35
-    """Share of worked solutions that are right."""
+    guesses: Probability = 0.55
+    """Share of solutions that are a bare guess; above one half, the policy's greedy answer is a guess."""
 
-    guesses: Probability = 0.30
-    """Share of solutions that are an unworked guess; the rest (1 - careful - guesses) is sloppy."""
+    guess_error: Probability = 0.5
+    """Chance that a guess is only near the truth."""
+
+    careful: Probability = 0.25
+    """Share of worked solutions that are right; the rest (1 - guesses - careful) is sloppy."""
 
     sloppy_error: Probability = 0.30
     """Chance that a step of a sloppy solution is wrong."""
+
+    @model_validator(mode="after")
+    def _shares(self) -> Pretrain:
+        if self.guesses + self.careful > 1:
+            raise ValueError(f"`guesses` and `careful` add up to {self.guesses + self.careful:g}, more than 1")
+        return self
 
 
 class Sampling(Section):

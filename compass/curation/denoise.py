@@ -1,0 +1,53 @@
+"""Noise filters, then decontamination, over a table of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from compass.curation.decontamination import Benchmarks
+from compass.records import Drop, Verdict, split
+from compass.settings import Denoise
+
+
+def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple[pa.Table, pa.Table]:
+    """Drop noisy and contaminated records.
+
+    Where both apply, a benchmark item in full (exact or reworded) counts before noise, and noise before a share of an
+    item's n-grams; the evidence of such a noisy row then names the item as `also_contaminated`.
+
+    Args:
+        records: `RECORD` rows.
+        benchmarks: the benchmark items, as `RECORD` rows.
+        settings: the section `denoise`.
+
+    Returns:
+        Kept and dropped rows.
+    """
+    contaminated = Benchmarks(benchmarks, settings).check(records)
+    verdicts = [
+        noisy if noisy is not None and not _whole_item(found) else found
+        for noisy, found in zip(check_noise(records, settings), contaminated, strict=True)
+    ]
+    verdicts = [
+        _also(verdict, found) if verdict is not None and found is not None and verdict is not found else verdict
+        for verdict, found in zip(verdicts, contaminated, strict=True)
+    ]
+    return split(records, verdicts, "denoise")
+
+
+def _whole_item(found: Verdict) -> bool:
+    return found is not None and found.evidence["rule"] != "coverage"
+
+
+def _also(noisy: Drop, contaminated: Drop) -> Drop:
+    item = f"{contaminated.evidence['benchmark']}:{contaminated.evidence['item']}"
+    return Drop(noisy.reason, {**noisy.evidence, "also_contaminated": item})
+
+
+def check_noise(records: pa.Table, settings: Denoise) -> Sequence[Verdict]:
+    """A verdict of the noise filters for each record."""
+    from compass.curation import noise
+
+    return [noise.check(record, settings) for batch in records.to_batches(2_000) for record in batch.to_pylist()]
