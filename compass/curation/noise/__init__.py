@@ -1,0 +1,66 @@
+"""Noise and quality filters (report, sections 1 and 4.2; Big-Math's published filters).
+
+    drop = noise.check(record, settings.denoise)
+
+Every filter is `(record, settings) -> Drop | None` in a file of its own, and says why and on what text. Adding one is a
+file, a `Reason` and a line in `FILTERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compass.curation.noise.answer_given import answer_given
+from compass.curation.noise.encoding import encoding
+from compass.curation.noise.figure import figure
+from compass.curation.noise.image import image
+from compass.curation.noise.language import language
+from compass.curation.noise.length import too_long, too_short
+from compass.curation.noise.link import link
+from compass.curation.noise.markup import markup
+from compass.curation.noise.multi_part import multi_part
+from compass.curation.noise.multi_question import multi_question
+from compass.curation.noise.multiple_choice import multiple_choice
+from compass.curation.noise.proof import proof
+from compass.curation.noise.true_false import true_false
+from compass.curation.noise.truncated import truncated
+from compass.curation.noise.yes_no import yes_no
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+Filter = Callable[[dict, Denoise], Drop | None]
+
+FILTERS: dict[Reason, Filter] = {
+    # Length first: it bounds what the regular expressions below have to read.
+    Reason.TOO_LONG: too_long,
+    Reason.TOO_SHORT: too_short,
+    Reason.LANGUAGE: language,
+    Reason.ENCODING: encoding,
+    Reason.IMAGE: image,
+    Reason.LINK: link,
+    Reason.FIGURE: figure,
+    Reason.MULTIPLE_CHOICE: multiple_choice,
+    Reason.TRUE_FALSE: true_false,
+    Reason.YES_NO: yes_no,
+    # Parts before proof: a list of parts with a proof among them is named for its parts.
+    Reason.MULTI_PART: multi_part,
+    Reason.PROOF: proof,
+    Reason.MULTI_QUESTION: multi_question,
+    Reason.ANSWER_GIVEN: answer_given,
+    Reason.TRUNCATED: truncated,
+    Reason.MARKUP: markup,
+}
+"""Every filter by its reason, in the order in which `check` asks them."""
+
+
+def check(record: dict, settings: Denoise) -> Drop | None:
+    """The verdict of the first filter that fires, None for a clean record.
+
+    Args:
+        record: a row with at least `problem` and `answer`.
+        settings: thresholds and languages.
+    """
+    for reason, judge in FILTERS.items():
+        if reason not in settings.skip_reasons and (drop := judge(record, settings)):
+            return drop
+    return None

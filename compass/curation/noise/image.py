@@ -1,0 +1,26 @@
+"""Images: what a text-only reader cannot see, in Markdown, HTML, LaTeX, BBCode or as a bare file name."""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import excerpt
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+_IMAGE = re.compile(
+    r"!\[[^\]]*\]\s*\(|!\[[^\]]*\]\[|<img\b|<image\b|<svg\b|\\includegraphics\b|\[/?img\b|data:image/"
+    r"|[\w/%-]\.(?:png|jpe?g|gif|svg|bmp|webp|tiff?)\b|\[image\]|<figure\b|attachments?/",
+    re.I,
+)
+_GUARDS = ("![", "<", "graphics", "img", "image", ".png", ".jp", ".gif", ".svg", ".bmp", ".webp", ".tif", "attachment")
+
+
+def image(record: dict, settings: Denoise) -> Drop | None:
+    """An embedded or linked picture."""
+    text = record["problem"]
+    lowered = text.lower()
+    if not any(guard in lowered for guard in _GUARDS):
+        return None
+    match = _IMAGE.search(text)
+    return match and Drop(Reason.IMAGE, {"text": excerpt(text, *match.span())})

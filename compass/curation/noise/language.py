@@ -1,0 +1,74 @@
+"""Languages that are not trained on, told by script and, for Latin script, by function words."""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import prose
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+FOREIGN_LETTERS = 0.2
+"""Share of letters in another script from which a text is in another language; quoted words and labels stay below."""
+
+_SCRIPTS = {
+    "zh": re.compile(r"[\u4e00-\u9fff]"),
+    "ja": re.compile(r"[\u3040-\u30ff]"),
+    "ko": re.compile(r"[\uac00-\ud7af]"),
+    "ru": re.compile(r"[\u0400-\u04ff]"),
+    "ar": re.compile(r"[\u0600-\u06ff]"),
+    "he": re.compile(r"[\u0590-\u05ff]"),
+    "hi": re.compile(r"[\u0900-\u097f]"),
+    "th": re.compile(r"[\u0e00-\u0e7f]"),
+}
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_FUNCTION_WORDS = {
+    "es": "el la los las una que es del por para con se cuál cuántos sea están como más sobre número halla si entre",
+    "fr": "le la les des une est que dans pour avec par sur quel quelle combien soit sont trouver nombre qui aux du où",
+    "de": "der die das ist und ein eine wie viele mit von den dem nicht sich auf welche wird zu im für sind bestimme",
+    "pt": "os um uma que é do da dos das por para com não qual quantos seja são como mais número se em ao",
+    "it": "il gli una che è di del della per con non quanti quale sia sono come più numero si nel trovare",
+    "nl": "de het een van is en dat met hoeveel wat zijn voor niet op als welke wordt bepaal te er aan",
+    "hu": "az egy hogy és nem van mennyi hány melyik ha számot olyan meg mely két ezek akkor legyen",
+    "ro": "și este un o care cu pe din la că sunt numere determinați dacă să în fie pentru",
+    "pl": "jest się na nie że ile liczba dla oraz jeśli które liczb wszystkie znajdź do co jak",
+    "vi": "của và là có cho các một trong được số với những không tìm nếu bao nhiêu",
+}
+_ENGLISH_WORDS = (
+    "the of and is to in that for find what if are be with how many on by it as which an from has have each at this let "
+    "given value number when then there two all such was will would can not or more than does do his her their"
+)
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
+_OTHERS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+
+
+def language(record: dict, settings: Denoise) -> Drop | None:
+    """Problems in a language that `denoise.languages` does not name."""
+    text = record["problem"]
+    words = prose(text)
+    found, share = ("", 0.0) if text.isascii() else _script(words)
+    if not found:
+        found, share = _latin(words)
+    if not found or found in settings.languages:
+        return None
+    return Drop(Reason.LANGUAGE, {"language": found, "share": round(share, 2), "text": text[:80]})
+
+
+def _script(words: str) -> tuple[str, float]:
+    """The foreign script that makes up enough of the letters, and its share."""
+    letters = sum(map(str.isalpha, words))
+    for name, pattern in _SCRIPTS.items():
+        share = len(pattern.findall(words)) / max(1, letters)
+        if share >= FOREIGN_LETTERS:
+            return name, share
+    return "", 0.0
+
+
+def _latin(words: str) -> tuple[str, float]:
+    """The Latin-script language whose function words outnumber the English ones twice, and their share."""
+    found = _WORD.findall(words.lower())
+    english = sum(word in _ENGLISH for word in found)
+    if len(found) < 6 or english * 6 >= len(found):
+        return "", 0.0
+    name, count = max(((name, sum(w in known for w in found)) for name, known in _OTHERS.items()), key=lambda x: x[1])
+    return (name, count / len(found)) if count >= 3 and count > 2 * english else ("", 0.0)

@@ -1,0 +1,41 @@
+"""Hyperlinks: debris of a web page, or information that is somewhere else."""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import excerpt
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+_LINK = re.compile(
+    r"\b(?:https?|ftp)://|\bwww\.\w|\\(?:url|href)\s*\{|\[url\b|<a\s+href|\]\((?:/|mailto:|#)\w"
+    r"|\b[\w-]+\.(?:com|org|net|edu|ru|cn|io)/\w",
+    re.I,
+)
+_GUARDS = (
+    "://",
+    "www.",
+    "\\url",
+    "\\href",
+    "[url",
+    "href",
+    "](",
+    ".com/",
+    ".org/",
+    ".net/",
+    ".edu/",
+    ".ru/",
+    ".cn/",
+    ".io/",
+)
+
+
+def link(record: dict, settings: Denoise) -> Drop | None:
+    """A hyperlink in any markup."""
+    text = record["problem"]
+    lowered = text.lower()
+    if not any(guard in lowered for guard in _GUARDS):
+        return None
+    match = _LINK.search(text)
+    return match and Drop(Reason.LINK, {"text": excerpt(text, *match.span())})

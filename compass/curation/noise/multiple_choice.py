@@ -1,0 +1,68 @@
+"""Multiple choice: the answer can be guessed from a short list, so that a reward says little.
+
+A choice among numbered statements ("which of the following is correct: ① … ② …") counts as well.
+"""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import ASK, excerpt, without_figures
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+_WRAP = r"(?:\\(?:text|textbf|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
+_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>]))\$?\{{?{_WRAP}"
+_MARK = {
+    letter: rf"{_LEAD}(?:\(\s*{letter}\s*\)|[（]\s*{letter}\s*[）]|{letter}\s?[).:．、：]|{letter}\}}?\)|\[{letter}\])"
+    for letter in "ABC"
+}
+_OPTIONS = re.compile(rf"{_MARK['A']}.{{1,600}}?{_MARK['B']}.{{1,600}}?{_MARK['C']}", re.S | re.M)
+_TWO_OPTIONS_GUARD = re.compile(r"[（(\s*{$]B\s*[)．.、:）：}]|\[B\]|^B", re.M)
+_SMALL = re.compile(
+    r"(?:^|(?<=[\s$]))\(?a\)(.{1,160}?)(?:^|(?<=[\s$]))\(?b\)(.{1,160}?)(?:^|(?<=[\s$]))\(?c\)(.{1,160}?)(?:^|(?<=[\s$]))\(?d\)(.{1,160})",
+    re.S | re.M,
+)
+_LETTER_ASKED = re.compile(
+    r"letters? of the correct|correct (?:option|choice|letter)|letters? (?:of|for) (?:each|all|the) .{0,40}(?:option|choice)"
+    r"|(?:enter|choose|select|write) (?:the|all) (?:correct )?letters?\b|choose the correct answer|select the correct",
+    re.I,
+)
+_GOLD_LETTER = re.compile(
+    r"\s*\$?\\?(?:text|textbf|mathrm|mathbf|boxed)?\s*\{?\s*\(?[A-E]\)?[\s.,:)}$\\]*(?:$|(?<=[.):}\\]))"
+)
+_GOLD_MARKED = re.compile(
+    r"\\text(?:bf)?\{\s*\(?[A-E]\s*[).]|\\textbf\{\s*[A-E]\s*\}|^\s*\(?[A-E]\)\s?\S|^\s*[A-E]\.\s|The correct (?:answer|option)"
+)
+_EMPTY_BRACKET = re.compile(r"[（(](?:\s|\\quad|\\qquad|\$|&nbsp;|　){2,}[)）]|（\s*）|\(\s\)")
+_STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iIvV]+\)")
+_STATEMENT_GOLD = re.compile(
+    r"\s*\$?(?:\\text(?:bf)?\{)?\s*(?:[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\))(?:[\s,，、;]|and|\\text\{|[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\)|[}$\\.])*\s*"
+)
+_STATEMENT_ASK = re.compile(
+    r"(?:which|among|of|the|following|these|above|all)\b.{0,60}\b(?:statements?|propositions?|conclusions?|judgments?|assertions?|ones?|correct|true|incorrect|false)\b",
+    re.I | re.S,
+)
+
+
+def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
+    """Lettered options, a letter that is asked for, or a gold that names options or numbered statements."""
+    text = without_figures(record["problem"])
+    answer = record.get("answer") or ""
+    if _TWO_OPTIONS_GUARD.search(text) and (match := _OPTIONS.search(text)):
+        return _drop("options", text, match)
+    if ("b)" in text) and (match := _SMALL.search(text)) and not any(map(ASK.search, match.groups())):
+        return _drop("options", text, match)
+    if match := _LETTER_ASKED.search(text):
+        return _drop("letter asked for", text, match)
+    if len(answer) < 400 and _GOLD_MARKED.search(answer):
+        return Drop(Reason.MULTIPLE_CHOICE, {"kind": "gold names an option", "answer": answer[:80]})
+    if len(answer) < 40 and _GOLD_LETTER.fullmatch(answer) and (match := _EMPTY_BRACKET.search(text)):
+        return _drop("blank for a letter", text, match)
+    if len(answer) < 80 and _STATEMENT_GOLD.fullmatch(answer) and _STATEMENTS.search(text):
+        return Drop(Reason.MULTIPLE_CHOICE, {"kind": "gold names statements", "answer": answer[:80]})
+    return None
+
+
+def _drop(kind: str, text: str, match: re.Match[str]) -> Drop:
+    return Drop(Reason.MULTIPLE_CHOICE, {"kind": kind, "text": excerpt(text, *match.span())})

@@ -1,0 +1,41 @@
+"""Views of a problem's text that several filters share."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_ASY = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)|\\begin\{asy\}.*?(?:\\end\{asy\}|\Z)", re.S | re.I)
+_MATH = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\[A-Za-z]+", re.S)
+_SENTENCE_END = re.compile(r"(?<=[.?!。？！])[\s\"”)]+|\n+|<br ?/?>")
+
+ASK = re.compile(
+    r"\?|？|_{2,}|\\_\\_|\b(?:find|determine|calculate|compute|evaluate|solve|simplify|prove|show that|write|express|state|"
+    r"discuss|factor(?:ize)?|compare|estimate|judge|verify|explain|draw|sketch|describe|list|what|how many|how much|how long|"
+    r"which|when does|design|complete|fill in|convert|please|try to|try|provide|give|discover|guess|observe|investigate)\b",
+    re.I,
+)
+"""Signs that a piece of text asks for something."""
+
+
+@lru_cache(maxsize=4)
+def without_figures(text: str) -> str:
+    """The text without Asymptote code, whose labels look like options and parts."""
+    return _ASY.sub(" ", text) if "asy" in text else text
+
+
+@lru_cache(maxsize=4)
+def prose(text: str) -> str:
+    """The text without formulas and figure code: the words a person reads."""
+    return _MATH.sub(" ", without_figures(text))
+
+
+def sentences(text: str) -> list[str]:
+    """The text's sentences, roughly: split at full stops, question marks and line ends."""
+    return [part for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def excerpt(text: str, start: int, end: int, margin: int = 40) -> str:
+    """What matched, with a little of what stands around it, for the ledger."""
+    end = min(end, start + 120)
+    return text[max(0, start - margin) : end + margin]

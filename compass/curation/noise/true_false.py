@@ -1,0 +1,29 @@
+"""True or false: a coin scores half of them."""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import excerpt
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+_GOLD = re.compile(
+    r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:true|false|correct|incorrect|right|wrong|√|×|✓|✗|\\times|\\checkmark|对|错|正确|错误)[\s.})$]*",
+    re.I,
+)
+_ASKED = re.compile(
+    r"\btrue or false\b\s*[:?.)]|\((?:true|right)\s*(?:/|or)\s*(?:false|wrong)\)|\bis (?:this|the following|that|the) (?:statement|claim|assertion)?.{0,40}\btrue or false\b"
+    r"|^\s*(?:true|right) or (?:false|wrong)\b|\(judge (?:true|right)|\bwhether (?:the|this|each) (?:following )?(?:statement|proposition|claim|assertion)s? (?:is|are) (?:true|correct)",
+    re.I,
+)
+
+
+def true_false(record: dict, settings: Denoise) -> Drop | None:
+    """A problem that asks whether something is true."""
+    answer = record.get("answer") or ""
+    if len(answer) < 40 and _GOLD.fullmatch(answer):
+        return Drop(Reason.TRUE_FALSE, {"answer": answer})
+    text = record["problem"]
+    match = _ASKED.search(text)
+    return match and Drop(Reason.TRUE_FALSE, {"text": excerpt(text, *match.span())})

@@ -1,0 +1,37 @@
+"""Yes or no: questions that a coin answers, such as "Is it possible …?"."""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.text import ASK, sentences
+from compass.records import Drop, Reason
+from compass.settings import Denoise
+
+_GOLD = re.compile(
+    r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:yes|no|possible|impossible|not possible|it is (?:im|not )?possible|cannot|can(?:'t| not)?|does not exist|exists|有|没有|是|不是|能|不能|可以|不可以)"
+    r"(?:[\s.})$!]*|[,.;:]\s.*)",
+    re.I | re.S,
+)
+_QUESTION = re.compile(
+    r"(?:(?:then|so|if|in this case|and|but|now),?\s+)?(?:\([a-z0-9]\)\s*)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should|may|might)\b[^?]*\?\s*$",
+    re.I,
+)
+_OPEN = re.compile(r"\b(?:what|how|which|who|when|where|find|determine|calculate|compute)\b", re.I)
+
+
+def yes_no(record: dict, settings: Denoise) -> Drop | None:
+    """A gold that says yes or no, or a problem whose only question can be answered so."""
+    answer = record.get("answer") or ""
+    if _GOLD.fullmatch(answer[:200]):
+        return Drop(Reason.YES_NO, {"answer": answer[:80]})
+    text = record["problem"]
+    if "?" not in text:
+        return None
+    parts = [part.strip() for part in sentences(text)]
+    questions = [part for part in parts if part.endswith("?")]
+    if len(questions) != 1 or not _QUESTION.match(questions[0]) or _OPEN.search(questions[0]):
+        return None
+    if any(ASK.search(part) for part in parts if part is not questions[0]):
+        return None
+    return Drop(Reason.YES_NO, {"text": questions[0][:160]})
