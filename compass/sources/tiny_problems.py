@@ -129,16 +129,19 @@ def _draw_steps(rng: random.Random, level: int) -> tuple[Step, ...]:
 def _draw_step(rng: random.Random, total: int) -> Step:
     while True:
         kind = rng.choice(("add", "add", "sub", "sub", "mul", "div"))
-        if kind in ("add", "sub"):
-            operand = rng.randint(2, 9)
-            after = total + operand if kind == "add" else total - operand
-        else:
-            operand = rng.randint(2, 5)
-            if kind == "div" and total % operand:
-                continue
-            after = total * operand if kind == "mul" else total // operand
-        if 1 <= after <= LARGEST_TOTAL:
+        operand = rng.randint(2, 9) if kind in ("add", "sub") else rng.randint(2, 5)
+        after = apply(kind, total, operand)
+        if after is not None:
             return Step(total, kind, operand, after)
+
+
+def apply(kind: str, total: int, operand: int) -> int | None:
+    """The new total, or None where the operation leaves 1 to `LARGEST_TOTAL` or does not divide evenly."""
+    if kind == "div":
+        after, rest = divmod(total, operand)
+        return after if rest == 0 else None
+    after = {"add": total + operand, "sub": total - operand, "mul": total * operand}[kind]
+    return after if 1 <= after <= LARGEST_TOTAL else None
 
 
 def _tell(steps: tuple[Step, ...], clauses: dict[str, str], question: str, **names: str) -> tuple[str, ...]:

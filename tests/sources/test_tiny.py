@@ -138,5 +138,4 @@ def test_more_planted_rows_than_there_are_originals_names_the_setting(tmp_path):
 def test_running_out_of_distinct_problems_names_the_setting():
     pool = DistinctProblems(random.Random(0), attempts=1)
     with pytest.raises(GeneratorError, match=r"collect\.generate\.benchmark_per_level.*level 1"):
-        for _ in range(10_000):
-            pool.draw(1, held_out=True, setting="benchmark_per_level")
+        [pool.draw(1, held_out=True, setting="benchmark_per_level") for _ in range(10_000)]

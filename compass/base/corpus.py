@@ -1,0 +1,68 @@
+"""What the tiny policy is pre-trained on: generated problems solved with mixed habits.
+
+The report starts from a model that can solve many problems among several samples and few at the first try. The corpus
+makes such a policy on purpose: most solutions are hasty guesses, some are worked with slips, some are worked with
+care. Writing the steps out pays, and it is the rarer habit, so there is something for RL to find.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from compass.settings import Pretrain
+from compass.sources.tiny_problems import LARGEST_TOTAL, LEVELS, Problem, Step, apply, draw_problem, worked_solution
+
+_LARGEST_SLIP = 3
+
+
+def solutions(settings: Pretrain, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Endless (problem, solution) pairs; never a chain of operations that a benchmark holds.
+
+    Args:
+        settings: shares of the habits.
+        seed: the run's seed; problems and habits depend on nothing else.
+    """
+    rng = random.Random(f"tiny-pretraining/{seed}")
+    while True:
+        problem = draw_problem(rng, rng.choice(LEVELS), held_out=False)
+        yield problem.text, solve(rng, problem, settings)
+
+
+def solve(rng: random.Random, problem: Problem, settings: Pretrain) -> str:
+    """One solution of `problem`, in a habit drawn by its share."""
+    habit = rng.random()
+    if habit < settings.guesses:
+        return guess(rng, problem, settings.guess_error)
+    if habit < settings.guesses + settings.careful:
+        return problem.solution
+    return sloppy(rng, problem, settings.sloppy_error)
+
+
+def guess(rng: random.Random, problem: Problem, error: float) -> str:
+    """The bare boxed answer, near the truth rather than right with chance `error`."""
+    answer = problem.answer
+    if rng.random() < error:
+        answer = _slip(rng, answer)
+    return worked_solution((), answer)
+
+
+def sloppy(rng: random.Random, problem: Problem, error: float) -> str:
+    """A worked solution in which each result slips with chance `error`, and the rest goes on from there."""
+    total = problem.steps[0].before
+    equations = []
+    for step in problem.steps:
+        after = apply(step.kind, total, step.operand)
+        if after is None:
+            # A slip made the division impossible, or the total too large: go on as if nothing had happened.
+            total, after = step.before, step.after
+        if rng.random() < error:
+            after = _slip(rng, after)
+        equations.append(Step(total, step.kind, step.operand, after).equation)
+        total = after
+    return worked_solution(equations, total)
+
+
+def _slip(rng: random.Random, value: int) -> int:
+    near = [value + by for by in range(-_LARGEST_SLIP, _LARGEST_SLIP + 1) if by]
+    return rng.choice([other for other in near if 1 <= other <= LARGEST_TOTAL])
