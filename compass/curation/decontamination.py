@@ -5,12 +5,11 @@ A problem is contaminated when one of these rules finds a benchmark item in it:
 - `exact`: both have the same tokens (`words.py`).
 - `coverage`: it holds at least `contamination_coverage` of the item's word n-grams (13 words by default). A share of the
   *item*, not a single hit: "any shared 13-gram" flags every AIME-style problem for "where m and n are relatively prime
-  positive integers".
+  positive integers". An item shorter than an n-gram, but of eight words or more, must be there whole.
 - `reworded`: its numbers and signs are the item's, in the same order, and the Jaccard similarity of word trigrams is at
   least `contamination_similarity`. It finds rewordings of short items, which have few long n-grams or none, and leaves
-  problems of the same template with other numbers alone.
-
-An item shorter than an n-gram is met by the first and the last rule only.
+  problems of the same template with other numbers alone. An item without numbers and signs is left to the other rules:
+  there a changed word may be all the difference ("arrange the letters of the word BANANA").
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import pyarrow as pa
 
 from compass.curation.clusters import jaccard_between, sorted_sets
 from compass.curation.minhash import hash_ngrams
-from compass.curation.words import Words, split_words
+from compass.curation.words import NO_NUMBERS, Words, split_words
 from compass.records import Drop, Reason, Verdict
 from compass.settings import Denoise
 
@@ -32,6 +31,9 @@ CHUNK = 10_000
 """Problems compared at a time."""
 
 TRIGRAM = 3
+
+SHORTEST = 8
+"""Words of the shortest item that is looked for inside longer problems."""
 
 RULES = ("exact", "reworded", "coverage")
 """Strongest first; an item that several rules find is named with the strongest."""
@@ -63,9 +65,16 @@ class Benchmarks:
         words = split_words(items.column("problem"))
         self._exact: dict[tuple[int, int], list[int]] = {}
         self._numbers: dict[int, list[int]] = {}
+        self._short: dict[int, list[tuple[int, str]]] = {}
+        shortest = min(SHORTEST, settings.contamination_ngram)
+        heads, head_of = _long_ngrams(words, shortest)
         for item in range(len(words)):
             self._exact.setdefault(_key(words, item), []).append(item)
-            self._numbers.setdefault(int(words.numbers[item]), []).append(item)
+            if words.numbers[item] != NO_NUMBERS:
+                self._numbers.setdefault(int(words.numbers[item]), []).append(item)
+            if shortest <= len(found := words.of(item)) < settings.contamination_ngram:
+                self._short.setdefault(int(heads[head_of[item]]), []).append((item, f" {' '.join(found)} "))
+        self._heads = np.array(sorted(self._short), dtype=np.uint64)
         self._sets, self._set_start = sorted_sets(*hash_ngrams(words, TRIGRAM))
         hashes, first = _long_ngrams(words, settings.contamination_ngram)
         owner = np.repeat(np.arange(len(words)), np.diff(first))
@@ -92,12 +101,26 @@ class Benchmarks:
 
     def _find(self, words: Words) -> list[list[Match]]:
         found: list[dict[int, Match]] = [{} for _ in range(len(words))]
+        self._add_short(words, found)
         self._add_covered(words, found)
         self._add_reworded(words, found)
         for row in range(len(words)):
             for item in self._exact.get(_key(words, row), ()):
                 found[row][item] = self._match(item, "exact", 1.0)
         return [sorted(row.values(), key=lambda match: (RULES.index(match.rule), -match.score)) for row in found]
+
+    def _add_short(self, words: Words, found: list[dict[int, Match]]) -> None:
+        """Short items that stand whole in a problem, looked up by their first words."""
+        hashes, first = _long_ngrams(words, min(SHORTEST, self.settings.contamination_ngram))
+        if not hashes.size or not self._heads.size:
+            return
+        places = np.minimum(np.searchsorted(self._heads, hashes), self._heads.size - 1)
+        hits = np.flatnonzero(self._heads[places] == hashes)
+        for hit, row in zip(hits, np.searchsorted(first, hits, side="right") - 1, strict=True):
+            text = f" {' '.join(words.of(row))} "
+            for item, whole in self._short[int(hashes[hit])]:
+                if whole in text:
+                    found[row][item] = self._match(item, "coverage", 1.0)
 
     def _add_covered(self, words: Words, found: list[dict[int, Match]]) -> None:
         hashes, first = _long_ngrams(words, self.settings.contamination_ngram)
