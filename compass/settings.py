@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 STAGES = (
     "collect",
@@ -193,6 +193,15 @@ class Denoise(Section):
     skip_reasons: list[str] = []
     """Reasons whose noise filters are off, such as `figure` to keep problems that speak of a figure."""
 
+    @field_validator("skip_reasons")
+    @classmethod
+    def _known_reasons(cls, names: list[str]) -> list[str]:
+        from compass.curation.noise import FILTERS
+
+        if unknown := [name for name in names if name not in set(FILTERS)]:
+            raise ValueError(f"no noise filter {unknown[0]!r}; there are {', '.join(FILTERS)}")
+        return names
+
     contamination_ngram: Positive = 13
     """Words in the n-grams by which a problem is compared with benchmark items."""
 
@@ -332,6 +341,9 @@ class Verify(Section):
 
     require_self_equal: bool = True
     """Drop a gold that the verifier does not find equal to itself rewritten."""
+
+    max_text_words: Positive = 4
+    """A gold in words that is longer is an opinion or an explanation, and dropped as unreadable."""
 
     suspicious_agreement: Probability = 0.75
     """Share of a problem's graded rollouts that must agree on one wrong answer for the gold to be called suspicious."""

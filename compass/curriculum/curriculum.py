@@ -1,0 +1,68 @@
+"""From verified problems to the training set of each RL stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from compass.curriculum.levels import source_levels
+from compass.curriculum.select import Selection, select
+from compass.records import Drop, Reason, Verdict, split
+from compass.settings import RL_STAGES, Curriculum
+
+
+def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.Table, pa.Table, dict[str, Selection]]:
+    """Choose training problems; `stages` of a kept row names the RL stages that train on it.
+
+    Args:
+        records: verified `RECORD` rows.
+        settings: the section `curriculum`.
+        seed: of the order in which problems are taken.
+
+    Returns:
+        Kept rows, with `level` and `stages` filled, dropped rows, and each stage's selection.
+    """
+    rows = records.select(["id", "source", "source_level", "level", "solve_rate"]).to_pylist()
+    own = source_levels([r["source"] for r in rows], [r["source_level"] for r in rows])
+    levels: list[int | None] = [
+        row["level"] if row["level"] is not None else own_level if settings.use_source_level else None
+        for row, own_level in zip(rows, own, strict=True)
+    ]
+    verdicts = [_trainable(row, level, settings) for row, level in zip(rows, levels, strict=True)]
+    candidates = {
+        row["id"]: level
+        for row, level, verdict in zip(rows, levels, verdicts, strict=True)
+        if verdict is None and level is not None
+    }
+    mixes = {stage: settings.mixes[stage] for stage in RL_STAGES}
+    chosen = select(candidates, mixes, settings.problems, seed)
+    stages: dict[str, list[str]] = {}
+    for stage, selection in chosen.items():
+        for id_ in selection.ids:
+            stages.setdefault(id_, []).append(stage)
+    for position, row in enumerate(rows):
+        if verdicts[position] is None and row["id"] not in stages:
+            verdicts[position] = Drop(Reason.NOT_SELECTED, {"level": levels[position]})
+    filled = _fill_column(records, "level", levels)
+    filled = _fill_column(filled, "stages", [",".join(stages[r["id"]]) if r["id"] in stages else None for r in rows])
+    kept, dropped = split(filled, verdicts, "curriculum")
+    return kept, dropped, chosen
+
+
+def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Verdict:
+    lowest, highest = settings.solve_rate
+    rate = row["solve_rate"]
+    if level is None:
+        return Drop(
+            Reason.UNGRADED, {"source_level": row["source_level"], "use_source_level": settings.use_source_level}
+        )
+    if rate is not None and not lowest <= rate <= highest:
+        return Drop(Reason.SOLVE_RATE, {"solve_rate": rate, "allowed": [lowest, highest]})
+    return None
+
+
+def _fill_column(records: pa.Table, name: str, values: list[Any]) -> pa.Table:
+    position = records.schema.get_field_index(name)
+    field = records.schema.field(position)
+    return records.set_column(position, field, pa.array(values, type=field.type))

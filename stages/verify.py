@@ -1,0 +1,62 @@
+"""verify: keep the problems whose gold the verifier can read and trust.
+
+    python -m stages.verify
+
+Reads `data/grade/kept.parquet` and `data/grade/rollouts.parquet` (columns id, sample, answer, correct); writes
+`data/verify/kept.parquet` and `dropped.parquet`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compass.curation.verifiable import verifiable
+from compass.records import RecordError, count_reasons, read_records
+from compass.settings import Settings
+from stages._stage import Summary, main, write_split
+
+RECORDS = Path("data/grade/kept.parquet")
+ROLLOUTS = Path("data/grade/rollouts.parquet")
+FOLDER = Path("data/verify")
+
+
+def run(settings: Settings, records: Path = RECORDS, rollouts: Path = ROLLOUTS, folder: Path = FOLDER) -> Summary:
+    """Verify golds as `settings.verify` says.
+
+    Returns:
+        The summary; `metrics` has the answer types of the kept rows.
+
+    Raises:
+        RecordError: records or rollouts cannot be read.
+    """
+    read = read_records(records)
+    kept, dropped = verifiable(read, settings.verify, read_rollouts(rollouts))
+    types = count_reasons(kept.column("answer_type").to_pylist())
+    return write_split(folder, "verify", read=read.num_rows, kept=kept, dropped=dropped, answer_types=types)
+
+
+def read_rollouts(path: Path) -> dict[str, list[tuple[str | None, bool]]]:
+    """Graded rollouts by problem: (extracted answer or None, correct) of each sample.
+
+    Raises:
+        RecordError: the file is missing or lacks a column.
+    """
+    try:
+        table = pq.read_table(path, columns=["id", "answer", "correct"])
+    except FileNotFoundError:
+        raise RecordError(f"{path}: no such file; run the stage that writes it (`dvc repro grade`)") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RecordError(f"{path}: unreadable ({error}); run `dvc repro -f grade`") from None
+    found: dict[str, list[tuple[str | None, bool]]] = {}
+    for batch in table.to_batches(50_000):
+        columns = (batch.column(name).to_pylist() for name in ("id", "answer", "correct"))
+        for id_, answer, correct in zip(*columns, strict=True):
+            found.setdefault(id_, []).append((answer, bool(correct)))
+    return found
+
+
+if __name__ == "__main__":
+    main("verify", run)
