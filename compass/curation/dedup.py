@@ -13,9 +13,8 @@ Dropped rows with the winning answer are `exact_duplicate` (same tokens as the s
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +51,8 @@ def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[p
     size_of = np.ones(records.num_rows, dtype=np.int32)
     several = [order[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size > 1]
     rank = {name: number for number, name in enumerate(sources)}
-    for members, rows in zip(several, _rows(records, several), strict=True):
-        head, drops = settle(rows, [int(groups.exact[member]) for member in members], settings, rank)
+    for members, rows, similarity in _read_clusters(records, several, settings.ngram):
+        head, drops = settle(rows, groups.exact[members].tolist(), similarity, settings, rank)
         heads[members] = members[head]
         size_of[members] = len(members)
         for member, drop in zip(members, drops, strict=True):
@@ -65,13 +64,18 @@ def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[p
 
 
 def settle(
-    rows: Sequence[dict[str, Any]], exact: Sequence[int], settings: Dedup, rank: dict[str, int]
+    rows: Sequence[dict[str, Any]],
+    exact: Sequence[int],
+    similarity: Callable[[int, int], float],
+    settings: Dedup,
+    rank: dict[str, int],
 ) -> tuple[int, list[Verdict]]:
     """Apply the survivor rule to one cluster.
 
     Args:
         rows: the cluster's records.
         exact: for each row a number that it shares with the rows of the same tokens.
+        similarity: exact Jaccard similarity of two rows, by their indices.
         settings: the section `dedup`.
         rank: each source's place in the order of preference.
 
@@ -87,21 +91,21 @@ def settle(
     winner = max(support, key=lambda label: len(support[label]))  # the first of equals: the preferred row's
     head = next(index for index in preference if answer[index] == winner)
     all_go = len(support) > 1 and settings.conflicts == "drop"
-    similarity = _similarities(rows, head, settings.ngram)
     verdicts: list[Verdict] = []
     for index, row in enumerate(rows):
         if index == head and not all_go:
             verdicts.append(None)
             continue
         twin = head if index != head else next(other for other in preference if answer[other] != winner)
+        same_tokens = exact[index] == exact[twin]
         evidence: dict[str, Any] = {
             "twin": rows[twin]["id"],
             "twin_source": rows[twin]["source"],
-            "similarity": round(similarity[index if index != head else twin], 4),
+            "similarity": 1.0 if same_tokens else round(similarity(index, twin), 4),
             "answer": row["answer"],
             "twin_answer": rows[twin]["answer"],
         }
-        reason = Reason.EXACT_DUPLICATE if exact[index] == exact[twin] else Reason.NEAR_DUPLICATE
+        reason = Reason.EXACT_DUPLICATE if same_tokens else Reason.NEAR_DUPLICATE
         if answer[index] != winner or all_go:
             evidence["duplicate"] = str(reason)
             evidence["sources"] = sorted(support[answer[index]])
@@ -150,30 +154,23 @@ def _equal(one: str, other: str) -> bool:
     return verify(gold=one, answer=other).outcome == "equal"
 
 
-def _similarities(rows: Sequence[dict[str, Any]], head: int, n: int) -> list[float]:
-    """Exact Jaccard similarity of each row's n-grams to the survivor's; 1 for the survivor."""
-    hashes, first = hash_ngrams(split_words([row["problem"] for row in rows]), n)
-    sets, start = sorted_sets(hashes, first)
-    return [1.0 if index == head else jaccard(sets, start, index, head) for index in range(len(rows))]
-
-
-def _rows(records: pa.Table, clusters: Sequence[np.ndarray], batch: int = 5_000) -> Any:
-    """The records of each cluster, read in batches of clusters to bound memory."""
+def _read_clusters(
+    records: pa.Table, clusters: Sequence[np.ndarray], n: int, batch: int = 2_000
+) -> Iterator[tuple[np.ndarray, list[dict[str, Any]], Callable[[int, int], float]]]:
+    """Each cluster's row numbers, records and similarity, read in batches of clusters to bound memory."""
     columns = records.select(_NEEDED)
     for low in range(0, len(clusters), batch):
         chosen = clusters[low : low + batch]
-        rows = columns.take(pa.array(np.concatenate(chosen))).to_pylist()
+        part = columns.take(pa.array(np.concatenate(chosen)))
+        rows = part.to_pylist()
+        sets, start = sorted_sets(*hash_ngrams(split_words(part.column("problem")), n))
         at = 0
         for members in chosen:
-            yield rows[at : at + len(members)]
+            own = start[at : at + len(members) + 1]
+            yield members, rows[at : at + len(members)], partial(jaccard, sets, own)
             at += len(members)
 
 
 def _replace(records: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
     place = records.schema.get_field_index(name)
     return records.set_column(place, records.schema.field(name), values.cast(records.schema.field(name).type))
-
-
-def evidence_of(dropped: pa.Table) -> list[dict[str, Any]]:
-    """The evidence of dropped rows as dictionaries."""
-    return [json.loads(text) for text in dropped.column("evidence").to_pylist()]

@@ -89,7 +89,8 @@ def band_keys(made: np.ndarray, salt: np.ndarray, count: int, rows: int) -> np.n
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _rotate(value, places):
-    return (value << np.uint32(places)) | (value >> np.uint32(32 - places))
+    # Shifts of 32-bit numbers give 64-bit ones in numba; the casts keep the high half clean.
+    return np.uint32(np.uint32(value << np.uint32(places)) | np.uint32(value >> np.uint32(32 - places)))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -151,7 +152,7 @@ def _sha1(data, begin, end, block, schedule):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _swap(value):
-    return (
+    return np.uint32(
         (value << np.uint32(24))
         | ((value & np.uint32(0xFF00)) << np.uint32(8))
         | ((value >> np.uint32(8)) & np.uint32(0xFF00))

@@ -30,6 +30,37 @@ _NUMBER_WORDS = """
     nineteen twenty
 """
 _TENS = """thirty forty fifty sixty seventy eighty ninety"""
+# Words that make another problem of the same text, as a number does; the words of one line mean the same.
+_DECIDING = """
+    minimum minimal minimize smallest least lowest
+    maximum maximal maximize largest greatest highest
+    even
+    odd
+    pentagon
+    hexagon
+    heptagon
+    octagon
+    nonagon
+    decagon
+    dodecagon
+    sin sine
+    cos cosine
+    tan tangent
+    cot cotangent
+    sec secant
+    csc cosecant
+    arcsin
+    arccos
+    arctan
+    third
+    fourth
+    fifth
+    sixth
+    median
+    mean average
+    mode
+"""
+
 _SEPARATOR, _LETTER, _DIGIT, _OPERATOR, _BACKSLASH, _QUOTE, _HYPHEN, _LEAD2, _LEAD3, _LEAD4 = range(10)
 
 
@@ -62,7 +93,8 @@ def _hash_word(word: str) -> int:
 def _dictionary() -> tuple[np.ndarray, np.ndarray]:
     """Words with a meaning of their own: sorted hashes, and what each stands for.
 
-    Meanings: 1 nothing, 2 fraction, 3 binomial, 200 + n the number n, 1000 + c the operator c.
+    Meanings: 1 nothing, 2 fraction, 3 binomial, 100 + k the k-th line of `_DECIDING`, 200 + n the number n, 1000 + c the
+    operator c.
     """
     meanings = {_hash_word("\\" + word): 1 for word in _COMMANDS_WITHOUT_MEANING.split()}
     meanings |= {_hash_word("\\" + word): 2 for word in _FRACTIONS}
@@ -70,6 +102,8 @@ def _dictionary() -> tuple[np.ndarray, np.ndarray]:
     meanings |= {_hash_word("\\" + word): 1000 + ord(sign) for word, sign in _OPERATOR_COMMANDS.items()}
     meanings |= {_hash_word(word): 200 + number for number, word in enumerate(_NUMBER_WORDS.split(), start=2)}
     meanings |= {_hash_word(word): 200 + 10 * number for number, word in enumerate(_TENS.split(), start=3)}
+    for line, words in enumerate(_DECIDING.strip().splitlines()):
+        meanings |= {_hash_word(mark + word): 100 + line for word in words.split() for mark in ("", "\\")}
     hashes = np.array(sorted(meanings), dtype=np.uint64)
     return hashes, np.array([meanings[int(value)] for value in hashes], dtype=np.int64)
 
@@ -171,7 +205,9 @@ def scan(data, offsets, out, starts, first, key, numbers):
                     continue
                 prose = used - begin > 1
                 meaning = _meaning(value) if prose else 0
-                if meaning >= 200:
+                if 100 <= meaning < 200:
+                    number = _mix(_mix(number, 0), meaning)
+                elif meaning >= 200:
                     used = begin
                     meaning -= 200
                     if meaning >= 10:
@@ -234,6 +270,8 @@ def scan(data, offsets, out, starts, first, key, numbers):
                     elif meaning >= 1000:
                         used = begin
                         operator = meaning - 1000
+                    elif meaning >= 100:
+                        number = _mix(_mix(number, 0), meaning)
                 else:
                     byte = data[at]
                     at += 1
@@ -275,7 +313,7 @@ def scan(data, offsets, out, starts, first, key, numbers):
                 single_digits = 0
                 low = _mix(_mix(low, operator), 32)
                 high = _mix_other(_mix_other(high, operator), 32)
-                if operator == 43 or operator == 45 or operator == 94 or operator == 33:
+                if operator in (43, 45, 94, 33, 60, 62):  # + - ^ ! < >
                     number = _mix(number, operator)
                 continue
             for place in range(begin, used):

@@ -52,7 +52,7 @@ _UNICODE = {
 _TRANSLATION = str.maketrans(_UNICODE)
 
 NO_NUMBERS = np.uint64(_NUMBERS_SEED ^ (_NUMBERS_SEED >> 31))
-"""`Words.numbers` of a text without numbers and signs."""
+"""`Words.numbers` of a text without numbers, signs and deciding words."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Words:
         starts: where each word starts in `data`, and one entry past the end.
         first: for each text the index of its first word in `starts`; `n + 1` entries.
         key: `(n, 2)` 128-bit hashes of all tokens, operators included: equal keys are exact duplicates.
-        numbers: 64-bit hashes of each text's numbers and of `+ - ^ !`, in their order.
+        numbers: 64-bit hashes of each text's numbers, signs (`+ - ^ ! < >`) and words that decide as a number does
+            (`smallest`, `odd`, `hexagon`, `sin`), in their order.
     """
 
     data: np.ndarray
