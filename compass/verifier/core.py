@@ -1,0 +1,127 @@
+"""The tiers in order, cheapest first: text, plain numbers, words, then trees."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from compass.verifier import quick, structure, words
+from compass.verifier.normalise import MAX_LENGTH, normalise
+from compass.verifier.parser import parse
+from compass.verifier.scalar import Finding, numbers
+from compass.verifier.tree import OverBudget, Unreadable
+from compass.verifier.verdict import Outcome, Verdict
+
+_NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
+_HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
+_normalised = lru_cache(maxsize=8192)(normalise)
+_number = lru_cache(maxsize=8192)(quick.read)
+
+
+def verify(*, gold: str, answer: str) -> Verdict:
+    """Decide whether `answer` equals `gold`, the two as a reader would take them.
+
+    Args:
+        gold: the reference answer, as published: LaTeX, plain text or words.
+        answer: the answer to judge, without prose around it (`extract_answer` takes it out of a response).
+
+    Returns:
+        The verdict. What cannot be read, or would cost more than the budgets, is `unrecognised`, never `equal`.
+
+    Raises:
+        TypeError: an argument that is no text.
+    """
+    if not isinstance(gold, str) or not isinstance(answer, str):
+        raise TypeError(f"gold and answer must be text, found {type(gold).__name__} and {type(answer).__name__}")
+    if len(gold) > MAX_LENGTH or len(answer) > MAX_LENGTH:
+        return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
+    gold, answer = _normalised(gold), _normalised(answer)
+    if _HOLLOW.fullmatch(answer) or _HOLLOW.fullmatch(gold):
+        return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
+    if gold == answer:
+        return Verdict(Outcome.EQUAL, "text", "the same text")
+    found = _numbers(gold, answer)
+    if found is None:
+        found = _words(gold, answer)
+    if found is None:
+        found = _trees(gold, answer)
+    if found.same is None:
+        return Verdict(Outcome.UNRECOGNISED, found.method, found.detail)
+    return Verdict(Outcome.EQUAL if found.same else Outcome.DIFFERENT, found.method, found.detail)
+
+
+def _numbers(gold: str, answer: str) -> Finding | None:
+    """Both sides plain numbers, one of them perhaps with its name: `x = 5`."""
+    gold_name, gold_text = _split(gold)
+    answer_name, answer_text = _split(answer)
+    if gold_name and answer_name and gold_name != answer_name:
+        return None
+    one = _number(gold_text)
+    if one is None:
+        return None
+    two = _number(answer_text)
+    if two is None or (one.mark and two.mark and one.mark != two.mark):
+        return None
+    found = numbers(one.value, one.literal, two.value, two.literal)
+    if not found.same and "%" in (one.mark, two.mark) and one.mark != two.mark:
+        scaled = numbers(one.value / (100 if one.mark else 1), None, two.value / (100 if two.mark else 1), None)
+        return scaled if scaled.same else found
+    return found
+
+
+def _split(text: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(text) if "=" in text else None
+    return ("", text) if match is None else (match.group(1), match.group(2))
+
+
+def _words(gold: str, answer: str) -> Finding | None:
+    """Choices, times, dates and prose; None where either side may be mathematics."""
+    letters = words.choice(gold), words.choice(answer)
+    if letters[0] is not None and letters[0] == letters[1]:
+        return Finding(True, "text", f"choice {letters[0]}")
+    times = words.clock(gold), words.clock(answer)
+    if times[0] is not None and times[1] is not None:
+        return Finding(times[0] == times[1], "text", "times of day")
+    first, second = words.wording(gold), words.wording(answer)
+    prose = words.is_prose(gold), words.is_prose(answer)
+    if first == second and all(prose):
+        return Finding(True, "text", "the same words")
+    dates = words.date(gold), words.date(answer)
+    if dates[0] is not None and dates[1] is not None:
+        return Finding(dates[0] == dates[1], "text", "dates")
+    if all(prose):
+        return Finding(False, "text", "other words")
+    return None
+
+
+_LOOSE = re.compile(r"(?<=\d)\s+(?=\d)|\s+|[{}]|\\text|\\mathrm|\\mathbf")
+
+
+def _loose(text: str) -> str:
+    return _LOOSE.sub(
+        lambda found: (
+            " "
+            if found.group().isspace()
+            and found.group()
+            and text[found.start() - 1].isdigit()
+            and text[found.end() : found.end() + 1].isdigit()
+            else ""
+        ),
+        text,
+    )
+
+
+def _trees(gold: str, answer: str) -> Finding:
+    """Parse both sides and compare what they are."""
+    left, right = parse(gold), parse(answer)
+    try:
+        for side in (right, left):
+            if isinstance(side, Unreadable):
+                raise side
+        return structure.compare(left, right)
+    except OverBudget as error:
+        return Finding(None, "budget", str(error))
+    except Unreadable as error:
+        if _loose(gold) == _loose(answer):
+            return Finding(True, "text", "the same but for spaces and braces")
+        return Finding(None, "structure", str(error))

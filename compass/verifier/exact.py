@@ -1,0 +1,312 @@
+"""Exact arithmetic: rational constants, and rational functions as quotients of flint polynomials."""
+
+from __future__ import annotations
+
+from math import comb, factorial
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
+
+MAX_BITS = 20_000
+MAX_FACTORIAL = 1_000
+MAX_DEGREE = 64
+MAX_TERMS = 600
+MAX_SUM_TERMS = 2_000
+
+
+def bits(value: fmpq) -> int:
+    """The size of a fraction: the bits of its numerator and denominator."""
+    return value.p.bit_length() + value.q.bit_length()
+
+
+def rational(node: Node, bound: dict[str, fmpq] | None = None) -> fmpq | None:
+    """The value of a constant expression whose every part is rational; None where some part is not.
+
+    Raises:
+        OverBudget: the value, or one on the way to it, has more than `MAX_BITS` bits.
+        Unreadable: a division by zero.
+    """
+    kind = node[0]
+    if kind == "num":
+        return node[1]
+    if kind in ("add", "mul"):
+        total = fmpq(0 if kind == "add" else 1)
+        for part in node[1]:
+            value = rational(part, bound)
+            if value is None:
+                return None
+            total = total + value if kind == "add" else total * value
+        if bits(total) > MAX_BITS:
+            raise OverBudget("a number too long to compute")
+        return total
+    if kind == "neg":
+        value = rational(node[1], bound)
+        return None if value is None else -value
+    if kind == "inv":
+        value = rational(node[1], bound)
+        if value is None:
+            return None
+        if value == 0:
+            raise Unreadable("a division by zero")
+        return 1 / value
+    if kind == "pow":
+        return _power(rational(node[1], bound), rational(node[2], bound))
+    if kind == "call":
+        return _call(node, bound)
+    if kind == "sym":
+        return None if bound is None else bound.get(node[1])
+    if kind == "big" and node[1] in ("sum", "prod") and node[2]:
+        return _finite(node, bound or {})
+    return None
+
+
+def _power(base: fmpq | None, exponent: fmpq | None) -> fmpq | None:
+    if base is None or exponent is None:
+        return None
+    if exponent.q != 1:
+        return _rational_root(base, exponent)
+    if base == 0 and exponent <= 0:
+        raise Unreadable("zero to a power that is not positive")
+    if base in (0, 1):
+        return base
+    size = abs(int(exponent.p))
+    if size * bits(base) > MAX_BITS and base != -1:
+        raise OverBudget("a power too large to compute")
+    if base == -1:
+        return fmpq(-1 if size % 2 else 1)
+    value = fmpq(base.p**size, base.q**size)
+    return 1 / value if exponent < 0 else value
+
+
+def _rational_root(base: fmpq, exponent: fmpq) -> fmpq | None:
+    """`8^{2/3}` where it is rational; a negative base has a real odd root."""
+    index = int(exponent.q)
+    if index > 64 or (base < 0 and index % 2 == 0):
+        return None
+    top, bottom = integer_root(abs(int(base.p)), index), integer_root(int(base.q), index)
+    if top is None or bottom is None:
+        return None
+    return _power(fmpq(-top if base < 0 else top, bottom), fmpq(exponent.p))
+
+
+def integer_root(value: int, index: int) -> int | None:
+    """The exact root of a whole number, or None."""
+    if value.bit_length() > MAX_BITS:
+        raise OverBudget("a root of a number too long")
+    if value < 2:
+        return value
+    low, high = 1, 1 << (value.bit_length() // index + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if middle**index <= value:
+            low = middle
+        else:
+            high = middle - 1
+    return low if low**index == value else None
+
+
+def _call(node: Node, bound: dict[str, fmpq] | None) -> fmpq | None:
+    name = node[1]
+    if name not in _RATIONAL_CALLS:
+        return None
+    values = [rational(part, bound) for part in node[2]]
+    if any(value is None for value in values):
+        return None
+    return _RATIONAL_CALLS[name](values)
+
+
+def _whole(value: fmpq, limit: int, what: str) -> int:
+    if value.q != 1 or value < 0:
+        raise Unreadable(f"the {what} of something that is no whole number")
+    if value > limit:
+        raise OverBudget(f"the {what} of more than {limit}")
+    return int(value.p)
+
+
+def _factorial(values: list[fmpq]) -> fmpq | None:
+    if values[0].q != 1:
+        return None
+    return fmpq(factorial(_whole(values[0], MAX_FACTORIAL, "factorial")))
+
+
+def _factorial2(values: list[fmpq]) -> fmpq:
+    number, product = _whole(values[0], MAX_FACTORIAL, "double factorial"), 1
+    while number > 1:
+        product, number = product * number, number - 2
+    return fmpq(product)
+
+
+def _binomial(values: list[fmpq]) -> fmpq | None:
+    if len(values) != 2 or any(value.q != 1 or value < 0 for value in values):
+        return None
+    if min(values[1], values[0] - values[1]) > 500 or bits(values[0]) > 200:
+        raise OverBudget("a binomial coefficient too large to compute")
+    return fmpq(comb(int(values[0].p), int(values[1].p)))
+
+
+def _gcd(values: list[fmpq]) -> fmpq:
+    from math import gcd, lcm
+
+    bottom = lcm(*(int(value.q) for value in values))
+    return fmpq(gcd(*(int((value * bottom).p) for value in values)), bottom)
+
+
+def _lcm(values: list[fmpq]) -> fmpq:
+    from math import gcd, lcm
+
+    if any(value == 0 for value in values):
+        return fmpq(0)
+    return fmpq(lcm(*(int(value.p) for value in values)), gcd(*(int(value.q) for value in values)))
+
+
+def _mod(values: list[fmpq]) -> fmpq:
+    if values[1] == 0:
+        raise Unreadable("a remainder by zero")
+    return values[0] - values[1] * (values[0] / values[1]).floor()
+
+
+def _sqrt(values: list[fmpq]) -> fmpq | None:
+    return _rational_root(values[0], fmpq(1, 2))
+
+
+def _root(values: list[fmpq]) -> fmpq | None:
+    if values[1] == 0:
+        raise Unreadable("a root of index zero")
+    return _power(values[0], 1 / values[1])
+
+
+_RATIONAL_CALLS: dict[str, Any] = {
+    "factorial": _factorial, "factorial2": _factorial2, "binom": _binomial, "gcd": _gcd, "lcm": _lcm, "mod": _mod, "sqrt": _sqrt,
+    "root": _root, "abs": lambda values: abs(values[0]), "floor": lambda values: fmpq(values[0].floor()),
+    "ceil": lambda values: fmpq(values[0].ceil()), "max": max, "min": min,
+    "sgn": lambda values: fmpq((values[0] > 0) - (values[0] < 0)), "conj": lambda values: values[0],
+    "re": lambda values: values[0], "im": lambda values: fmpq(0),
+}  # fmt: skip
+
+
+def _finite(node: Node, bound: dict[str, fmpq]) -> fmpq | None:
+    """A sum or product with whole bounds, term by term."""
+    _, name, variable, low, high, body = node
+    first, last = rational(low, bound), rational(high, bound)
+    if first is None or last is None or first.q != 1 or last.q != 1:
+        return None
+    if last - first >= MAX_SUM_TERMS:
+        raise OverBudget(f"more than {MAX_SUM_TERMS} terms")
+    total = fmpq(0 if name == "sum" else 1)
+    for index in range(int(first.p), int(last.p) + 1):
+        value = rational(body, bound | {variable: fmpq(index)})
+        if value is None:
+            return None
+        total = total + value if name == "sum" else total * value
+        if bits(total) > MAX_BITS:
+            raise OverBudget("a sum or product too long to compute")
+    return total
+
+
+def quotient(node: Node, names: tuple[str, ...]) -> tuple[Any, Any] | None:
+    """The expression as numerator and denominator, polynomials in `names`; None where it is no rational function.
+
+    Raises:
+        OverBudget: degree or number of terms beyond the budget.
+        Unreadable: a division by zero.
+    """
+    context = fmpq_mpoly_ctx.get(names, Ordering.lex)
+    generators = dict(zip(names, context.gens(), strict=True))
+    return _quotient(node, generators, context)
+
+
+def _quotient(node: Node, generators: dict[str, Any], context: Any) -> tuple[Any, Any] | None:
+    kind = node[0]
+    if kind == "num":
+        return context.constant(node[1]), context.constant(1)
+    if kind == "sym":
+        return generators[node[1]], context.constant(1)
+    if kind in ("add", "mul"):
+        top, bottom = context.constant(0 if kind == "add" else 1), context.constant(1)
+        for part in node[1]:
+            value = _quotient(part, generators, context)
+            if value is None:
+                return None
+            if kind == "mul":
+                top, bottom = top * value[0], bottom * value[1]
+            elif bottom == value[1]:
+                top = top + value[0]
+            else:
+                top, bottom = top * value[1] + value[0] * bottom, bottom * value[1]
+            _check(top, bottom)
+        return top, bottom
+    if kind == "neg":
+        value = _quotient(node[1], generators, context)
+        return None if value is None else (-value[0], value[1])
+    if kind == "inv":
+        value = _quotient(node[1], generators, context)
+        if value is None:
+            return None
+        if value[0] == 0:
+            raise Unreadable("a division by zero")
+        return value[1], value[0]
+    if kind == "pow":
+        exponent = rational(node[2])
+        if exponent is None or exponent.q != 1:
+            return None
+        value = _quotient(node[1], generators, context)
+        if value is None:
+            return None
+        size = abs(int(exponent.p))
+        if size * max(value[0].total_degree(), value[1].total_degree()) > MAX_DEGREE * 4 or (
+            size > 12 and len(value[0]) + len(value[1]) > 3
+        ):
+            return None
+        if exponent < 0 and value[0] == 0:
+            raise Unreadable("a division by zero")
+        if size > 2000:
+            raise OverBudget("a power too large to compute")
+        top, bottom = value[0] ** size, value[1] ** size
+        return (bottom, top) if exponent < 0 else (top, bottom)
+    constant = rational(node)
+    return None if constant is None else (context.constant(constant), context.constant(1))
+
+
+def _check(top: Any, bottom: Any) -> None:
+    if len(top) + len(bottom) > MAX_TERMS:
+        raise OverBudget(f"more than {MAX_TERMS} terms")
+
+
+def same_function(left: Node, right: Node) -> bool | None:
+    """Whether two rational functions are equal, exactly; None where one is none.
+
+    Raises:
+        OverBudget, Unreadable: as `quotient`.
+    """
+    names = tuple(sorted(symbols(left) | symbols(right)))
+    if not names or len(names) > 12:
+        return None
+    first, second = quotient(left, names), quotient(right, names)
+    if first is None or second is None:
+        return None
+    return bool(first[0] * second[1] == second[0] * first[1])
+
+
+def same_zeros(left: Node, right: Node, *, signed: bool = False) -> bool | None:
+    """Whether two rational functions are equal up to a constant factor (positive where `signed`); None where undecided."""
+    names = tuple(sorted(symbols(left) | symbols(right)))
+    if not names or len(names) > 12:
+        return None
+    first, second = quotient(left, names), quotient(right, names)
+    if first is None or second is None:
+        return None
+    if signed:
+        first = (first[0] * second[1], first[1] * second[1])
+        second = (second[0] * first[1], first[1])
+    a, b = _numerator(first), _numerator(second)
+    if a == 0 or b == 0:
+        return bool(a == b)
+    factor = a.leading_coefficient() / b.leading_coefficient()
+    return bool(a == b * factor) and (not signed or factor > 0)
+
+
+def _numerator(value: tuple[Any, Any]) -> Any:
+    common = value[0].gcd(value[1])
+    return value[0] if common == 0 else value[0] / common

@@ -1,0 +1,185 @@
+"""LaTeX and plain-text mathematics as a list of tokens.
+
+A token is a pair `(kind, value)`: `num` digits, `sym` a variable, `cmd` a command or known name without its backslash,
+`word` prose, `op` one sign. Bounded by `MAX_TOKENS`.
+"""
+
+# ruff: noqa: SIM905 - a word list reads better as words
+from __future__ import annotations
+
+import re
+
+from compass.verifier.tree import OverBudget, Unreadable
+from compass.verifier.units import UNIT_WORDS
+from compass.verifier.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
+
+MAX_TOKENS = 1200
+
+Token = tuple[str, str]
+
+_TOKEN = re.compile(
+    r"\s+"
+    r"|(?P<num>\d+(?:\.\d+)?(?:[eE][+-]?\d+(?![\d.]*[a-zA-Z]))?|\.\d+(?:[eE][+-]?\d+)?)"
+    r"|\\(?P<cmd>[A-Za-z]+|[{}|%$&# \\])"
+    r"|(?P<run>[A-Za-z]+)"
+    r"|(?P<rel><=|>=|!=|==)"
+    r"|(?P<op>\*\*|[-+*/^_(){}\[\]|,;:=<>!%&'.~?\"@])"
+)
+_TEXT_COMMANDS = frozenset(
+    "text textbf textit textrm textnormal mbox hbox mathrm mathbf mathsf mathit operatorname".split()
+)
+_STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
+_JOINERS = frozenset(["and", "or"])
+_PLAIN_NAMES = (
+    FUNCTIONS | {"pi", "infinity", "inf", "infty", "mod", "sqrt", "cup", "union", "pm"} | GREEK_SET | _JOINERS
+)
+_SUFFIX_ALIASES = set(FUNCTION_ALIASES) - {
+    "th",
+    "ch",
+    "sh",
+    "root",
+    "sign",
+    "operatorname",
+    "Gamma",
+    "choose",
+    "Re",
+    "Im",
+}
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split normalised text into tokens.
+
+    Raises:
+        Unreadable: a character that is no notation.
+        OverBudget: more than `MAX_TOKENS` tokens.
+    """
+    tokens: list[Token] = []
+    position, end = 0, len(text)
+    match_at = _TOKEN.match
+    while position < end:
+        match = match_at(text, position)
+        if match is None:
+            raise Unreadable(f"cannot read {text[position]!r}")
+        position = match.end()
+        kind = match.lastgroup
+        if kind is None:
+            continue
+        value = match.group(kind)
+        if kind == "num":
+            tokens.append(("num", value))
+        elif kind == "run":
+            _letters(value, tokens)
+        elif kind == "cmd":
+            position = _command(text, position, value, tokens)
+        else:
+            tokens.append(("op", "^" if value == "**" else value))
+        if len(tokens) > MAX_TOKENS:
+            raise OverBudget(f"more than {MAX_TOKENS} tokens")
+    return tokens
+
+
+def _command(text: str, position: int, name: str, tokens: list[Token]) -> int:
+    """Append the command's tokens and return where to read on."""
+    if name in _TEXT_COMMANDS:
+        return _text(text, position, name, tokens)
+    if name in _STYLE or name == " ":
+        return position
+    if len(name) == 1 and not name.isalpha():
+        tokens.append(
+            ("op", {"{": "\\{", "}": "\\}", "|": "\\|", "\\": "\\\\", "%": "%", "#": "#", "&": "and"}.get(name, name))
+        )
+        return position
+    if name not in KNOWN_COMMANDS:
+        for length in range(len(name) - 1, 1, -1):
+            if name[:length] in KNOWN_COMMANDS:
+                _command(text, position, name[:length], tokens)
+                _letters(name[length:], tokens)
+                return position
+    tokens.append(("cmd", name))
+    return position
+
+
+def _text(text: str, position: int, name: str, tokens: list[Token]) -> int:
+    """Read the argument of `\\text{...}` and its kin as prose; digits inside stay numbers."""
+    while position < len(text) and text[position] == " ":
+        position += 1
+    if position >= len(text):
+        return position
+    if text[position] != "{":
+        content, position = text[position], position + 1
+    else:
+        depth, start = 1, position + 1
+        position = start
+        while position < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[position], 0)
+            position += 1
+        content = text[start : position - 1] if not depth else text[start:]
+    stripped = content.strip()
+    if stripped in FUNCTIONS or stripped in FUNCTION_ALIASES:
+        tokens.append(("cmd", stripped))
+    elif re.fullmatch(r"[a-zA-Z]", stripped):
+        # \mathrm{e}, \mathrm{i} are constants, \mathrm{m} is a unit; \text{B} a name or a choice
+        bold = name in ("mathbf", "mathit", "textbf", "textit")
+        tokens.append(("sym" if stripped in "eidC" or bold or not stripped.islower() else "roman", stripped))
+    elif name == "operatorname" and stripped.isalpha():
+        tokens.append(("cmd", stripped))
+    elif name in ("mathbf", "mathit", "mathrm") and not stripped.isalpha():
+        tokens.extend(tokenize(stripped))
+    else:
+        _prose(content, tokens)
+    return position
+
+
+def _prose(content: str, tokens: list[Token]) -> None:
+    for part in re.finditer(r"(?P<word>[A-Za-z][A-Za-z.\-']*)|(?P<math>[^A-Za-z]+)", content):
+        if part.lastgroup == "word":
+            word = part.group().strip(".'-")
+            lower = word.lower()
+            if lower in _JOINERS:
+                tokens.append(("cmd", lower))
+            elif len(word) == 1:
+                tokens.append(("sym" if word.isupper() or word in "xyzn" else "roman", word))
+            else:
+                tokens.append(("word", word))
+        else:
+            tokens.extend(tokenize(part.group()))
+
+
+def _letters(run: str, tokens: list[Token]) -> None:
+    """Split a run of plain letters: a known name, a unit after a number, prose, or a product of variables."""
+    if len(run) == 1:
+        tokens.append(("sym", run))
+        return
+    if run in _PLAIN_NAMES:
+        tokens.append(("cmd", run))
+        return
+    if run in _SUFFIX_ALIASES:
+        tokens.append(("cmd", FUNCTION_ALIASES[run]))
+        return
+    lower = run.lower()
+    if lower in _JOINERS:
+        tokens.append(("cmd", lower))
+        return
+    after_value = bool(tokens) and (tokens[-1][0] == "num" or tokens[-1][1] in (")", "}", "%", "]"))
+    if lower in UNIT_WORDS and (after_value or len(run) > 2):
+        tokens.append(("word", run))
+        return
+    for joiner in ("or", "and"):
+        if after_value and run.startswith(joiner) and (len(run) - len(joiner) == 1 or run[len(joiner)].isupper()):
+            tokens.append(("cmd", joiner))
+            _letters(run[len(joiner) :], tokens)
+            return
+    for name in ("sqrt", "pi", "sin", "cos", "tan", "log", "ln"):
+        if run.endswith(name) and len(run) - len(name) <= 2:
+            _letters(run[: -len(name)], tokens)
+            tokens.append(("cmd", name))
+            return
+        if name == "pi" and run.startswith(name) and len(run) == 3:
+            tokens.append(("cmd", name))
+            tokens.append(("sym", run[2:]))
+            return
+    if len(run) >= 4 and run.isalpha() and (run[1:].islower() or run.islower()):
+        tokens.append(("word", run))
+        return
+    tokens.extend(("sym", letter) for letter in run)

@@ -1,0 +1,38 @@
+"""Many comparisons over several processes, for data filters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from compass.verifier.core import verify
+from compass.verifier.verdict import Verdict
+
+CHUNK = 500
+SMALL = 2_000
+
+
+def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) -> list[Verdict]:
+    """Verdicts on `(gold, answer)` pairs, in their order.
+
+    Args:
+        pairs: gold and answer, as for `verify`.
+        processes: how many processes share the work; every core this process may use by default. Small jobs, and
+            `processes=1`, run in this process.
+    """
+    work = list(pairs)
+    if processes is None:
+        processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if processes < 1:
+        raise ValueError(f"processes must be at least 1, found {processes}")
+    if processes == 1 or len(work) < SMALL:
+        return _chunk(work)
+    chunks = [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
+    with ProcessPoolExecutor(min(processes, len(chunks)), mp_context=get_context("spawn")) as pool:
+        return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
+
+
+def _chunk(pairs: list[tuple[str, str]]) -> list[Verdict]:
+    return [verify(gold=gold, answer=answer) for gold, answer in pairs]

@@ -1,0 +1,134 @@
+"""Text as a reader sees it: LaTeX noise, Unicode signs and spacing taken away. Idempotent."""
+
+from __future__ import annotations
+
+import re
+
+from compass.verifier.vocabulary import FRACTIONS, GREEK_UNICODE, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
+
+MAX_LENGTH = 4000
+"""Longer answers are not read at all."""
+
+_TRANSLATE = str.maketrans(
+    SIGNS
+    | {sign: f"\\{name} " for sign, name in GREEK_UNICODE.items()}
+    | {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+    | {chr(0xFF21 + index): chr(65 + index) for index in range(26)}
+    | {chr(0xFF41 + index): chr(97 + index) for index in range(26)}
+)
+_SUPER = re.compile(f"[{''.join(SUPERSCRIPTS)}]+")
+_SUB = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
+_VULGAR = re.compile(f"(?<=\\d)\\s*([{''.join(FRACTIONS)}])|([{''.join(FRACTIONS)}])")
+
+_NOISE = re.compile(
+    r"(?P<row>\\\\(?:\[[^\[\]]{0,12}\])?)"
+    r"|(?P<group>(?<=\d)(?:\{,\}|,\\!)\s*(?=\d{3}(?!\d)))"
+    r"|(?P<drop>\\!|\\displaystyle(?![a-z])|\\textstyle(?![a-z])|\\(?:no)?limits(?![a-z])|\\(?:m?left|m?right)(?=[\[\]()|.<>/\s])\.?"
+    r"|\\(?:m?left|m?right)(?=\\)|\\[bB]igg?[lrm]?(?![a-z])|\\phantom\{[^{}]*\}|\\nonumber|\\,(?=\s*$)|\$)"
+    r"|(?P<space>\\[,;: ]|\\(?:thin|med|thick)space(?![a-z])|\\q?quad(?![a-z])|\\hspace\*?\{[^{}]*\}|~)"
+    r"|(?P<frac>\\[dtc]frac(?![a-z]))"
+    r"|(?P<list>(?<=\d),\s+(?=\d{3}(?!\d)))"
+    r"|(?P<mathdelim>\\[()\[\]])"
+)
+_REPLACEMENT = {"row": r"\\", "group": "", "drop": "", "space": " ", "frac": r"\frac", "list": ";", "mathdelim": " "}
+_SPACES = re.compile(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])|(?<=[A-Za-z0-9])\s\s+")
+_SCRIPT = re.compile(r"([_^])\{\s*([0-9A-Za-z])\s*\}")
+_DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
+_WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
+
+
+def _noise(match: re.Match[str]) -> str:
+    return _REPLACEMENT[match.lastgroup or "drop"]
+
+
+def normalise(text: str) -> str:
+    """The text with everything taken away that carries no meaning.
+
+    Spaces survive only between letters and digits, where they separate (`1 1/4`, `no solution`). A comma followed by
+    a space and three digits becomes `;`: `32, 349` is a list, `32,349` a number.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    for _ in range(4):
+        once = _once(text)
+        if once == text:
+            break
+        text = once
+    return text
+
+
+def _once(text: str) -> str:
+    if not text.isascii():
+        text = _unicode(text)
+    if "\\" in text or "$" in text or "~" in text or ", " in text:
+        if r"\\" in text and r"\begin" not in text:
+            text = _DOUBLED.sub(r"\\", text)
+        text = text.replace(r"\$", r"\dollar ") if r"\$" in text else text
+        text = _NOISE.sub(_noise, text)
+    if " " in text or "\n" in text or "\t" in text:
+        text = _SPACES.sub(
+            lambda match: " " if match.group()[0].isspace() and _between(text, match) else "", text
+        ).strip()
+    if "{" in text:
+        text = _SCRIPT.sub(r"\1\2", text)
+        text = _unwrap(text)
+    if text.startswith("**") and text.endswith("**") and len(text) > 4:
+        text = text[2:-2]
+    while text and (text[-1] in ".,;:" or (text[-1] == "\\" and not text.endswith("\\\\"))):
+        if text.endswith("..."):
+            break
+        text = text[:-1].rstrip()
+    return text
+
+
+def _between(text: str, match: re.Match[str]) -> bool:
+    start, end = match.span()
+    return start > 0 and end < len(text) and text[start - 1].isalnum() and text[end].isalnum()
+
+
+def _unwrap(text: str) -> str:
+    """Take off a `\\boxed{...}` or `\\text{...}` that holds everything."""
+    match = _WRAPPED.match(text)
+    if match is None:
+        if (
+            text.startswith("{")
+            and text.endswith("}")
+            and "," not in text
+            and ";" not in text
+            and _closes(text, 1) == len(text)
+        ):
+            return text[1:-1].strip()
+        return text
+    end = _closes(text, match.end())
+    if end == len(text):
+        return text[match.end() : -1].strip()
+    if end is None and text.startswith((r"\boxed", r"\fbox")):
+        return text[match.end() :].strip()
+    return text
+
+
+def _closes(text: str, start: int) -> int | None:
+    """Where the brace opened just before `start` closes (the place after it)."""
+    depth = 1
+    for position in range(start, len(text)):
+        sign = text[position]
+        if sign == "{" and text[position - 1] != "\\":
+            depth += 1
+        elif sign == "}" and text[position - 1] != "\\":
+            depth -= 1
+            if not depth:
+                return position + 1
+    return None
+
+
+def _unicode(text: str) -> str:
+    text = _SUPER.sub(lambda found: "^{" + "".join(SUPERSCRIPTS[sign] for sign in found.group()) + "}", text)
+    text = _SUB.sub(lambda found: "_{" + "".join(SUBSCRIPTS[sign] for sign in found.group()) + "}", text)
+
+    def vulgar(found: re.Match[str]) -> str:
+        top, bottom = FRACTIONS[found.group(1) or found.group(2)]
+        return f"\\frac{{{top}}}{{{bottom}}}"
+
+    text = _VULGAR.sub(vulgar, text)
+    return text.translate(_TRANSLATE)

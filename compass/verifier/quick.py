@@ -1,0 +1,68 @@
+"""Plain numbers read without a parser: the fast path that settles a third of all comparisons."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from flint import fmpq
+
+_INTEGER = re.compile(r"[+-]?\d{1,300}")
+_NUMBER = re.compile(
+    r"(?P<sign>[+-]?)"
+    r"(?:(?P<whole>\d{1,3}(?:,\d{3})+|\d{1,300})?(?:\.(?P<decimals>\d{0,300}))?)"
+    r"(?:(?:e(?P<exponent>[+-]?\d{1,3})|(?:\\times|\\cdot)\s?10\^\{?(?P<power>[+-]?\d{1,3})\}?))?"
+    r"(?P<mark>\\?%|\^\{?\\circ\}?)?"
+)
+_FRACTION = re.compile(
+    r"(?P<sign>-?)(?:(?P<whole>\d{1,100})(?:\s?(?=\\frac)|\s(?=\d{1,100}/\d)))?"
+    r"(?:\\frac(?:\{(?P<top>-?\d{1,100})\}|\s?(?P<top1>\d))\s?(?:\{(?P<bottom>-?\d{1,100})\}|(?P<bottom1>\d))"
+    r"|(?P<top2>\d{1,100})/(?P<bottom2>\d{1,100}))"
+)
+
+
+class Number(NamedTuple):
+    """A number as read: its exact value, `%` or `°` after it, and its decimal text where it was written as one."""
+
+    value: fmpq
+    mark: str = ""
+    literal: str | None = None
+
+
+def read(text: str) -> Number | None:
+    """The number that normalised text is, or None where it is anything more."""
+    if _INTEGER.fullmatch(text):
+        return Number(fmpq(int(text)))
+    match = _NUMBER.fullmatch(text)
+    if match is not None:
+        return _decimal(match)
+    match = _FRACTION.fullmatch(text)
+    return None if match is None else _fraction(match)
+
+
+def _decimal(match: re.Match[str]) -> Number | None:
+    sign, whole, decimals, exponent, power, mark = match.groups()
+    if not (whole or decimals):
+        return None
+    whole, decimals = (whole or "").replace(",", ""), decimals or ""
+    value = fmpq(int(sign + (whole + decimals)), 10 ** len(decimals))
+    shift = int(exponent or power or 0)
+    if shift:
+        value = value * fmpq(10) ** shift
+    literal = None
+    if decimals or shift:
+        literal = f"{sign}{whole}.{decimals}" + (f"e{shift}" if shift else "")
+    return Number(value, "" if mark is None else "%" if "%" in mark else "°", literal)
+
+
+def _fraction(match: re.Match[str]) -> Number | None:
+    sign, whole, top, top1, bottom, bottom1, top2, bottom2 = match.groups()
+    below = int(bottom or bottom1 or bottom2)
+    if below == 0:
+        return None
+    value = fmpq(int(top or top1 or top2), below)
+    if whole is not None:
+        if not 0 < value < 1 or below < 0:
+            return None  # an improper fraction after a number is a product
+        value += int(whole)
+    return Number(-value if sign else value)

@@ -1,0 +1,31 @@
+"""What the verifier answers: an outcome, the tier that decided, and why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Outcome(StrEnum):
+    """The three answers. `unrecognised` never earns a reward: what cannot be read is never equal."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    UNRECOGNISED = "unrecognised"
+
+
+class Verdict(NamedTuple):
+    """The outcome of one comparison.
+
+    `method` names the tier that decided: `text`, `rational`, `structure`, `algebra`, `numeric`, `sympy`, `budget`.
+    `detail` says why in a few words, for a person.
+    """
+
+    outcome: Outcome
+    method: str
+    detail: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the answer earns a reward."""
+        return self.outcome is Outcome.EQUAL

@@ -1,0 +1,99 @@
+"""Answers in words: names, choices, yes and no, "no solution", times, dates."""
+
+# ruff: noqa: SIM905 - a word list reads better as words
+from __future__ import annotations
+
+import re
+
+MONTHS = {
+    month: number
+    for number, names in enumerate(
+        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sept sep,october oct,november nov,december dec".split(","), 1
+    )
+    for month in names.split()
+}  # fmt: skip
+_TEXT_COMMAND = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox|hbox|operatorname|emph)\s*(?=\{)"
+)
+_NOT_WORDS = re.compile(r"[^a-z0-9]+")
+_ARTICLES = re.compile(r"\b(?:the|a|an)\b")
+_CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
+_WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?")
+_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])\.?\s*m\.?|(\d{1,2})\s*([ap])\.?m\.?", re.IGNORECASE)
+
+_SAME = {
+    "no solution": "no solutions;there is no solution;there are no solutions;no solution exists;no solutions exist;none exist;"
+    "has no solution;no real solution;no real solutions;there are no real solutions;there is no real solution;"
+    "there are no such numbers;no such numbers exist;no solution set;does not have solution",
+    "does not exist": "dne;doesn t exist;do not exist;it does not exist;limit does not exist;not exist",
+    "infinitely many": "infinitely many solutions;infinite number of solutions;infinite;infinite solutions;infinitely many;"
+    "there are infinitely many solutions;infinite many;infinite many solutions;infinitely many pairs",
+    "none": "none of above;none of these;none of them;nothing",
+    "yes": "yes it is;yes it does;yes they are", "no": "no it is not;no it does not;no they are not",
+    "all real numbers": "all reals;all real x;for all real numbers;any real number;all real numbers x;real numbers;every real number",
+    "converges": "convergent;converge;it converges;series converges", "diverges": "divergent;diverge;it diverges;series diverges",
+    "true": "it is true", "false": "it is false", "undefined": "is undefined;not defined;undefined expression",
+    "impossible": "it is impossible;not possible", "empty set": "emptyset;varnothing;empty",
+}  # fmt: skip
+SYNONYMS = {other: name for name, others in _SAME.items() for other in (name, *others.split(";"))}
+
+
+def wording(text: str) -> str:
+    """The words of an answer: lower case, no LaTeX, punctuation or articles; synonyms made one."""
+    plain = _TEXT_COMMAND.sub("", text).replace("{", " ").replace("}", " ").replace("\\", " ")
+    plain = _NOT_WORDS.sub(" ", plain.lower()).strip()
+    if " " in plain:
+        plain = " ".join(_ARTICLES.sub(" ", plain).split()) or plain
+    return SYNONYMS.get(plain, plain)
+
+
+def choice(text: str) -> str | None:
+    """The letter of a multiple-choice answer: `(B)`, `\\text{B}`, `B.`, `b)`; None for anything else."""
+    plain = _TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").strip()
+    match = _WRAPPED_CHOICE.fullmatch(plain)
+    return None if match is None else (match.group(1) or match.group(2)).upper()
+
+
+def clock(text: str) -> tuple[int, int, int] | None:
+    """Hour (0-23), minute and second of a time with `am` or `pm`, or None."""
+    plain = _TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").replace("\\", "").strip()
+    match = _TIME.fullmatch(plain)
+    if match is None:
+        return None
+    hour, minute, second = int(match.group(1) or match.group(5)), int(match.group(2) or 0), int(match.group(3) or 0)
+    half = (match.group(4) or match.group(6)).lower()
+    if not 1 <= hour <= 12 or minute > 59 or second > 59:
+        return None
+    return hour % 12 + (12 if half == "p" else 0), minute, second
+
+
+def date(text: str) -> frozenset[str] | None:
+    """The parts of a date that names its month, in no order; None where no month is named."""
+    parts = wording(text).split()
+    months = [part for part in parts if part in MONTHS]
+    if (
+        len(months) != 1
+        or not 2 <= len(parts) <= 4
+        or len(months) + sum(part.rstrip("stndrh").isdigit() for part in parts) != len(parts)
+    ):
+        return None
+    return frozenset(f"month {MONTHS[part]}" if part in MONTHS else part.rstrip("stndrh").lstrip("0") for part in parts)
+
+
+_PROSE = re.compile(r"[A-Za-z]{2,}")
+_MATHEMATICAL = frozenset(
+    "pi sqrt sin cos tan cot sec csc log ln exp frac cdot times pm le ge leq geq infty cup cap or and inf mod gcd lcm".split()
+)
+
+
+def is_prose(text: str) -> bool:
+    """Whether normalised text is words and punctuation alone, with at least one real word."""
+    plain = _TEXT_COMMAND.sub("", text).replace("{", " ").replace("}", " ")
+    if any(sign in plain for sign in "\\^_=<>+*/|[]&#"):
+        return False
+    words = _PROSE.findall(plain)
+    return (
+        bool(words)
+        and any(len(word) > 2 and word.lower() not in _MATHEMATICAL for word in words)
+        and not re.search(r"\d", plain)
+    )
