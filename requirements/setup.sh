@@ -29,9 +29,11 @@ wheel_folders() {
 }
 
 find_torch() {
-    wheel_folders | sed 's#^file://##' | while read -r folder; do
-        [ -n "$folder" ] && compgen -G "$folder/torch-$1*cp311*$(uname -m).whl" | head -1
-    done | head -1
+    while read -r folder; do
+        for wheel in "$folder/torch-$1"*cp311*"$(uname -m)".whl; do
+            if [ -n "$folder" ] && [ -f "$wheel" ]; then echo "$wheel" && return; fi
+        done
+    done < <(wheel_folders | sed 's#^file://##')
 }
 
 reachable() {
@@ -50,12 +52,13 @@ fi
 mirror=$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)
 export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-${mirror:-https://pypi.org/simple}}}
 [ -n "${PIP_CERT:-}" ] && export SSL_CERT_FILE=${SSL_CERT_FILE:-$PIP_CERT}
-export UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-60} UV_LINK_MODE=${UV_LINK_MODE:-copy}
+export UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-60}
 install() { .venv/bin/uv pip install --quiet --python .venv/bin/python "$@"; }
 
 torch=$(sed -n 's/^torch==//p' "$lock")
 if [[ $torch == *+cpu ]] && ! .venv/bin/python -c "from importlib.metadata import version as v; assert v('torch') == '$torch'" 2>/dev/null; then
-    if wheel=$(find_torch "$torch") && [ -n "$wheel" ]; then
+    wheel=$(find_torch "$torch")
+    if [ -n "$wheel" ]; then
         echo "setup: torch $torch from $wheel"
         install --no-deps "$wheel"
     elif reachable "$torch_index" && timeout 900 env UV_HTTP_TIMEOUT=20 .venv/bin/uv pip install --quiet \
@@ -71,8 +74,7 @@ rest=$(mktemp)
 trap 'rm -f "$rest"' EXIT
 if [[ $torch == *+cpu ]]; then grep -v '^torch==' "$lock" >"$rest"; else cp "$lock" "$rest"; fi
 echo "setup: installing $(grep -c == "$lock") locked packages into .venv"
-install --no-deps -r "$rest"
+# Compiled here and once: otherwise each of the processes that Ray and vLLM start at once compiles what it imports.
+install --no-deps --compile-bytecode -r "$rest"
 install --no-deps --no-build-isolation --editable .
-# Every stage, and each of the processes that Ray and vLLM start, imports these: compile them once, here.
-.venv/bin/python -m compileall -q -j 0 compass stages flows >/dev/null
 echo "setup: done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"

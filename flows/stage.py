@@ -1,0 +1,47 @@
+"""The flow of one stage: `python -m flows.stage evaluate [-S evaluate.samples=4]` runs it alone, through DVC."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from compass import environment
+from compass.settings import STAGES
+
+environment.apply()  # before Prefect reads its settings
+
+from prefect import flow, get_run_logger, runtime, task  # noqa: E402
+
+from flows.repro import dvc_command, parse_parameters, run_group  # noqa: E402
+
+
+@task(name="dvc", task_run_name="dvc {target}")
+def dvc(target: str | None, single: bool, parameters: dict[str, Any] | None, folder: str) -> None:
+    """Bring a target up to date with `dvc repro`; the flow run's id is the pipeline run's in MLflow."""
+    command = dvc_command(target, single=single, parameters=parameters)
+    run_id = f"prefect-{runtime.flow_run.id}"
+    run_group(command, folder=folder, log=get_run_logger().info, env={"COMPASS_PIPELINE_RUN": run_id})
+
+
+@flow(name="stage", flow_run_name="{name}")
+def stage(name: str, parameters: dict[str, Any] | None = None, folder: str = ".") -> None:
+    """Run one stage without those it depends on; DVC skips it where nothing changed.
+
+    Args:
+        name: the stage, as in dvc.yaml.
+        parameters: values to run it with (`{"evaluate.samples": 4}`); they go into params.yaml as a DVC experiment.
+        folder: where dvc.yaml is.
+    """
+    dvc(name, True, parameters, folder)
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m flows.stage", description=__doc__)
+    parser.add_argument("name", choices=STAGES, metavar="STAGE", help=", ".join(STAGES))
+    parser.add_argument("-S", "--set-param", action="append", default=[], metavar="NAME=VALUE")
+    args = parser.parse_args()
+    stage(args.name, parse_parameters(args.set_param) or None)
+
+
+if __name__ == "__main__":
+    _main()
