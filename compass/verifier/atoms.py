@@ -23,7 +23,7 @@ _BRACKETS = {
     ("cmd", "langle"): ("<", [("cmd", "rangle")]), ("cmd", "lbrack"): ("[", [("cmd", "rbrack"), ("op", ")")]),
     ("cmd", "lgroup"): ("(", [("cmd", "rgroup")]), ("cmd", "lparen"): ("(", [("cmd", "rparen")]),
     ("cmd", "lvert"): ("|", [("cmd", "rvert"), ("op", "|")]), ("cmd", "lVert"): ("|", [("cmd", "rVert")]),
-    ("cmd", "vert"): ("|", [("cmd", "vert")]), ("op", "\\|"): ("|", [("op", "\\|")]), ("op", "|"): ("|", [("op", "|"), ("cmd", "rvert")]),
+    ("op", "\\|"): ("|", [("op", "\\|")]), ("op", "|"): ("|", [("op", "|"), ("cmd", "rvert")]),
     ("cmd", "lfloor"): ("floor", [("cmd", "rfloor")]), ("cmd", "lceil"): ("ceil", [("cmd", "rceil")]),
     ("cmd", "llcorner"): ("floor", [("cmd", "lrcorner")]), ("cmd", "ulcorner"): ("ceil", [("cmd", "urcorner")]),
 }  # fmt: skip

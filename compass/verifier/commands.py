@@ -19,7 +19,9 @@ _ACCENTS = frozenset(
 _BIG = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
 _INVERSE = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc",
             "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh"}  # fmt: skip
-_PLAIN_SYMBOLS = frozenset("ell hbar partial nabla ldots dots cdots vdots".split())
+_PLAIN_SYMBOLS = frozenset(
+    "odot oplus otimes dagger ast star prime bullet ell hbar partial nabla ldots dots cdots vdots".split()
+)
 _CURRENCY = {"dollar": "dollar", "euro": "euro", "pounds": "pound", "yen": "yen"}
 _OPENERS = {
     ("op", "("),

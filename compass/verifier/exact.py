@@ -111,10 +111,21 @@ def _call(node: Node, bound: dict[str, fmpq] | None) -> fmpq | None:
     name = node[1]
     if name not in _RATIONAL_CALLS:
         return None
-    values = [rational(part, bound) for part in node[2]]
+    values = [_constant(part) if symbols(part) and not bound else rational(part, bound) for part in node[2]]
     if any(value is None for value in values):
         return None
     return _RATIONAL_CALLS[name](values)
+
+
+def _constant(node: Node) -> fmpq | None:
+    """The value of an expression whose variables cancel: `2y - y - y`."""
+    names = tuple(sorted(symbols(node)))
+    if len(names) > 12:
+        return None
+    value = quotient(node, names)
+    if value is None or value[1].total_degree() > 0 or value[0].total_degree() > 0:
+        return None
+    return value[0].leading_coefficient() / value[1].leading_coefficient() if value[0] != 0 else fmpq(0)
 
 
 def _whole(value: fmpq, limit: int, what: str) -> int:

@@ -35,11 +35,9 @@ def extract_answer(response: str) -> str | None:
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     response = response[-MAX_RESPONSE:]
-    thought = None
-    for thought in _THINKING.finditer(response):
-        pass
-    if thought is not None:
-        response = response[thought.end() :]
+    thoughts = [match.end() for match in _THINKING.finditer(response)]
+    if thoughts:
+        response = response[thoughts[-1] :]
     if "boxed" in response or "fbox" in response:
         return _boxed(response)
     tail = response[-TAIL:].strip()
@@ -94,12 +92,10 @@ def _content(response: str, start: int) -> tuple[int, str | None]:
 
 
 def _announced(text: str) -> str | None:
-    last = None
-    for last in _ANNOUNCED.finditer(text):
-        pass
-    if last is None:
+    ends = [match.end() for match in _ANNOUNCED.finditer(text)]
+    if not ends:
         return None
-    rest = text[last.end() :].lstrip(" *:\n")
+    rest = text[ends[-1] :].lstrip(" *:\n")
     formula = _MATH.match(rest)
     if formula is not None:
         sentence = _SENTENCE_END.split(rest, maxsplit=1)[0]

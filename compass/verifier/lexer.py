@@ -31,7 +31,10 @@ _TEXT_COMMANDS = frozenset(
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
 _PLAIN_NAMES = (
-    FUNCTIONS | {"pi", "infinity", "inf", "infty", "mod", "sqrt", "cup", "union", "pm"} | GREEK_SET | _JOINERS
+    FUNCTIONS
+    | {"bar", "vec", "hat", "tilde", "overline", "pi", "infinity", "inf", "infty", "mod", "sqrt", "cup", "union", "pm"}
+    | GREEK_SET
+    | _JOINERS
 )
 _SUFFIX_ALIASES = set(FUNCTION_ALIASES) - {
     "th",
@@ -83,6 +86,9 @@ def _command(text: str, position: int, name: str, tokens: list[Token]) -> int:
     """Append the command's tokens and return where to read on."""
     if name in _TEXT_COMMANDS:
         return _text(text, position, name, tokens)
+    if name in ("vert", "Vert"):
+        tokens.append(("op", "|"))
+        return position
     if name in _STYLE or name == " ":
         return position
     if len(name) == 1 and not name.isalpha():

@@ -169,6 +169,12 @@ class Evaluator:
         return self.finite(logarithm.exp())
 
     def _call(self, name: str, arguments: tuple[Node, ...]) -> Any:
+        if name in EXACT_ONLY:
+            exact = rational(("call", name, arguments))
+            if exact is not None:
+                return self.field(exact)
+            if name in ("gcd", "lcm") and len(set(arguments)) == 1:
+                return self.value(arguments[0])
         values = [self.value(part) for part in arguments]
         if name in ("exp", "sinh", "cosh", "tanh", "coth", "sech", "csch", "erf"):
             self._spend(_size(values[0]) * 3)
@@ -298,6 +304,9 @@ def _min(*values: Any) -> Any:
         best = best.min(value)
     return best
 
+
+EXACT_ONLY = frozenset(["gcd", "lcm", "floor", "ceil", "mod", "sgn", "factorial2"])
+"""Functions that jump: worked out exactly where that is possible, because a ball around a jump has no value."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: (lambda _, value, method=name: getattr(value, method)()) for name in (

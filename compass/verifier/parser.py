@@ -94,9 +94,8 @@ class Parser:
         left = atoms.prefix(self)
         while True:
             token = self.token
-            if token in _STOPS:
-                if token != ("op", "|") or self.bars or token == END or power > PRODUCT:
-                    break
+            if token in _STOPS and (token != ("op", "|") or self.bars or token == END or power > PRODUCT):
+                break
             infix = _INFIX.get(token)
             if infix is None:
                 if token[0] == "word" or token[0] == "roman":
@@ -187,11 +186,17 @@ class Parser:
         return ("unit", left, unit)
 
 
+def _group(node: Node) -> Node:
+    """Braces around one factor group it: `\\{1+2\\}\\{3-4\\}`."""
+    return node[3][0] if node[0] == "seq" and node[1] == "{" and len(node[3]) == 1 else node
+
+
 def _sum(left: Node, right: Node) -> Node:
     return ("add", (*left[1], right)) if left[0] == "add" else ("add", (left, right))
 
 
 def _times(left: Node, right: Node) -> Node:
+    left, right = _group(left), _group(right)
     return ("mul", (*left[1], right)) if left[0] == "mul" else ("mul", (left, right))
 
 

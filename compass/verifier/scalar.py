@@ -121,6 +121,8 @@ def values(gold: Node, answer: Node) -> Finding:
     one, two = rational(gold), rational(answer)
     if one is not None and two is not None:
         return numbers(one, literal_of(gold), two, literal_of(answer))
+    if symbols(gold) ^ symbols(answer) == {"I"}:  # computer algebra writes the imaginary unit so
+        return values(_imaginary(gold), _imaginary(answer))
     if symbols(gold) != symbols(answer) and not (symbols(gold) and symbols(answer)):
         exact = None
     else:
@@ -135,6 +137,12 @@ def values(gold: Node, answer: Node) -> Finding:
     if _rounded(gold, one, answer, two):
         return Finding(True, "numeric", "equal up to rounding")
     return Finding(False, "numeric", "different values")
+
+
+def _imaginary(node: Node) -> Node:
+    if node == ("sym", "I"):
+        return ("const", "i")
+    return tuple(_imaginary(part) if isinstance(part, tuple) else part for part in node)
 
 
 def _exact(gold: Node, answer: Node) -> bool | None:

@@ -31,8 +31,10 @@ def is_name(node: Node) -> bool:
         return node[1] == "e"
     if kind == "mul":
         parts = node[1]
-        if all(part[0] == "sym" for part in parts):
-            return all(_upper(part[1]) for part in parts) or (parts[0][1] == "d" and len(parts) == 2)
+        if all(part[0] == "sym" for part in parts) and not (
+            len(parts) == 2 and parts[0][1].isupper() and parts[1][1].islower()
+        ):
+            return all(_upper(part[1]) for part in parts) or (parts[0][1] in ("d", "Delta") and len(parts) == 2)
         return len(parts) == 2 and parts[0][0] == "sym" and _applied(parts[1]) and parts[0][1].isidentifier()
     if kind == "call":
         return node[1] in ("f", "g", "F", "G") or (

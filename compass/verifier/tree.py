@@ -70,8 +70,7 @@ def children(node: Node) -> list[Node]:
 
 KINDS = frozenset(
     "num sym const add mul neg inv pow pm call big seq rel setop matrix cases unit percent degree based ratio word".split()
-    + ["named set"]
-)
+) | {"named set"}
 
 
 def walk(node: Node) -> list[Node]:
