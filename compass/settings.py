@@ -298,11 +298,22 @@ class Sampling(Section):
     memory: Annotated[float, Field(gt=0, le=1)] = 0.85
     """Share of a GPU's memory the engine may take; ignored on CPU."""
 
+    kv_cache_gib: Positive = 1
+    """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
+
     system_prompt: str = ""
     """System prompt; empty sends none."""
 
     prompt_suffix: str = ""
     """Text appended to every problem, such as the request for a boxed answer."""
+
+    @model_validator(mode="after")
+    def _room_for_a_prompt(self) -> Sampling:
+        if self.max_tokens >= self.max_model_len:
+            raise ValueError(
+                f"`max_model_len` ({self.max_model_len}) must exceed `max_tokens` ({self.max_tokens}): a prompt has to fit too"
+            )
+        return self
 
 
 class Grade(Section):

@@ -1,0 +1,95 @@
+"""Grade problems: sample rollouts, score them, fill in solve rate and level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.grading.levels import levels
+from compass.grading.solve_rate import solve_rates
+from compass.records import RECORD, RecordError
+from compass.sampling.draw import draw
+from compass.sampling.models import find_model
+from compass.sampling.resume import sample_responses
+from compass.sampling.score import score_responses
+from compass.settings import Grade
+
+
+def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str | Path) -> pa.Table:
+    """Sample and score the rollouts of every problem that is graded.
+
+    Args:
+        records: `RECORD` rows; with `settings.max_problems` a seeded draw of them is graded.
+        settings: the grader and how it samples.
+        seed: the run's seed.
+        work: folder of resumable work.
+
+    Returns:
+        Columns `id`, `sample`, `answer`, `correct`, `boxed`, `tokens`, `finish_reason`, `response`, in the records' order.
+
+    Raises:
+        RecordError: two records with one id.
+        SamplingError: the grader cannot be used.
+    """
+    problems = dict(zip(*(records.column(name).to_pylist() for name in ("id", "problem")), strict=True))
+    if len(problems) != records.num_rows:
+        raise RecordError(f"grade: {records.num_rows} records have {len(problems)} distinct ids; run collect again")
+    drawn = draw(problems, settings.max_problems, seed)
+    responses = sample_responses(
+        {name: problem for name, problem in problems.items() if name in drawn},
+        model=find_model(settings.model, settings.revision),
+        sampling=settings.sampling,
+        n=settings.rollouts,
+        seed=seed,
+        folder=work,
+        what="rollouts",
+    )
+    golds = dict(zip(*(records.column(name).to_pylist() for name in ("id", "answer")), strict=True))
+    scored = score_responses(responses, golds)
+    return scored.select(["id", "sample", "answer", "correct", "boxed", "tokens", "finish_reason", "response"])
+
+
+def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple[pa.Table, dict[str, Any]]:
+    """Records with `n_rollouts`, `solve_rate` and `level`; null for problems that were not graded.
+
+    Returns:
+        The records, and what was measured: problems graded, not drawn or too long to sample, how many of them nobody or everybody solved, each level's
+        size and mean solve rate, the mean response length in tokens.
+    """
+    rates = solve_rates(rollouts)
+    level = levels(rates, settings)
+    ids = records.column("id").to_pylist()
+    columns = {
+        "n_rollouts": [rates[name].rollouts if name in rates else None for name in ids],
+        "solve_rate": [rates[name].rate if name in rates else None for name in ids],
+        "level": [level.get(name) for name in ids],
+    }
+    for name, values in columns.items():
+        field = RECORD.field(name)
+        records = records.set_column(records.schema.get_field_index(name), field, pa.array(values, type=field.type))
+    too_long = len(set(rollouts.column("id").to_pylist())) - len(rates)
+    return records, _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
+
+
+def _measured(rates: dict[str, Any], level: dict[str, int], *, not_drawn: int, prompt_too_long: int) -> dict[str, Any]:
+    sizes = Counter(level.values())
+    found = [rate.rate for rate in rates.values()]
+    return {
+        "graded": len(rates),
+        "not_drawn": not_drawn,
+        "prompt_too_long": prompt_too_long,
+        "solve_rate": sum(found) / len(found) if found else None,
+        "never_solved": sum(rate == 0 for rate in found),
+        "always_solved": sum(rate == 1 for rate in found),
+        "tokens": sum(rate.mean_tokens for rate in rates.values()) / len(rates) if rates else None,
+        "levels": {
+            str(number): {
+                "problems": sizes[number],
+                "solve_rate": sum(rates[name].rate for name in level if level[name] == number) / sizes[number],
+            }
+            for number in sorted(sizes)
+        },
+    }

@@ -1,0 +1,44 @@
+"""Sampled responses scored by the project's verifier, alike for grades and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from compass.verifier import Outcome, extract_answer, verify_many
+
+SCORES = pa.schema([("answer", pa.string()), ("correct", pa.bool_()), ("boxed", pa.bool_())])
+"""Columns that scoring adds: the final answer (null where the response gives none), whether it equals the gold, and
+whether it was given in a `\\boxed{}`."""
+
+
+def score_responses(responses: pa.Table, golds: Mapping[str, str]) -> pa.Table:
+    """Responses with the columns of `SCORES`.
+
+    A response that `max_tokens` cut off is scored by the answer it gives all the same. An answer that the verifier
+    cannot read is not correct. Each distinct pair of gold and answer is verified once.
+
+    Args:
+        responses: columns `id` and `response`.
+        golds: id to gold answer.
+
+    Raises:
+        KeyError: a response to a problem that `golds` does not hold.
+    """
+    texts = responses.column("response").to_pylist()
+    answers = [extract_answer(text) if text else None for text in texts]
+    asked = [golds[name] for name in responses.column("id").to_pylist()]
+    pairs = [(gold, answer) for gold, answer in zip(asked, answers, strict=True) if answer is not None]
+    distinct = list(dict.fromkeys(pairs))
+    equal = {
+        pair: verdict.outcome == Outcome.EQUAL for pair, verdict in zip(distinct, verify_many(distinct), strict=True)
+    }
+    columns = {
+        "answer": answers,
+        "correct": [answer is not None and equal[gold, answer] for gold, answer in zip(asked, answers, strict=True)],
+        "boxed": [answer is not None and "\\boxed" in text for text, answer in zip(texts, answers, strict=True)],
+    }
+    for field in SCORES:
+        responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))
+    return responses

@@ -1,0 +1,48 @@
+"""grade: difficulty levels 1-5 by the grader's solve rate (report, section 4.2).
+
+    python -m stages.grade
+
+Reads `data/denoise/kept.parquet`; writes `data/grade/kept.parquet` with `n_rollouts`, `solve_rate` and `level`,
+`dropped.parquet` (grading drops nothing) and `rollouts.parquet` (id, sample, answer, correct, boxed, tokens, finish_reason,
+response). Sampling that was stopped goes on from `work/grade`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from compass.grading.grade import fill_levels, sample_rollouts
+from compass.records import atomic_path, read_records, split
+from compass.sampling.models import SamplingError
+from compass.settings import Settings
+from stages._stage import Summary, main, write_split
+
+RECORDS = Path("data/denoise/kept.parquet")
+FOLDER = Path("data/grade")
+WORK = Path("work/grade")
+
+
+def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work: Path = WORK) -> Summary:
+    """Grade the records as `settings.grade` says.
+
+    Returns:
+        The summary; `metrics` has the number graded, the mean solve rate, and each level's size and solve rate.
+
+    Raises:
+        RecordError: the records cannot be read.
+        SamplingError: the grader cannot be used.
+    """
+    read = read_records(records)
+    rollouts = sample_rollouts(read, settings.grade, seed=settings.seed, work=work)
+    graded, measured = fill_levels(read, rollouts, settings.grade)
+    kept, dropped = split(graded, [None] * graded.num_rows, "grade")
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_path(folder / "rollouts.parquet") as temporary:
+        pq.write_table(rollouts, temporary, compression="zstd")
+    return write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
+
+
+if __name__ == "__main__":
+    main("grade", run, errors=(SamplingError,))
