@@ -1,0 +1,45 @@
+"""Where the policy's starting weights came from, and their digest: `compass_origin.json` in the model's folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ORIGIN_FILE = "compass_origin.json"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`kind` is pretrained, folder, gguf or hub; `digest` is a SHA-256 of the weights as they came."""
+
+    kind: str
+    name: str
+    revision: str
+    digest: str
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, read piece by piece."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_digest(folder: Path, patterns: Iterable[str] = ("*.safetensors",)) -> str:
+    """SHA-256 over names and contents of the files in `folder` that match, in order of name."""
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        digest.update(f"{path.name}\0{file_digest(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def write_origin(folder: Path, origin: Origin) -> None:
+    """Write `origin` into a model's folder."""
+    (folder / ORIGIN_FILE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
+
+
+def read_origin(folder: Path) -> Origin:
+    """Read a model folder's origin."""
+    return Origin(**json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8")))

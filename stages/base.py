@@ -1,0 +1,71 @@
+"""base: bring the policy's starting weights, pre-trained here or resolved from a path or hub id.
+
+    python -m stages.base
+
+Writes `models/base`, a transformers folder (config, safetensors, tokenizer, generation config, `compass_origin.json`).
+It is built in `work/base` and moved into place whole, so that a stopped run leaves no half model.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from compass.base.origin import Origin, folder_digest, write_origin
+from compass.base.pretrain import PretrainError, pretrain
+from compass.base.resolve import ModelError, resolve
+from compass.settings import Settings
+from stages._stage import Summary, main
+
+FOLDER = Path("models/base")
+WORK = Path("work/base")
+
+
+def run(settings: Settings, folder: Path = FOLDER, work: Path = WORK) -> Summary:
+    """Bring the policy that `settings.base` asks for.
+
+    Returns:
+        The summary; `metrics` has the origin and, when pre-trained, parameters, steps, loss, expected accuracy, speed.
+
+    Raises:
+        PretrainError: the policy did not reach the skill asked for.
+        ModelError: the model cannot be found or used.
+    """
+    building = work / "model"
+    shutil.rmtree(building, ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    facts: dict[str, float] = {}
+    if settings.base.pretrain:
+        facts = _pretrain(settings, building)
+        origin = Origin("pretrained", f"generated problems, seed {settings.seed}", "", folder_digest(building))
+    else:
+        origin = resolve(settings.base.model, revision=settings.base.revision, out=building)
+    write_origin(building, origin)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    building.rename(folder)
+    return Summary("base", metrics={**facts, "origin": origin.kind, "name": origin.name, "digest": origin.digest})
+
+
+def _pretrain(settings: Settings, out: Path) -> dict[str, float]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("pre-training"),
+        BarColumn(),
+        TextColumn("step {task.fields[step]}  loss {task.fields[loss]:.3f}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns) as bar:
+        task = bar.add_task("", total=1.0, step=0, loss=float("nan"))
+
+        def show(step: int, loss: float, done: float) -> None:
+            bar.update(task, completed=done, step=step, loss=loss)
+
+        return pretrain(settings.base.pretrain, seed=settings.seed, out=out, progress=show)
+
+
+if __name__ == "__main__":
+    main("base", run, errors=(PretrainError, ModelError))
