@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
 
 from compass.curation.decontamination import Benchmarks
+from compass.curation.parallel import in_processes
 from compass.records import Drop, Verdict, split
 from compass.settings import Denoise
+
+BATCH = 2_000
+"""Records a worker process takes at a time."""
+
+ALONE = 10_000
+"""Fewer records are filtered in this process: starting others takes longer."""
 
 
 def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple[pa.Table, pa.Table]:
@@ -46,8 +51,17 @@ def _also(noisy: Drop, contaminated: Drop) -> Drop:
     return Drop(noisy.reason, {**noisy.evidence, "also_contaminated": item})
 
 
-def check_noise(records: pa.Table, settings: Denoise) -> Sequence[Verdict]:
-    """A verdict of the noise filters for each record."""
+def check_noise(records: pa.Table, settings: Denoise) -> list[Verdict]:
+    """A verdict of the noise filters for each record, on all cores where there are enough rows to pay for it."""
+    batches = records.combine_chunks().to_batches(BATCH)
+    if records.num_rows < ALONE:
+        return [verdict for batch in batches for verdict in _check_batch((batch, settings))]
+    found = in_processes(_check_batch, ((batch, settings) for batch in batches))
+    return [verdict for verdicts in found for verdict in verdicts]
+
+
+def _check_batch(work: tuple[pa.RecordBatch, Denoise]) -> list[Verdict]:
     from compass.curation import noise
 
-    return [noise.check(record, settings) for batch in records.to_batches(2_000) for record in batch.to_pylist()]
+    batch, settings = work
+    return [noise.check(record, settings) for record in batch.to_pylist()]

@@ -10,17 +10,15 @@ Texts are worked on in chunks on several threads. The result is the same for any
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from compass.curation.clusters import join, roots, sorted_sets
 from compass.curation.minhash import band_keys, bands, hash_ngrams, permutations, signatures
+from compass.curation.parallel import in_threads
 from compass.curation.words import split_words
 from compass.settings import Dedup
 
@@ -43,7 +41,7 @@ def find(problems: pa.Array | pa.ChunkedArray | Sequence[str], settings: Dedup) 
     """Group the problems that are the same."""
     if not isinstance(problems, pa.Array | pa.ChunkedArray):
         problems = pa.array(list(problems), type=pa.large_string())
-    exact = _first_equal(np.concatenate([np.zeros((0, 2), np.uint64), *_map(_keys, _chunks(problems))]))
+    exact = _first_equal(np.concatenate([np.zeros((0, 2), np.uint64), *in_threads(_keys, _chunks(problems))]))
     unique = np.flatnonzero(exact == np.arange(exact.size))
     near = _near(problems, unique, settings)
     position = np.searchsorted(unique, exact)
@@ -63,7 +61,7 @@ def _near(problems: pa.Array | pa.ChunkedArray, unique: np.ndarray, settings: De
         sets, start = sorted_sets(hashes, first)
         return keys, sets, start
 
-    made = list(_map(features, _chunks(problems, unique)))
+    made = list(in_threads(features, _chunks(problems, unique)))
     parent = np.arange(unique.size, dtype=np.int64)
     if not made:
         return parent
@@ -74,7 +72,7 @@ def _near(problems: pa.Array | pa.ChunkedArray, unique: np.ndarray, settings: De
         [*(start[:-1] + offset for (_, _, start), offset in zip(made, offsets, strict=False)), offsets[-1:]]
     )
     del made
-    for band, order in enumerate(_map(lambda band: np.argsort(keys[band], kind="stable"), range(count))):
+    for band, order in enumerate(in_threads(lambda band: np.argsort(keys[band], kind="stable"), range(count))):
         join(parent, keys[band], order, sets, start, settings.threshold)
     return roots(parent)
 
@@ -100,16 +98,3 @@ def _chunks(problems: pa.Array | pa.ChunkedArray, rows: np.ndarray | None = None
     for low in range(0, size, CHUNK):
         chunk = problems.slice(low, CHUNK) if rows is None else problems.take(pa.array(rows[low : low + CHUNK]))
         yield chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk
-
-
-def _map(function: Callable[[Any], Any], items: Any) -> Iterator[Any]:
-    """`map` on all cores, in order, with no more results waiting than there are threads."""
-    workers = os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = []
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > workers:
-                yield waiting.pop(0).result()
-        for future in waiting:
-            yield future.result()

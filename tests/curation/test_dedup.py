@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from compass.curation.dedup import dedup
+from compass.curation.survivor import only_phrasing
+from compass.settings import Dedup
+
+BOOKS = "Tom has 8 books. Then Tom buys 3 more of them in the shop. How many books does Tom have now?"
+SOURCES = ["best", "good", "other"]
+
+
+def outcome(table, settings=None):
+    """Each row's fate by source_id: `kept`, or reason and evidence."""
+    kept, dropped = dedup(table, settings or Dedup(), SOURCES)
+    fate = dict.fromkeys(kept.column("source_id").to_pylist(), "kept")
+    for row in dropped.to_pylist():
+        fate[row["source_id"]] = (row["reason"], json.loads(row["evidence"]))
+    return fate, kept.to_pylist(), dropped.to_pylist()
+
+
+def test_the_preferred_sources_row_survives(records):
+    fate, kept, dropped = outcome(records((BOOKS, "11", "other"), (BOOKS.upper(), "11", "best"), (BOOKS, "11", "good")))
+    assert fate["1"] == "kept"
+    assert fate["0"][0] == fate["2"][0] == "exact_duplicate"
+    assert fate["0"][1]["twin"] == kept[0]["id"]
+    assert fate["0"][1]["similarity"] == 1.0
+    assert {row["cluster"] for row in dropped} == {kept[0]["id"]} == {kept[0]["cluster"]}
+    assert kept[0]["cluster_size"] == 3
+
+
+def test_a_near_duplicate_names_twin_and_similarity(records):
+    fate, _, _ = outcome(records((BOOKS, "11", "best"), (f"{BOOKS} Explain.", "11", "other")))
+    reason, evidence = fate["1"]
+    assert reason == "near_duplicate"
+    assert 0.8 <= evidence["similarity"] < 1
+    assert evidence["answer"] == evidence["twin_answer"] == "11"
+
+
+def test_a_readable_gold_wins_over_a_better_source(records):
+    fate, _, _ = outcome(records((BOOKS, "11 +", "best"), (BOOKS, "11", "other")))
+    assert fate["1"] == "kept"
+
+
+def test_graded_then_longer_rows_win(records):
+    graded = {"solve_rate": 0.5}
+    fate, _, _ = outcome(records((BOOKS, "11", "best"), (BOOKS, "11", "best", graded)))
+    assert fate["1"] == "kept"
+    fate, _, _ = outcome(records((BOOKS, "11", "best"), (BOOKS, "11", "best", {"solution": "8+3"})))
+    assert fate["1"] == "kept"
+
+
+def test_most_sources_settle_an_answer_conflict(records):
+    fate, _, _ = outcome(records((BOOKS, "12", "best"), (BOOKS, "11", "good"), (BOOKS, "11.0", "other")))
+    assert fate["1"] == "kept"
+    reason, evidence = fate["0"]
+    assert reason == "answer_conflict"
+    assert (evidence["answer"], evidence["twin_answer"]) == ("12", "11")
+    assert evidence["sources"] == ["best"]
+    assert evidence["twin_sources"] == ["good", "other"]
+    assert fate["2"][0] == "exact_duplicate"
+
+
+def test_copies_in_one_source_do_not_outvote_others(records):
+    fate, _, _ = outcome(records((BOOKS, "12", "best"), (BOOKS, "11", "good"), (BOOKS, "11", "good")))
+    assert fate["0"] == "kept"
+    assert fate["1"][0] == fate["2"][0] == "answer_conflict"
+
+
+def test_conflicts_can_drop_the_whole_problem(records):
+    fate, kept, dropped = outcome(records((BOOKS, "12", "best"), (BOOKS, "11", "good")), Dedup(conflicts="drop"))
+    assert not kept
+    assert [row["reason"] for row in dropped] == ["answer_conflict"] * 2
+    assert fate["0"][1]["twin"] != fate["1"][1]["twin"]
+
+
+def test_reworded_problem_with_another_answer_is_a_conflict(records):
+    fate, _, _ = outcome(records((BOOKS, "11", "best"), (f"{BOOKS} Explain.", "12", "other")))
+    assert fate["1"][0] == "answer_conflict"
+    assert fate["1"][1]["duplicate"] == "near_duplicate"
+
+
+def test_similar_problems_with_other_answers_both_stay(records):
+    text = "Determine the number of ways to arrange the letters of the word {}."
+    fate, kept, _ = outcome(
+        records(
+            (text.format("RADII"), "60", "best"),
+            (text.format("TOOTH"), "30", "best"),
+            (text.format("TOOTH"), "30", "good"),
+        )
+    )
+    assert fate["0"] == fate["1"] == "kept"
+    assert fate["2"][0] == "exact_duplicate"
+    assert [row["cluster_size"] for row in kept] == [1, 2]
+    assert [row["cluster"] for row in kept] == [row["id"] for row in kept]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Find the sum of x and y.", "Determine the sum of x and y.", True),
+        ("Find the value of x.", "Find the value of y.", False),
+        ("How many ways are there?", "So how many ways are there? Show your work.", True),
+        ("Find angle A.", "Find angle B.", False),
+    ],
+)
+def test_only_phrasing(one, other, same):
+    assert only_phrasing(one, other) is same
+
+
+def test_counts_add_up_and_order_is_kept(records):
+    table = records(*[(f"Problem about number {number // 2}", str(number // 2), "best") for number in range(100)])
+    kept, dropped = dedup(table, Dedup(), SOURCES)
+    assert kept.num_rows == dropped.num_rows == 50
+    numbers = [int(number) for number in kept.column("source_id").to_pylist()]
+    assert numbers == sorted(numbers)
