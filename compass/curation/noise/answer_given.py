@@ -1,4 +1,4 @@
-"""Answers given away: the gold stands in the problem, boxed or behind "Answer:", or a solution is printed below it."""
+"""Answers given away: the gold stands in the problem, boxed or behind "Answer:", or a solution ends the text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import re
 from compass.curation.noise.text import excerpt
 from compass.records import Drop, Reason
 from compass.settings import Denoise
+from compass.sources.gold import last_boxed
 
-_ANSWER = re.compile(r"\b(?:answer|ans|solution|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
-_SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|mathrm|left|right|displaystyle)\b|[{}]")
+_ANSWER = re.compile(r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
+_CONCLUSION = re.compile(r"(?:^|[.\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
+_CONCLUDED = re.compile(r"\b(?:therefore|hence|thus|so),? the answer (?:is|to)\b", re.I)
+_SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle)\b|[{}]")
 
 
 def answer_given(record: dict, settings: Denoise) -> Drop | None:
@@ -18,15 +21,17 @@ def answer_given(record: dict, settings: Denoise) -> Drop | None:
     gold = _bare(record.get("answer") or "")
     if not gold:
         return None
-    if "\\boxed" in text:
-        start = text.rfind("\\boxed")
-        if _starts_with(text[start + len("\\boxed") :], gold):
-            return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, start, start + len(gold) + 8)})
+    if "\\boxed" in text and (box := last_boxed(text)) and _bare(box) == gold:
+        return Drop(Reason.ANSWER_GIVEN, {"boxed": box[:120]})
     lowered = text.lower()
-    if "ans" in lowered or "solution" in lowered or "result" in lowered:
+    if "ans" in lowered or "result" in lowered:
         for match in _ANSWER.finditer(text):
             if _starts_with(match[1], gold):
                 return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
+    if "therefore" in lowered or "hence" in lowered or "thus" in lowered or "so" in lowered:
+        match = _CONCLUSION.search(text)
+        if (match and gold in _bare(match[0])[-len(gold) - 12 :]) or (match := _CONCLUDED.search(text)):
+            return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
     return None
 
 

@@ -42,11 +42,19 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _OTHERS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
 
 
+_ANY_SCRIPT = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
+_PLAINLY_ENGLISH = (" the ", " of ", " is ", " and ", " what ", " how many ", " find ", "the ")
+
+
 def language(record: dict, settings: Denoise) -> Drop | None:
     """Problems in a language that `denoise.languages` does not name."""
     text = record["problem"]
+    foreign = not text.isascii() and _ANY_SCRIPT.search(text)
+    lowered = text.lower()
+    if not foreign and sum(word in lowered for word in _PLAINLY_ENGLISH) >= 2:
+        return None
     words = prose(text)
-    found, share = ("", 0.0) if text.isascii() else _script(words)
+    found, share = _script(words) if foreign else ("", 0.0)
     if not found:
         found, share = _latin(words)
     if not found or found in settings.languages:

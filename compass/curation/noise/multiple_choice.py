@@ -18,7 +18,8 @@ _MARK = {
     for letter in "ABC"
 }
 _OPTIONS = re.compile(rf"{_MARK['A']}.{{1,600}}?{_MARK['B']}.{{1,600}}?{_MARK['C']}", re.S | re.M)
-_TWO_OPTIONS_GUARD = re.compile(r"[（(\s*{$]B\s*[)．.、:）：}]|\[B\]|^B", re.M)
+_GUARDS = ("B)", "B.", "B:", "B、", "B．", "B）", "B：", "B }", "B}", "B ", "[B]")
+_BARE = re.compile(r"^A[ \t]+\S.*\n+B[ \t]+\S.*\n+C[ \t]+\S", re.M)
 _SMALL = re.compile(
     r"(?:^|(?<=[\s$]))\(?a\)(.{1,160}?)(?:^|(?<=[\s$]))\(?b\)(.{1,160}?)(?:^|(?<=[\s$]))\(?c\)(.{1,160}?)(?:^|(?<=[\s$]))\(?d\)(.{1,160})",
     re.S | re.M,
@@ -39,17 +40,20 @@ _STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iI
 _STATEMENT_GOLD = re.compile(
     r"\s*\$?(?:\\text(?:bf)?\{)?\s*(?:[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\))(?:[\s,，、;]|and|\\text\{|[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\)|[}$\\.])*\s*"
 )
-_STATEMENT_ASK = re.compile(
-    r"(?:which|among|of|the|following|these|above|all)\b.{0,60}\b(?:statements?|propositions?|conclusions?|judgments?|assertions?|ones?|correct|true|incorrect|false)\b",
-    re.I | re.S,
+_NUMBERS_GOLD = re.compile(r"[\s$({]*(?:\\text(?:bf)?\{\s*)?[(]?[1-6][)]?(?:\s*(?:,|and)\s*[(]?[1-6][)]?)*[\s)}$.]*")
+_NUMBERS_ASKED = re.compile(
+    r"correct (?:statement|proposition|conclusion|judg\w+|option|one)|(?:numbers?|serial) (?:of|you think) .{0,40}(?:correct|true)"
+    r"|following groups|(?:statement|proposition|conclusion)s? (?:is|are|that are|number)",
+    re.I,
 )
+_NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
 
 
 def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
     """Lettered options, a letter that is asked for, or a gold that names options or numbered statements."""
     text = without_figures(record["problem"])
     answer = record.get("answer") or ""
-    if _TWO_OPTIONS_GUARD.search(text) and (match := _OPTIONS.search(text)):
+    if any(guard in text for guard in _GUARDS) and (match := _OPTIONS.search(text) or _BARE.search(text)):
         return _drop("options", text, match)
     if ("b)" in text) and (match := _SMALL.search(text)) and not any(map(ASK.search, match.groups())):
         return _drop("options", text, match)
@@ -61,6 +65,9 @@ def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
         return _drop("blank for a letter", text, match)
     if len(answer) < 80 and _STATEMENT_GOLD.fullmatch(answer) and _STATEMENTS.search(text):
         return Drop(Reason.MULTIPLE_CHOICE, {"kind": "gold names statements", "answer": answer[:80]})
+    if len(answer) < 40 and _NUMBERS_GOLD.fullmatch(answer) and len(_NUMBERED.findall(text)) >= 3:
+        match = _NUMBERS_ASKED.search(text)
+        return match and _drop("gold numbers statements", text, match)
     return None
 
 

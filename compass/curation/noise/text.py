@@ -11,7 +11,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!。？！])[\s\"”)]+|\n+|<br ?/?>")
 
 ASK = re.compile(
     r"\?|？|_{2,}|\\_\\_|\b(?:find|determine|calculate|compute|evaluate|solve|simplify|prove|show that|write|express|state|"
-    r"discuss|factor(?:ize)?|compare|estimate|judge|verify|explain|draw|sketch|describe|list|what|how many|how much|how long|"
+    r"discuss|identify|factor(?:ize)?|compare|estimate|judge|verify|explain|draw|sketch|describe|list|what|how many|how much|how long|"
     r"which|when does|design|complete|fill in|convert|please|try to|try|provide|give|discover|guess|observe|investigate)\b",
     re.I,
 )

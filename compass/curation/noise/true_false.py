@@ -13,8 +13,9 @@ _GOLD = re.compile(
     re.I,
 )
 _ASKED = re.compile(
-    r"\btrue or false\b\s*[:?.)]|\((?:true|right)\s*(?:/|or)\s*(?:false|wrong)\)|\bis (?:this|the following|that|the) (?:statement|claim|assertion)?.{0,40}\btrue or false\b"
-    r"|^\s*(?:true|right) or (?:false|wrong)\b|\(judge (?:true|right)|\bwhether (?:the|this|each) (?:following )?(?:statement|proposition|claim|assertion)s? (?:is|are) (?:true|correct)",
+    r"\btrue or false\b\s*[:?)]|\((?:true|right)\s*(?:/|or)\s*(?:false|wrong)\)|^\s*(?:true|right) or (?:false|wrong)\b"
+    r"|\bis (?:this|the following|that|the) (?:statement|claim|assertion)?.{0,40}\btrue or false\b"
+    r"|\(judge (?:true|right)|\bwhether (?:the|this|each) (?:following )?(?:statement|proposition|claim|assertion)s? (?:is|are) (?:true|correct)",
     re.I,
 )
 
@@ -25,5 +26,6 @@ def true_false(record: dict, settings: Denoise) -> Drop | None:
     if len(answer) < 40 and _GOLD.fullmatch(answer):
         return Drop(Reason.TRUE_FALSE, {"answer": answer})
     text = record["problem"]
-    match = _ASKED.search(text)
+    lowered = text.lower()
+    match = _ASKED.search(text) if ("true" in lowered or "right" in lowered or "correct" in lowered) else None
     return match and Drop(Reason.TRUE_FALSE, {"text": excerpt(text, *match.span())})

@@ -11,25 +11,30 @@ from compass.curation.noise.text import without_figures
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 
+# No "is", "of", "that", "if", "to": sentences to complete end so.
 _OPEN_END = re.compile(
-    r"(?:[,，;；(\[]|\b(?:and|or|the|of|with|where|that|a|an|if|for|because|such|when|which|whose|let|given|suppose))\s*\Z",
-    re.I,
+    r"(?:[,，(\[]|(?<![\w$\\])(?:and|or|the|a|an|with|where|because|which|whose|let|given|suppose|for))\s*\Z"
 )
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
+_DISPLAY_OPENS = re.compile(r"(?:^|[\s.,:;?!a-z])\\\[(?!.*\\\])", re.S)
 
 
 def truncated(record: dict, settings: Denoise) -> Drop | None:
     """A text that stops before its sentence or formula ends."""
     text = record["problem"].rstrip()
+    if text.endswith("\\"):
+        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": "half a closing delimiter"})
     if match := _OPEN_END.search(text[-12:]):
         return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": match[0]})
-    plain = without_figures(text)
-    if "\\begin{" in plain:
-        depth: dict[str, int] = {}
-        for kind, name in _ENVIRONMENT.findall(plain):
-            depth[name] = depth.get(name, 0) + (1 if kind == "begin" else -1)
-        if unclosed := [name for name, count in depth.items() if count > 0]:
-            return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": f"\\begin{{{unclosed[0]}}} without its end"})
-    if plain.rfind("\\[") > plain.rfind("\\]") and plain.count("\\[") > plain.count("\\]") and "\\\\[" not in plain:
+    if "\\begin{" in text and (name := _unclosed(without_figures(text))):
+        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": f"\\begin{{{name}}} without its end"})
+    if "$" not in text and text.rfind("\\[") > text.rfind("\\]") and _DISPLAY_OPENS.search(text):
         return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": "\\[ without \\]"})
     return None
+
+
+def _unclosed(text: str) -> str:
+    depth: dict[str, int] = {}
+    for kind, name in _ENVIRONMENT.findall(text):
+        depth[name] = depth.get(name, 0) + (1 if kind == "begin" else -1)
+    return next((name for name, count in depth.items() if count > 0), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import ASK, sentences
+from compass.curation.noise.text import sentences
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 
@@ -17,7 +17,13 @@ _QUESTION = re.compile(
     r"(?:(?:then|so|if|in this case|and|but|now),?\s+)?(?:\([a-z0-9]\)\s*)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should|may|might)\b[^?]*\?\s*$",
     re.I,
 )
-_OPEN = re.compile(r"\b(?:what|how|which|who|when|where|find|determine|calculate|compute)\b", re.I)
+# "which" and "when" alone may open a clause: "a power of 2 which, when written …"
+_OPEN = re.compile(r"\b(?:what|how|which (?:of|one|number)|who\b.*\bwins|find|determine|calculate|compute)\b", re.I)
+
+_FURTHER = re.compile(
+    r"_{2,}|\b(?:find|determine|calculate|compute|evaluate|express|write|give|state|enter|record|what is|how many|how much)\b",
+    re.I,
+)
 
 
 def yes_no(record: dict, settings: Denoise) -> Drop | None:
@@ -32,6 +38,6 @@ def yes_no(record: dict, settings: Denoise) -> Drop | None:
     questions = [part for part in parts if part.endswith("?")]
     if len(questions) != 1 or not _QUESTION.match(questions[0]) or _OPEN.search(questions[0]):
         return None
-    if any(ASK.search(part) for part in parts if part is not questions[0]):
+    if any(_FURTHER.search(part) for part in parts if part is not questions[0]):
         return None
     return Drop(Reason.YES_NO, {"text": questions[0][:160]})
