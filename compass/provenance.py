@@ -130,6 +130,7 @@ class Graph:
 
     def datasets(self, stage: str) -> list[dict[str, Any]]:
         """The parquet files that a stage reads: `name` (its path), `md5`, `rows`, `columns`."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         files: list[Path] = []
@@ -138,7 +139,10 @@ class Graph:
             files += sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.suffix == ".parquet" else []
         found = []
         for path in (file for file in files if file.exists()):
-            shape = pq.read_metadata(path)
+            try:
+                shape = pq.read_metadata(path)
+            except (pa.ArrowInvalid, OSError):
+                continue  # not a whole file: the stage that reads it says so, and what to do
             found.append(
                 {
                     "name": path.relative_to(self.folder).as_posix(),

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,18 +26,16 @@ from typing import Any
 
 from compass import environment, provenance
 from compass.flatten import flatten, metric_values, scrub
+from compass.pipeline_run import KIND, OUTPUTS, PIPELINE, STAGE, cached_runs, git_tags, mark_killed, open_parent, owner
 from compass.settings import SettingsError
 
 DEFAULT_EXPERIMENT = "compass-thinker"
 
-PIPELINE = "compass.pipeline"
-"""Tag on every run: the pipeline run it belongs to. MLflow's filters cannot follow nesting."""
+LOCAL_UI = "http://127.0.0.1:5000"
+"""Where `make ui` shows the local database."""
 
-KIND = "compass.kind"
-STAGE = "compass.stage"
-OUTPUTS = "compass.outputs"
-HOST = "compass.host"
-PROCESS = "compass.process"
+RUN_PAGE = "COMPASS_RUN_PAGE"
+"""Environment variable with the address of the run's page, while a stage runs."""
 
 BATCH = 100
 """Most parameters or tags MLflow takes in one call."""
@@ -51,10 +48,17 @@ class TrackingError(SettingsError):
 class StageRun:
     """The MLflow run of the stage that is running; every method is a no-op where nothing is tracked."""
 
-    def __init__(self, client: Any = None, run_id: str | None = None, parent_id: str | None = None) -> None:
+    def __init__(
+        self,
+        client: Any = None,
+        run_id: str | None = None,
+        parent_id: str | None = None,
+        experiment_id: str | None = None,
+    ) -> None:
         self._client = client
         self.run_id = run_id
         self.parent_id = parent_id
+        self.experiment_id = experiment_id
 
     def summary(self, values: dict[str, Any]) -> None:
         """Record what a stage did: its numbers as metrics, the whole as the artifact `summary.json`."""
@@ -63,6 +67,8 @@ class StageRun:
 
     def metrics(self, values: dict[str, float], step: int | None = None) -> None:
         """Record metrics (nested names with dots), at a step where they are a curve."""
+        if self._client is None:
+            return
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
@@ -72,7 +78,7 @@ class StageRun:
             self._safely("metrics", lambda part=part: self._client.log_batch(self.run_id, metrics=part))
 
     def artifact(self, path: str | Path) -> None:
-        """Copy a small file (a plot, a page) into the run; weights are referenced by their hash instead."""
+        """Copy a small file or folder (a plot, a page) into the run; weights are referenced by their hash instead."""
         self._safely(f"the artifact {path}", lambda: self._client.log_artifact(self.run_id, str(path)))
 
     def tags(self, values: dict[str, str]) -> None:
@@ -80,6 +86,8 @@ class StageRun:
         self._tag(self.run_id, values)
 
     def _tag(self, run_id: str | None, values: dict[str, str]) -> None:
+        if self._client is None:
+            return
         from mlflow.entities import RunTag
 
         found = [RunTag(name, scrub(str(value))[:5000]) for name, value in values.items()]
@@ -121,10 +129,10 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
         raise TrackingError(f"COMPASS_TRACKING is {mode!r}; allowed: required, optional, off")
     tracked = StageRun() if mode == "off" else _begin(stage, settings, Path(folder), optional=mode == "optional")
     try:
-        with _exported(tracked.run_id, tracking_uri(folder)):
+        with _exported(tracked, tracking_uri(folder)):
             yield tracked
     except BaseException as error:
-        tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]}) if tracked.run_id else None
+        tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]})
         _end(tracked, "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED")
         raise
     if tracked.run_id:
@@ -142,9 +150,12 @@ def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageR
     try:
         client, experiment = _connect(folder)
         graph = provenance.Graph(folder)
-        _mark_killed(client, experiment)
-        key = provenance.pipeline_key()
-        parent = _parent(client, experiment, key, settings) if key else None
+        mark_killed(client, experiment)
+        key, parent = provenance.pipeline_key(), None
+        if key:
+            parent, new = open_parent(client, experiment, key, settings.profile)
+            if new:
+                _log_params(client, parent, flatten(settings.model_dump(mode="json", by_alias=True)))
         return _open_stage(client, experiment, parent, key, stage, settings, graph)
     except (MlflowException, OSError) as error:
         message = f"the tracking server {scrub(tracking_uri(folder))} cannot be used: {_first_line(error)}"
@@ -160,6 +171,12 @@ def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageR
 def tracking_uri(folder: str | Path = ".") -> str:
     """`MLFLOW_TRACKING_URI`, or the SQLite file `mlflow.db` at the repository's root."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{provenance.repository_root(folder) / 'mlflow.db'}"
+
+
+def run_page() -> dict[str, str]:
+    """Text and address of the page of the run that is being tracked; empty where nothing is."""
+    address = scrub(os.environ.get(RUN_PAGE, ""))
+    return {f"MLflow run{' (after make ui)' if address.startswith(LOCAL_UI) else ''}": address} if address else {}
 
 
 def _connect(folder: Path) -> tuple[Any, str]:
@@ -194,41 +211,15 @@ def _connect(folder: Path) -> tuple[Any, str]:
     return client, found.experiment_id
 
 
-def _mark_killed(client: Any, experiment: str) -> None:
-    """Mark as KILLED the runs of this host that say RUNNING but whose process is gone."""
-    host = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{socket.gethostname()}'"
-    for run in client.search_runs([experiment], host):
-        if not provenance.process_runs(run.data.tags[PROCESS]):
-            client.set_terminated(run.info.run_id, "KILLED")
-
-
-def _parent(client: Any, experiment: str, key: str, settings: Any) -> str:
-    """The id of the pipeline's run, made by the first stage that asks for it; it runs again from now on."""
-    owner = {HOST: socket.gethostname(), PROCESS: provenance.process_key()}
-    found = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'pipeline'")
-    if found:
-        run_id = found[0].info.run_id
-        for name, value in owner.items():
-            client.set_tag(run_id, name, value)
-        client.update_run(run_id, status="RUNNING")
-        return run_id
-    tags = {PIPELINE: key, KIND: "pipeline", "compass.profile": settings.profile, **owner, **_git_tags()}
-    name = f"{settings.profile} {time.strftime('%Y-%m-%d %H:%M:%S')}"
-    run_id = client.create_run(experiment, tags=tags, run_name=name).info.run_id
-    _log_params(client, run_id, flatten(settings.model_dump(mode="json", by_alias=True)))
-    return run_id
-
-
 def _open_stage(
     client: Any, experiment: str, parent: str | None, key: str | None, stage: str, settings: Any, graph: Any
 ) -> StageRun:
     tags = {
         KIND: "stage",
         STAGE: stage,
-        HOST: socket.gethostname(),
-        PROCESS: provenance.process_key(),
         "compass.profile": settings.profile,
-        **_git_tags(),
+        **owner(),
+        **git_tags(),
         **{f"dvc.dep.{path}": value for path, value in graph.dep_hashes(stage).items()},
     }
     if parent and key:
@@ -239,25 +230,10 @@ def _open_stage(
     _log_params(client, run_id, flatten({"seed": settings.seed, stage: section}))
     if inputs := _dataset_inputs(graph, stage):
         client.log_inputs(run_id, datasets=inputs)
-    tracked = StageRun(client, run_id, parent)
-    if parent:
-        tracked._tag(parent, _cached_runs(client, experiment, key, stage, graph))
+    tracked = StageRun(client, run_id, parent, experiment)
+    if parent and key:
+        tracked._tag(parent, cached_runs(client, experiment, key, stage, graph))
     return tracked
-
-
-def _cached_runs(client: Any, experiment: str, key: str | None, stage: str, graph: Any) -> dict[str, str]:
-    """For each stage that this one builds on and DVC skipped: the run that produced the outputs it uses."""
-    own = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'stage'")
-    ran = {run.data.tags[STAGE] for run in own}
-    found = {}
-    for other in graph.ancestors(stage):
-        locked = graph.locked_outs(other)
-        if other in ran or not locked:
-            continue
-        condition = f"tags.`{STAGE}` = '{other}' and tags.`{OUTPUTS}` = '{provenance.digest(locked)}'"
-        for run in client.search_runs([experiment], condition, max_results=1, order_by=["attributes.start_time DESC"]):
-            found[f"compass.cached.{other}"] = run.info.run_id
-    return found
 
 
 def _dataset_inputs(graph: Any, stage: str) -> list[Any]:
@@ -288,6 +264,10 @@ def _record_outputs(tracked: StageRun, stage: str, folder: Path) -> None:
 
     hashes = provenance.Graph(folder).out_hashes(stage)
     tracked.tags({OUTPUTS: provenance.digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}})
+    for page in ("plots", "reports"):
+        for path in hashes:
+            if Path(path).parts[0] == page:
+                tracked.artifact(folder / path)
     scores = folder / "metrics" / "evaluate.json"
     if tracked.parent_id and stage in ("evaluate", "report") and scores.exists():
         models = json.loads(scores.read_text(encoding="utf-8")).get("models", {})
@@ -309,23 +289,22 @@ def _log_params(client: Any, run_id: str, values: dict[str, str]) -> None:
         client.log_batch(run_id, params=found[first : first + BATCH])
 
 
-def _git_tags() -> dict[str, str]:
-    state = provenance.git_state()
-    return {"mlflow.source.git.commit": state["commit"], "compass.git_dirty": state["dirty"]} if state else {}
-
-
 @contextlib.contextmanager
-def _exported(run_id: str | None, uri: str) -> Iterator[None]:
+def _exported(tracked: StageRun, uri: str) -> Iterator[None]:
     """The run in the environment, for verl and for subprocesses, as long as the block runs."""
     before = dict(os.environ)
-    if run_id:
-        os.environ["MLFLOW_RUN_ID"] = run_id
+    if tracked.run_id:
+        os.environ["MLFLOW_RUN_ID"] = tracked.run_id
         os.environ["MLFLOW_TRACKING_URI"] = uri
         os.environ.setdefault("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
+        web = uri if uri.startswith("http") else LOCAL_UI
+        os.environ[RUN_PAGE] = (
+            f"{web.rstrip('/')}/#/experiments/{tracked.experiment_id}/runs/{tracked.parent_id or tracked.run_id}"
+        )
     try:
         yield
     finally:
-        for name in ("MLFLOW_RUN_ID", "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
+        for name in ("MLFLOW_RUN_ID", "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", RUN_PAGE):
             os.environ.pop(name, None)
             if name in before:
                 os.environ[name] = before[name]

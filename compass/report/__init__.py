@@ -1,0 +1,1 @@
+"""The page and the terminal table that a run ends with."""

@@ -1,0 +1,82 @@
+"""What the stages measured, read from their output files for the page and the table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compass.records import RecordError
+from compass.settings import RL_STAGES, STAGES
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a run, as far as its stages have run.
+
+    `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
+    scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length (`step`, `reward`, `accuracy`,
+    `response_tokens`). `planted`: what curation made of planted defects, None where nothing was planted.
+    """
+
+    summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scores: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    curves: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    planted: dict[str, Any] | None = None
+
+
+def read_results(folder: str | Path = ".") -> Results:
+    """Read every result under a repository's root.
+
+    Raises:
+        RecordError: a file is not what its stage writes; the message names it.
+    """
+    from compass.curation.planted import measure_folder
+
+    folder = Path(folder)
+    summaries = {stage: found for stage in STAGES if (found := _read_json(folder / "metrics" / f"{stage}.json"))}
+    scores = summaries.pop("evaluate", {}).get("models", {})
+    curves = {stage: found for stage in RL_STAGES if (found := _curve(folder / "data" / stage / "rewards.parquet"))}
+    return Results(summaries, scores, curves, measure_folder(folder / "data"))
+
+
+def funnel(results: Results) -> list[dict[str, Any]]:
+    """The curation stages in order, each with `stage`, `read`, `kept` and `dropped` (reason to rows)."""
+    rows = []
+    for stage, summary in results.summaries.items():
+        if summary.get("read") is not None:
+            shown = {name: summary.get(name) for name in ("read", "kept")}
+            rows.append({"stage": stage, **shown, "dropped": summary.get("dropped") or {}})
+    return rows
+
+
+def _curve(path: Path) -> dict[str, list[float]] | None:
+    """Mean reward, accuracy and response length of every step, from the reward of every response."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    if not path.exists():
+        return None
+    try:
+        rewards = pq.read_table(path, columns=["step", "reward", "response_tokens"])
+    except (OSError, ValueError, KeyError) as error:
+        raise RecordError(f"{path}: not the rewards that an RL stage writes ({error}); run its stage again") from None
+    right = pc.cast(pc.greater(rewards["reward"], 0), "float64")
+    means = (
+        rewards.append_column("accuracy", right)
+        .group_by("step")
+        .aggregate([("reward", "mean"), ("accuracy", "mean"), ("response_tokens", "mean")])
+        .sort_by("step")
+    )
+    names = {"step": "step"} | {name: f"{name}_mean" for name in ("reward", "accuracy", "response_tokens")}
+    return {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RecordError(f"{path}: not JSON ({error}); delete it and run its stage again") from None
