@@ -232,7 +232,7 @@ class Base(Section):
 
 
 class Pretrain(Section):
-    """Pre-training of the tiny policy on guessed, sloppy and careful solutions of generated problems."""
+    """Pre-training of the tiny policy: first worked solutions until it can solve, then hasty and sloppy habits."""
 
     hidden_size: Annotated[int, Field(ge=32, multiple_of=32)] = 128
     """Width of the transformer; a multiple of 32, vLLM's smallest head size on CPU."""
@@ -240,17 +240,20 @@ class Pretrain(Section):
     layers: Positive = 3
     """Transformer blocks."""
 
-    steps: Positive = 600
-    """Most optimiser steps; reaching them before `target_accuracy` is an error."""
-
-    target_accuracy: Annotated[float, Field(gt=0, lt=1)] = 0.25
-    """Pre-training stops when the policy's expected accuracy at temperature 1 on fresh problems reaches this."""
-
-    batch_size: Positive = 64
-    """Solutions in a step."""
+    batch_size: Positive = 32
+    """Solutions in an optimiser step."""
 
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
-    """Learning rate of embeddings and norms (AdamW); matrices take ten times as much (Muon)."""
+    """Learning rate of embeddings and norms (AdamW); matrices take five times as much (Muon)."""
+
+    skill: Annotated[float, Field(gt=0, lt=1)] = 0.6
+    """Worked solutions are learnt until their mean probability on fresh problems reaches this."""
+
+    steps: Positive = 900
+    """Most optimiser steps of that; reaching them before `skill` is an error."""
+
+    habit_steps: NotNegative = 60
+    """Optimiser steps that follow, on solutions mixed as below, while the learning rate falls to zero."""
 
     guesses: Probability = 0.55
     """Share of solutions that are a bare guess; above one half, the policy's greedy answer is a guess."""

@@ -1,8 +1,8 @@
-"""What the tiny policy is pre-trained on: generated problems solved with mixed habits.
+"""What the tiny policy is pre-trained on: generated problems, worked with care, and then solved with mixed habits.
 
 The report starts from a model that can solve many problems among several samples and few at the first try. The corpus
-makes such a policy on purpose: most solutions are hasty guesses, some are worked with slips, some are worked with
-care. Writing the steps out pays, and it is the rarer habit, so there is something for RL to find.
+makes such a policy on purpose: having learnt to work problems out, it is taught that most people guess and some slip.
+Writing the steps out pays, and it is the rarer habit, so there is something for RL to find.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from compass.sources.tiny_problems import LARGEST_TOTAL, LEVELS, Problem, Step, 
 _LARGEST_SLIP = 3
 
 
-def solutions(settings: Pretrain, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Endless (problem, solution) pairs; never a chain of operations that a benchmark holds.
+def worked(*, seed: int) -> Iterator[tuple[str, str]]:
+    """Endless (problem, worked solution) pairs, all right; never a chain of operations that a benchmark holds."""
+    rng = random.Random(f"tiny-worked/{seed}")
+    while True:
+        problem = draw_problem(rng, rng.choice(LEVELS), held_out=False)
+        yield problem.text, problem.solution
 
-    Args:
-        settings: shares of the habits.
-        seed: the run's seed; problems and habits depend on nothing else.
-    """
-    rng = random.Random(f"tiny-pretraining/{seed}")
+
+def habits(settings: Pretrain, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Endless (problem, solution) pairs in the mix of habits of `settings`; never a benchmark's chain either."""
+    rng = random.Random(f"tiny-habits/{seed}")
     while True:
         problem = draw_problem(rng, rng.choice(LEVELS), held_out=False)
         yield problem.text, solve(rng, problem, settings)

@@ -4,7 +4,7 @@ import random
 import re
 from itertools import islice
 
-from compass.base.corpus import guess, sloppy, solutions
+from compass.base.corpus import guess, habits, sloppy, worked
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LARGEST_TOTAL, draw_problem
 
@@ -15,12 +15,18 @@ def boxed(solution):
 
 def test_habits_have_their_shares():
     settings = Pretrain(guesses=0.5, careful=0.3)
-    found = [solution for _, solution in islice(solutions(settings, seed=1), 3_000)]
+    found = [solution for _, solution in islice(habits(settings, seed=1), 3_000)]
     assert abs(sum("\n" not in solution for solution in found) / len(found) - 0.5) < 0.03
 
 
+def test_worked_solutions_end_in_the_answer_of_their_last_line():
+    for _, solution in islice(worked(seed=0), 300):
+        *lines, last = solution.splitlines()
+        assert lines[-1].partition("=")[2] == str(boxed(last))
+
+
 def test_the_same_seed_gives_the_same_corpus_and_another_seed_another():
-    first, again, other = (list(islice(solutions(Pretrain(), seed=seed), 50)) for seed in (1, 1, 2))
+    first, again, other = (list(islice(habits(Pretrain(), seed=seed), 50)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 

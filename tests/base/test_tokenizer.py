@@ -4,15 +4,14 @@ from itertools import islice
 
 import pytest
 
-from compass.base.corpus import solutions
+from compass.base.corpus import worked
 from compass.base.tokenizer import END, PAD, train_tokenizer
 from compass.prompts import chat_messages
-from compass.settings import Pretrain
 
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory):
-    texts = [text for pair in islice(solutions(Pretrain(), seed=0), 400) for text in pair]
+    texts = [text for pair in islice(worked(seed=0), 400) for text in pair]
     return train_tokenizer(texts, vocabulary=1024, folder=tmp_path_factory.mktemp("tokenizer"))
 
 
