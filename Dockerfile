@@ -1,0 +1,28 @@
+# Build from a git clone: DVC and the record of a run look at the repository.
+# docker build --target cpu -t compass .        docker run --rm -v "$PWD/out:/compass/reports" compass
+# docker build --target gpu -t compass:gpu .    docker run --rm --gpus all --shm-size 16g compass:gpu
+FROM python:3.11-slim-bookworm AS common
+# git for DVC and MLflow's commit tags, gcc for what Triton and torch compile at run time, libnuma for vLLM
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bash build-essential git libnuma1 make \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /compass
+# The environment before the sources: an edit of the code does not install it anew.
+COPY Makefile pyproject.toml README.md LICENSE ./
+COPY requirements requirements
+RUN mkdir compass stages flows && touch compass/__init__.py stages/__init__.py flows/__init__.py
+
+FROM common AS cpu
+ENV DEVICE=cpu
+RUN make setup DEVICE=cpu && rm -rf /root/.cache
+COPY . .
+# A copy newer than the set-up's mark would repeat it.
+RUN touch .venv/.ready-cpu
+CMD ["make", "pipeline"]
+
+FROM common AS gpu
+ENV DEVICE=gpu
+RUN make setup DEVICE=gpu && rm -rf /root/.cache
+COPY . .
+RUN touch .venv/.ready-gpu
+CMD ["make", "pipeline", "DEVICE=gpu"]
