@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compass.verifier import atoms
+from compass.verifier import atoms, brackets, numerals
 from compass.verifier.tree import ONE, Node, Unreadable, number
 from compass.verifier.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
 
@@ -16,7 +16,7 @@ _CONSTANTS = {"pi": "pi", "infty": "inf", "infin": "inf", "infinity": "inf", "in
 _ACCENTS = frozenset(
     "bar overline vec hat tilde widehat widetilde dot ddot overrightarrow overarc arc angle triangle square".split()
 )
-_BIG = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
+_BIG = {"bigcup": "bigcup", "bigcap": "bigcap", "sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
 _INVERSE = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc",
             "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh"}  # fmt: skip
 _PLAIN_SYMBOLS = frozenset(
@@ -63,7 +63,7 @@ def read(parser: Parser, name: str) -> Node:
         return _accent(parser, name)
     if name in ("variable", "boxed", "fbox"):
         return atoms.argument(parser)
-    if name in ("emptyset", "varnothing"):
+    if name in ("emptyset", "varnothing", "oslash"):
         return ("seq", "{", "}", ())
     if name == "mathbb":
         return ("named set", str(_letter(parser)))
@@ -98,17 +98,19 @@ def _accent(parser: Parser, name: str) -> Node:
 
 def _root(parser: Parser) -> Node:
     if parser.token == ("op", "["):
-        index = atoms.bracket(parser, parser.take())
+        index = brackets.bracket(parser, parser.take())
         return ("call", "root", (atoms.argument(parser), index))
     if parser.token == ("op", "("):
-        return ("call", "sqrt", (atoms.bracket(parser, parser.take()),))
+        return ("call", "sqrt", (brackets.bracket(parser, parser.take()),))
     if parser.token[0] == "num":  # plain text: sqrt2, √15; TeX takes one digit, and writes braces where it means more
-        return ("call", "sqrt", (atoms.literal(parser.take()[1]),))
+        return ("call", "sqrt", (numerals.literal(parser.take()[1]),))
     return ("call", "sqrt", (atoms.argument(parser),))
 
 
 def _function(parser: Parser, name: str) -> Node:
     """A function with its powers, base and operand: `\\sin^2 x`, `\\log_2 8`, `\\gcd(4, 6)`."""
+    if parser.token == ("op", "}"):
+        return ("word", name)  # a subscript: m_{\\max}
     power: Node | None = None
     base: Node | None = None
     for _ in range(2):
@@ -132,7 +134,7 @@ def _function(parser: Parser, name: str) -> Node:
 def _arguments(parser: Parser) -> tuple[Node, ...]:
     if parser.token in _OPENERS:
         depth, parser.depth = parser.depth, parser.depth + 1
-        inside = atoms.bracket(parser, parser.take())
+        inside = brackets.bracket(parser, parser.take())
         parser.depth = depth
         if inside[0] == "seq":
             return inside[3]
@@ -172,7 +174,7 @@ def _big(parser: Parser, name: str) -> Node:
             low = atoms.argument(parser)
         elif parser.accept(("op", "^")):
             high = atoms.argument(parser)
-    body = parser.expression(atoms.SUM)
+    body = parser.expression(atoms.SETOP if name in ("bigcup", "bigcap") else atoms.SUM)
     variable = ""
     if low is not None and low[0] == "rel" and low[2][0][0] == "sym":
         variable, low = low[2][0][1], low[2][1]
@@ -210,6 +212,7 @@ def _environment(parser: Parser) -> Node:
                 raise Unreadable("an environment is not closed")
     rows: list[tuple[Node, ...]] = []
     row: list[Node] = []
+    conjunctions = tuple(("word", word) for word in ("if", "for", "when", "where"))
     end = frozenset([("cmd", "end"), ("op", "\\\\"), ("op", "&"), ("op", ","), ("op", ";")])
     while True:
         token = parser.token
@@ -224,7 +227,7 @@ def _environment(parser: Parser) -> Node:
             row = []
             if token == ("cmd", "end"):
                 break
-        else:
+        elif not parser.accept(*conjunctions):
             items, _ = parser.items(end)
             row.extend(items)
     if _environment_name(parser) != name or not rows:

@@ -8,12 +8,13 @@ from functools import lru_cache
 from compass.verifier import quick, structure, words
 from compass.verifier.normalise import MAX_LENGTH, normalise
 from compass.verifier.parser import parse
-from compass.verifier.scalar import Finding, numbers
+from compass.verifier.scalar import numbers
 from compass.verifier.tree import OverBudget, Unreadable
-from compass.verifier.verdict import Outcome, Verdict
+from compass.verifier.verdict import Finding, Outcome, Verdict
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
+_EMPTY = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _normalised = lru_cache(maxsize=8192)(normalise)
 _number = lru_cache(maxsize=8192)(quick.read)
 
@@ -36,6 +37,7 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if len(gold) > MAX_LENGTH or len(answer) > MAX_LENGTH:
         return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
     gold, answer = _normalised(gold), _normalised(answer)
+    gold, answer = _EMPTY.get(gold, gold), _EMPTY.get(answer, answer)
     if _HOLLOW.fullmatch(answer) or _HOLLOW.fullmatch(gold):
         return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
     if gold == answer:
@@ -94,26 +96,18 @@ def _words(gold: str, answer: str) -> Finding | None:
     return None
 
 
-_LOOSE = re.compile(r"(?<=\d)\s+(?=\d)|\s+|[{}]|\\text|\\mathrm|\\mathbf")
-
-
 def _loose(text: str) -> str:
-    return _LOOSE.sub(
-        lambda found: (
-            " "
-            if found.group().isspace()
-            and found.group()
-            and text[found.start() - 1].isdigit()
-            and text[found.end() : found.end() + 1].isdigit()
-            else ""
-        ),
-        text,
-    )
+    """Text without the spaces that separate letters; those between digits stay."""
+    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)
+
+
+_SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
+"""Words that name a set of numbers."""
 
 
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
-    left, right = parse(gold), parse(answer)
+    left, right = parse(_SETS.get(words.wording(gold), gold)), parse(_SETS.get(words.wording(answer), answer))
     try:
         for side in (right, left):
             if isinstance(side, Unreadable):
@@ -123,5 +117,5 @@ def _trees(gold: str, answer: str) -> Finding:
         return Finding(None, "budget", str(error))
     except Unreadable as error:
         if _loose(gold) == _loose(answer):
-            return Finding(True, "text", "the same but for spaces and braces")
+            return Finding(True, "text", "the same but for spaces")
         return Finding(None, "structure", str(error))

@@ -39,7 +39,7 @@ def answer_type(answer: str) -> str:
         return "text"
     tree = parse(text)
     if isinstance(tree, Unreadable):
-        return "unrecognised"
+        return "text" if words.is_sentence(text) else "unrecognised"
     try:
         return _type(tree)
     except Unreadable:

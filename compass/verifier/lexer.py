@@ -122,7 +122,13 @@ def _text(text: str, position: int, name: str, tokens: list[Token]) -> int:
             position += 1
         content = text[start : position - 1] if not depth else text[start:]
     stripped = content.strip()
-    if stripped in FUNCTIONS or stripped in FUNCTION_ALIASES:
+    if (
+        stripped in ("min", "sec", "deg")
+        and tokens
+        and (tokens[-1][0] == "num" or tokens[-1][1] in ("/", ")", "}", "pi"))
+    ):
+        tokens.append(("word", stripped))
+    elif stripped in FUNCTIONS or stripped in FUNCTION_ALIASES:
         tokens.append(("cmd", stripped))
     elif re.fullmatch(r"[a-zA-Z]", stripped):
         # \mathrm{e}, \mathrm{i} are constants, \mathrm{m} is a unit; \text{B} a name or a choice

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from compass.verifier import atoms
+from compass.verifier import atoms, brackets
 from compass.verifier.lexer import Token, tokenize
 from compass.verifier.tree import Node, OverBudget, Unreadable, negate
 from compass.verifier.units import unit_of
@@ -105,6 +105,8 @@ class Parser:
                     continue
                 if power >= PRODUCT:
                     break
+                if token[0] == "num" and self.peek() != ("op", "^"):
+                    raise Unreadable("a number straight after a value")
                 left = _times(left, self.expression(PRODUCT))
                 continue
             binding, name = infix
@@ -210,7 +212,7 @@ def parse_tokens(tokens: list[Token]) -> Node:
         return items[0]
     if "&" in separators:
         raise Unreadable("an alignment mark outside a matrix")
-    return ("seq", "", "", tuple(atoms.split_rows(items, separators)))
+    return ("seq", "", "", tuple(brackets.split_rows(items, separators)))
 
 
 @lru_cache(maxsize=4096)

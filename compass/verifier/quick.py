@@ -10,7 +10,7 @@ from flint import fmpq
 _INTEGER = re.compile(r"[+-]?\d{1,300}")
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)"
-    r"(?:(?P<whole>\d{1,3}(?:,\d{3})+|\d{1,300})?(?:\.(?P<decimals>\d{0,300}))?)"
+    r"(?:(?P<whole>\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ ']\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d{1,300})?(?:\.(?P<decimals>\d{0,300}))?)"
     r"(?:(?:e(?P<exponent>[+-]?\d{1,3})|(?:\\times|\\cdot)\s?10\^\{?(?P<power>[+-]?\d{1,3})\}?))?"
     r"(?P<mark>\\?%|\^\{?\\circ\}?)?"
 )
@@ -19,6 +19,15 @@ _FRACTION = re.compile(
     r"(?:\\frac(?:\{(?P<top>-?\d{1,100})\}|\s?(?P<top1>\d))\s?(?:\{(?P<bottom>-?\d{1,100})\}|(?P<bottom1>\d))"
     r"|(?P<top2>\d{1,100})/(?P<bottom2>\d{1,100}))"
 )
+
+
+_ARC = re.compile(
+    r"(?P<degrees>\d{1,3})\^\{?\\circ\}?\s?(?P<minutes>\d{1,2})(?:'|\^\{?\\prime\}?)"
+    r"(?:\s?(?P<seconds>\d{1,2}(?:\.\d{1,9})?)(?:''|\"|\^\{\\prime\s?\\prime\}))?"
+)
+
+
+_SEPARATORS = re.compile(r"[,.' ]")
 
 
 class Number(NamedTuple):
@@ -37,14 +46,17 @@ def read(text: str) -> Number | None:
     if match is not None:
         return _decimal(match)
     match = _FRACTION.fullmatch(text)
-    return None if match is None else _fraction(match)
+    if match is not None:
+        return _fraction(match)
+    match = _ARC.fullmatch(text) if "circ" in text else None
+    return None if match is None else _arc(match)
 
 
 def _decimal(match: re.Match[str]) -> Number | None:
     sign, whole, decimals, exponent, power, mark = match.groups()
     if not (whole or decimals):
         return None
-    whole, decimals = (whole or "").replace(",", ""), decimals or ""
+    whole, decimals = _SEPARATORS.sub("", whole or ""), decimals or ""
     value = fmpq(int(sign + (whole + decimals)), 10 ** len(decimals))
     shift = int(exponent or power or 0)
     if shift:
@@ -53,6 +65,13 @@ def _decimal(match: re.Match[str]) -> Number | None:
     if decimals or shift:
         literal = f"{sign}{whole}.{decimals}" + (f"e{shift}" if shift else "")
     return Number(value, "" if mark is None else "%" if "%" in mark else "°", literal)
+
+
+def _arc(match: re.Match[str]) -> Number:
+    """Degrees, minutes and seconds of arc, in degrees."""
+    whole, _, decimals = (match.group("seconds") or "0").partition(".")
+    seconds = fmpq(int(whole + decimals), 10 ** len(decimals))
+    return Number(fmpq(int(match.group("degrees"))) + fmpq(int(match.group("minutes")), 60) + seconds / 3600, "°")
 
 
 def _fraction(match: re.Match[str]) -> Number | None:

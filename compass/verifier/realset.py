@@ -113,8 +113,8 @@ def _sequence(node: Node) -> list[Piece] | None:
 
 def _relation(node: Node) -> list[Piece] | None:
     ops, sides = node[1], node[2]
-    if ops == ("in",) and not symbols(sides[1]):
-        return pieces(sides[1])
+    if ops == ("in",):
+        return pieces(sides[1]) if _applied_name(sides[0]) else None
     if "==" in ops or not set(ops) <= set(_FLIP) or ops == ("=",):
         return None
     found = EVERYTHING
@@ -135,6 +135,8 @@ def _bound(op: str, left: Node, right: Node) -> list[Piece] | None:
     """One inequality between a variable (or `f(x)`) and a constant, or linear in one variable."""
     if not symbols(left):
         left, right, op = right, left, _FLIP[op]
+    if left[0] == "call" and left[1] == "abs" and symbols(left) and not symbols(right) and len(symbols(left)) == 1:
+        return _absolute(op, left[2][0], right)
     if (
         symbols(right)
         or not symbols(left)
@@ -157,6 +159,17 @@ def _bound(op: str, left: Node, right: Node) -> list[Piece] | None:
     if op == "!=":
         return complement([Piece(right, True, right, True)])
     return [Piece(right, True, right, True)]
+
+
+def _absolute(op: str, inside: Node, bound: Node) -> list[Piece] | None:
+    """`|x - 2| < 3` and the like."""
+    if op in ("<", "<="):
+        low, high = _bound(_FLIP[op], inside, negate(bound)), _bound(op, inside, bound)
+        return None if low is None or high is None else intersect(low, high)
+    if op in (">", ">="):
+        low, high = _bound(_FLIP[op], inside, negate(bound)), _bound(op, inside, bound)
+        return None if low is None or high is None else union(low + high)
+    return None
 
 
 def _applied_name(node: Node) -> bool:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from flint import arb, fmpq
 
-from compass.verifier import rounding
+from compass.verifier import lastresort, rounding
 from compass.verifier.exact import rational, same_function
 from compass.verifier.numeric import approximate, identical
 from compass.verifier.tree import Node, OverBudget, Unreadable, contains, symbols
-from compass.verifier.units import VAGUE_UNITS, conversion
-
-
-class Finding(NamedTuple):
-    """What a comparison found: `same` is None where nothing decided; then `detail` says why."""
-
-    same: bool | None
-    method: str
-    detail: str = ""
-
+from compass.verifier.units import conversion, is_vague
+from compass.verifier.verdict import Finding
 
 DEGREE, PERCENT = "degree", "percent"
 
@@ -29,7 +19,7 @@ def peel(node: Node) -> tuple[Node, str | None]:
     unit: str | None = None
     while node[0] in ("unit", "percent", "degree"):
         mark = node[2] if node[0] == "unit" else node[0]
-        unit = mark if unit is None or mark == unit or unit in VAGUE_UNITS else f"{mark} {unit}"
+        unit = mark if unit is None or mark == unit else f"{mark} {unit}"
         node = node[1]
     if unit is None and node[0] in ("mul", "neg", "add"):
         return _peel_inside(node)
@@ -74,13 +64,11 @@ def compare(gold: Node, answer: Node) -> Finding:
     """
     gold, gold_unit = peel(gold)
     answer, answer_unit = peel(answer)
-    if (
-        gold_unit == answer_unit
-        or (gold_unit in VAGUE_UNITS and answer_unit != PERCENT)
-        or (answer_unit in VAGUE_UNITS and gold_unit != PERCENT)
-    ):
+    if gold_unit == answer_unit:
         return values(gold, answer)
     if gold_unit and answer_unit:
+        if is_vague(gold_unit, answer_unit) or is_vague(answer_unit, gold_unit):
+            return values(gold, answer)
         factor = conversion(answer_unit, gold_unit)
         if factor is None:
             return Finding(False, "structure", f"{gold_unit} against {answer_unit}")
@@ -129,7 +117,9 @@ def values(gold: Node, answer: Node) -> Finding:
         exact = _exact(gold, answer)
     if exact is not None:
         return Finding(exact, "algebra", "as rational functions")
-    same = identical(gold, answer)
+    same = _numeric(gold, answer)
+    if same is None and (contains(gold, "big") or contains(answer, "big")):
+        return lastresort.compare(gold, answer)
     if same is None:
         return Finding(None, "numeric", "no point where both are defined")
     if same or symbols(gold) or symbols(answer):
@@ -143,6 +133,17 @@ def _imaginary(node: Node) -> Node:
     if node == ("sym", "I"):
         return ("const", "i")
     return tuple(_imaginary(part) if isinstance(part, tuple) else part for part in node)
+
+
+def _numeric(gold: Node, answer: Node) -> bool | None:
+    try:
+        return identical(gold, answer)
+    except OverBudget:
+        raise
+    except Unreadable:
+        if contains(gold, "big") or contains(answer, "big"):
+            return None  # an integral or a limit
+        raise
 
 
 def _exact(gold: Node, answer: Node) -> bool | None:

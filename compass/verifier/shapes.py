@@ -13,7 +13,7 @@ class Shape(NamedTuple):
     """A typed answer.
 
     `kind` is one of `scalar`, `list` (bare, unordered unless `names`), `set`, `tuple`, `matrix`, `relation`, `setop`,
-    `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its parts.
+    `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an item without one.
     """
 
     kind: str
@@ -145,8 +145,7 @@ def shape(node: Node) -> Shape:
     if kind == "rel":
         name, value = unnamed(node)
         if name is not None:
-            inner = shape(value)
-            return inner._replace(names=(_label(name),)) if inner.kind != "list" or not inner.names else inner
+            return shape(value)
     if kind == "seq":
         return _sequence(node)
     if kind in ("matrix", "cases", "setop", "ratio", "based", "named set"):
@@ -161,8 +160,16 @@ def shape(node: Node) -> Shape:
     return Shape("scalar", node)
 
 
+def renamed(node: Node, old: str, new: str) -> Node:
+    """The node with one variable called by another name."""
+    if node == ("sym", old):
+        return ("sym", new)
+    return tuple(renamed(part, old, new) if isinstance(part, tuple) else part for part in node)
+
+
 def _label(name: Node) -> str:
-    return repr(name)
+    variable = bound_name(name)
+    return repr(name if variable is None else renamed(name, variable, ""))
 
 
 def _sequence(node: Node) -> Shape:
@@ -173,12 +180,9 @@ def _sequence(node: Node) -> Shape:
         name, value = unnamed(item)
         if name is not None and name[0] == "seq":
             name = None
-        if name is not None:
-            names.append(_label(name))
         spreads = spread(value) if bare else [value]
-        if bare and node[1] == "" and value[0] == "seq" and value[1] == "{" and name is None and len(node[3]) == 1:
-            spreads = list(value[3])
         items.extend(spreads)
+        names.extend([_label(name) if name is not None else ""] * len(spreads))
         if len(items) > MAX_ITEMS:
             raise Unreadable(f"more than {MAX_ITEMS} values")
     kind = "list" if node[1] == "" else "set" if node[1] == "{" else "tuple"

@@ -8,9 +8,9 @@ from compass.verifier import realset, scalar
 from compass.verifier.exact import rational, same_zeros
 from compass.verifier.matrix import matrix_of
 from compass.verifier.numeric import same_equation
-from compass.verifier.scalar import Finding
-from compass.verifier.shapes import Shape, bound_name, shape, unnamed
+from compass.verifier.shapes import Shape, bound_name, renamed, shape, unnamed
 from compass.verifier.tree import Node, OverBudget, Unreadable, contains, symbols
+from compass.verifier.verdict import Finding
 from compass.verifier.words import wording
 
 MAX_PAIRINGS = 200
@@ -37,7 +37,7 @@ def compare(gold: Node, answer: Node) -> Finding:
             return compare(gold_value, answer_value)
         old, new = bound_name(answer_name), bound_name(gold_name)
         if old is not None and new is not None and old != new:
-            return compare(gold_value, _renamed(answer_value, old, new))
+            return compare(gold_value, renamed(answer_value, old, new))
         return _equations(gold, answer)
     if (gold_name is None) != (answer_name is None):
         other = answer if gold_name is not None else gold
@@ -50,12 +50,6 @@ def compare(gold: Node, answer: Node) -> Finding:
         answer = _evaluated(answer)
     gold, answer = matrix_of(gold) or gold, matrix_of(answer) or answer
     return _shapes(shape(gold), shape(answer))
-
-
-def _renamed(node: Node, old: str, new: str) -> Node:
-    if node == ("sym", old):
-        return ("sym", new)
-    return tuple(_renamed(part, old, new) if isinstance(part, tuple) else part for part in node)
 
 
 def _evaluated(chain: Node) -> Node:
@@ -107,12 +101,20 @@ def _collections(gold: Shape, answer: Shape) -> Finding:
         return _in_order(first, second)
     if "tuple" in kinds:
         return no("a set against an ordered tuple") if "set" in kinds else _in_order(first, second)
-    ordered = [len(set(side.names)) == len(side.names) == len(side.items) > 1 for side in (gold, answer)]
-    if all(ordered):
-        return _by_name(gold, answer)
-    if any(ordered) and "set" not in kinds:
-        return _in_order(first, second)
+    named = _naming(gold.names), _naming(answer.names)
+    if "several" in named:
+        if named == ("several", "several"):
+            return _by_name(gold, answer)
+        return _in_order(first, second) if "" in named and "set" not in kinds else no("other names")
+    if "one" in named and "" not in named and set(gold.names) - {""} != set(answer.names) - {""}:
+        return no("other names")
     return _any_order(first, second)
+
+
+def _naming(names: tuple[str, ...]) -> str:
+    """`""` no item has a name, `one` they share it (`x = 1, 2`), `several` each has its own (`x = 1, y = 2`)."""
+    different = set(names) - {""}
+    return "" if not different else "one" if len(different) == 1 else "several"
 
 
 def _one_of(gold: Shape, answer: Shape) -> Finding:
@@ -140,10 +142,17 @@ def _in_order(gold: tuple[Node, ...], answer: tuple[Node, ...]) -> Finding:
 
 
 def _by_name(gold: Shape, answer: Shape) -> Finding:
-    if set(gold.names) != set(answer.names):
+    if Counter(gold.names) != Counter(answer.names):
         return no("other names")
-    places = {name: at for at, name in enumerate(answer.names)}
-    return _in_order(gold.items, tuple(answer.items[places[name]] for name in gold.names))
+    for name in dict.fromkeys(gold.names):
+        sides = [
+            tuple(item for item, other in zip(side.items, side.names, strict=True) if other == name)
+            for side in (gold, answer)
+        ]
+        found = _any_order(sides[0], sides[1])
+        if not found.same:
+            return found
+    return YES
 
 
 def _key(node: Node) -> object:
@@ -327,5 +336,7 @@ def _equations(gold: Node, answer: Node) -> Finding:
         found = None
     if found is not None:
         return Finding(found, "algebra", "as polynomials up to a factor")
+    if not symbols(sides[0]) or contains(gold, "unit") or contains(answer, "unit"):
+        return _in_order(gold[2], answer[2])
     same = same_equation(sides[0], sides[1])
     return Finding(same, "numeric", "up to a constant factor")

@@ -69,7 +69,7 @@ def unit_of(words: list[str]) -> str | None:
             power = ""
     if sum(part[0] not in "^/" for part in parts) > 4:
         return None
-    return "".join(parts).replace("unit^2", "unit").replace("unit^3", "unit")
+    return "".join(parts)
 
 
 def conversion(unit: str, other: str) -> fmpq | None:
@@ -85,5 +85,15 @@ def conversion(unit: str, other: str) -> fmpq | None:
     return (scale[1] / scale_other[1]) ** exponent
 
 
-VAGUE_UNITS = frozenset(["unit", "way", "time"])
-"""Units that name a count or a scale without saying which; they agree with any other."""
+_VAGUE = frozenset(["unit", "way", "time"])
+
+
+def is_vague(unit: str, other: str) -> bool:
+    """Whether `unit` names a scale without saying which (`units`), and so agrees with `other`.
+
+    `square units` agree with `cm^2`, not with `cm`.
+    """
+    if unit in _VAGUE:
+        return True
+    base, _, power = unit.partition("^")
+    return base in _VAGUE and other.partition("^")[2] == power

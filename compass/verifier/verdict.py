@@ -29,3 +29,11 @@ class Verdict(NamedTuple):
     def equal(self) -> bool:
         """Whether the answer earns a reward."""
         return self.outcome is Outcome.EQUAL
+
+
+class Finding(NamedTuple):
+    """What a comparison found: `same` is None where nothing decided; then `detail` says why."""
+
+    same: bool | None
+    method: str
+    detail: str = ""

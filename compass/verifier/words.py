@@ -15,7 +15,7 @@ MONTHS = {
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox|hbox|operatorname|emph)\s*(?=\{)"
 )
-_NOT_WORDS = re.compile(r"[^a-z0-9]+")
+_NOT_WORDS = re.compile(r"[\W_]+")
 _ARTICLES = re.compile(r"\b(?:the|a|an)\b")
 _CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
 _WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?")
@@ -24,16 +24,16 @@ _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])\.?\s*m\.?|(\d{1,2})
 _SAME = {
     "no solution": "no solutions;there is no solution;there are no solutions;no solution exists;no solutions exist;none exist;"
     "has no solution;no real solution;no real solutions;there are no real solutions;there is no real solution;"
-    "there are no such numbers;no such numbers exist;no solution set;does not have solution",
+    "there are no such numbers;no such numbers exist;no solution set;does not have solution;none;empty set;emptyset;varnothing;oslash;empty",
     "does not exist": "dne;doesn t exist;do not exist;it does not exist;limit does not exist;not exist",
     "infinitely many": "infinitely many solutions;infinite number of solutions;infinite;infinite solutions;infinitely many;"
     "there are infinitely many solutions;infinite many;infinite many solutions;infinitely many pairs",
-    "none": "none of above;none of these;none of them;nothing",
+    "none of above": "none of these;none of them",
     "yes": "yes it is;yes it does;yes they are", "no": "no it is not;no it does not;no they are not",
-    "all real numbers": "all reals;all real x;for all real numbers;any real number;all real numbers x;real numbers;every real number",
+    "all real numbers": "all reals;all real x;for all real numbers;any real number;all real numbers x;real numbers;every real number;mathbb r;all of mathbb r;set of real numbers;set of all real numbers",
     "converges": "convergent;converge;it converges;series converges", "diverges": "divergent;diverge;it diverges;series diverges",
     "true": "it is true", "false": "it is false", "undefined": "is undefined;not defined;undefined expression",
-    "impossible": "it is impossible;not possible", "empty set": "emptyset;varnothing;empty",
+    "impossible": "it is impossible;not possible",
 }  # fmt: skip
 SYNONYMS = {other: name for name, others in _SAME.items() for other in (name, *others.split(";"))}
 
@@ -80,7 +80,7 @@ def date(text: str) -> frozenset[str] | None:
     return frozenset(f"month {MONTHS[part]}" if part in MONTHS else part.rstrip("stndrh").lstrip("0") for part in parts)
 
 
-_PROSE = re.compile(r"[A-Za-z]{2,}")
+_PROSE = re.compile(r"[^\W\d_]{2,}")
 _MATHEMATICAL = frozenset(
     "pi sqrt sin cos tan cot sec csc log ln exp frac cdot times pm le ge leq geq infty cup cap or and inf mod gcd lcm".split()
 )
@@ -89,11 +89,18 @@ _MATHEMATICAL = frozenset(
 def is_prose(text: str) -> bool:
     """Whether normalised text is words and punctuation alone, with at least one real word."""
     plain = _TEXT_COMMAND.sub("", text).replace("{", " ").replace("}", " ")
-    if any(sign in plain for sign in "\\^_=<>+*/|[]&#"):
+    if any(sign in plain for sign in "\\^_=<>+*/|[]&#") or plain.startswith("-"):
         return False
     words = _PROSE.findall(plain)
     return (
         bool(words)
         and any(len(word) > 2 and word.lower() not in _MATHEMATICAL for word in words)
         and not re.search(r"\d", plain)
+    )
+
+
+def is_sentence(text: str) -> bool:
+    """Whether text that is no expression is a sentence: at least four words, numbers among them or not."""
+    return (
+        len([word for word in _PROSE.findall(_TEXT_COMMAND.sub("", text)) if len(word) > 2]) >= 4 and "\\" not in text
     )

@@ -1,0 +1,103 @@
+"""The last tier: sympy, in a process of its own that is ended at its deadline.
+
+One such process serves all threads of this one, in turn; a forked child starts its own. Nothing here uses signals.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from flint import fmpq
+
+from compass.verifier.tree import Node
+from compass.verifier.verdict import Finding
+
+SECONDS = 0.03
+"""Processor time that sympy may spend on one comparison."""
+_SCRIPT = Path(__file__).with_name("sympy_worker.py")
+
+
+class _Client:
+    """The process and the lock that lets one thread speak to it at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer; a process that has died is started again once."""
+        with self.lock:
+            for _ in range(2):
+                process = self._running()
+                assert process.stdin is not None
+                assert process.stdout is not None
+                try:
+                    process.stdin.write(json.dumps(request) + "\n")
+                    process.stdin.flush()
+                    line = process.stdout.readline()
+                except BrokenPipeError:
+                    line = ""
+                if line:
+                    return json.loads(line)
+                self.close()
+            raise RuntimeError(
+                "sympy's process ended twice without an answer; run compass/verifier/sympy_worker.py by hand to see why"
+            )
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self.process is None or self.process.poll() is not None:
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", str(_SCRIPT)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True,
+            )  # fmt: skip
+            assert self.process.stdout is not None
+            if not self.process.stdout.readline():
+                raise RuntimeError(f"sympy's process did not start: run `{sys.executable} {_SCRIPT}` to see why")
+        return self.process
+
+    def close(self) -> None:
+        """End the process."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+_client = _Client()
+
+
+def _after_fork() -> None:
+    """A forked child leaves its parent's process alone and starts its own."""
+    global _client
+    _client = _Client()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def plain(node: Any) -> Any:
+    """A tree as JSON: fractions as text, tuples as lists."""
+    if isinstance(node, fmpq):
+        return f"{node.p}/{node.q}"
+    if isinstance(node, tuple):
+        if node and node[0] == "num":
+            return ["num", plain(node[1])]
+        return [plain(part) for part in node]
+    return node
+
+
+def compare(gold: Node, answer: Node) -> Finding:
+    """Ask sympy whether two expressions are equal.
+
+    Returns:
+        A finding by the method `sympy`; undecided when sympy runs out of time, fails, or cannot tell.
+    """
+    reply = _client.ask({"left": plain(gold), "right": plain(answer), "seconds": SECONDS})
+    return Finding(reply["same"], "sympy", reply["why"])
