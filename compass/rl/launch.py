@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -80,6 +81,8 @@ def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -
     live = paths.work / "metrics.live.jsonl"
     live.unlink(missing_ok=True)
     environment = os.environ | (CPU_ENVIRONMENT if settings.gpus == 0 else {})
+    # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
+    environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     environment |= {"VERL_FILE_LOGGER_PATH": str(live.resolve()), "RAY_DEDUP_LOGS": "0", "TQDM_DISABLE": "1"}
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
         process = subprocess.Popen(

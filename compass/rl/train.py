@@ -1,37 +1,76 @@
 """Run verl on a complete configuration: `python -m compass.rl.train CONFIG.yaml`.
 
 verl's own entry point would compose its configuration again and run its task runner in a process of its own; here the
-configuration is the file, and the task runner lives in this process, which saves the start of one.
+configuration is the file, and the task runner lives in this process. On the CPU every other process is forked from
+this one (`compass.rl.fork_server`).
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
+import tempfile
+from pathlib import Path
+
+from compass.rl import fork_server
+
+IMPORTED_ONCE = (
+    "compass.rl.cpu_rollout",
+    "compass.rl.group_sampler",
+    "compass.rl.reward",
+    "transfer_queue",
+    "transformers.models.qwen2.modeling_qwen2",
+    "verl.experimental.reward_loop",
+    "verl.trainer.ppo.v1",
+    "verl.workers.engine.fsdp",
+    "verl.workers.engine_workers",
+    "verl.workers.rollout.vllm_rollout.vllm_async_server",
+    "vllm.model_executor.models.qwen2",
+    "vllm.v1.engine.core",
+    "vllm.v1.worker.cpu_worker",
+)
+"""What the processes of an RL stage import; a module missing here costs seconds in each of them."""
 
 
 def main(path: str) -> None:
     """Train as the configuration at `path` says; returns when the last iteration is done."""
-    import ray
     from omegaconf import OmegaConf
-    from transformers import AutoTokenizer
+
+    config = OmegaConf.load(path)
+    on_cpu = config.trainer.device == "cpu"
+    if on_cpu:
+        fork_server.prepare_ray()
+
+    import ray
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
-    from verl.trainer.main_ppo import TaskRunnerV1
+
+    environment = get_ppo_ray_runtime_env(config)
+    environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
+    with tempfile.TemporaryDirectory(prefix="compass-") as folder:
+        if on_cpu:
+            for module in IMPORTED_ONCE:
+                importlib.import_module(module)
+            environment["py_executable"] = str(fork_server.start(Path(folder)))
+        _check(config)
+        ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
+        ray.init(**OmegaConf.to_container(ray_init, resolve=True))
+        try:
+            from verl.trainer.main_ppo import TaskRunnerV1
+
+            TaskRunnerV1.__ray_actor_class__().run(config)
+        finally:
+            ray.shutdown()
+
+
+def _check(config) -> None:
+    from transformers import AutoTokenizer
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
     from compass.rl.checks import reward_canary
 
-    config = OmegaConf.load(path)
     validate_config(config=config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
     reward_canary(config, AutoTokenizer.from_pretrained(config.actor_rollout_ref.model.path))
-    environment = get_ppo_ray_runtime_env(config)
-    environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
-    ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
-    ray.init(**OmegaConf.to_container(ray_init, resolve=True))
-    try:
-        TaskRunnerV1.__ray_actor_class__().run(config)
-    finally:
-        ray.shutdown()
 
 
 if __name__ == "__main__":
