@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt
+from compass.curation.noise.text import ASK, excerpt
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
 
 _ANSWER = re.compile(r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
-_CONCLUSION = re.compile(r"(?:^|[.\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
+_CONCLUSION = re.compile(r"(?:^|[.,\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
 _CONCLUDED = re.compile(r"\b(?:therefore|hence|thus|so),? the answer (?:is|to)\b", re.I)
 _SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle)\b|[{}]")
 
@@ -30,7 +30,9 @@ def answer_given(record: dict, settings: Denoise) -> Drop | None:
                 return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
     if "therefore" in lowered or "hence" in lowered or "thus" in lowered or "so" in lowered:
         match = _CONCLUSION.search(text)
-        if (match and gold in _bare(match[0])[-len(gold) - 12 :]) or (match := _CONCLUDED.search(text)):
+        if (match and gold in _bare(match[0])[-len(gold) - 12 :] and not ASK.search(match[0])) or (
+            match := _CONCLUDED.search(text)
+        ):
             return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
     return None
 

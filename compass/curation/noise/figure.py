@@ -19,11 +19,11 @@ _SHAPE = (
 _REFERENCE = re.compile(
     rf"\b(?:in|on|to|from|see|of|at|with|using) (?:the|this|these|each|given) (?:\w+ ){{0,2}}?{_NOUN}(?! of speech)"
     rf"|\b(?:shown|pictured|depicted|illustrated|drawn|displayed|indicated) (?:\w+ )?(?:in|on|by) (?:the |this )?(?:\w+ ){{0,2}}?(?:{_NOUN}|(?:graph|pie chart|bar chart|chart|fig)\b)"
-    rf"|\b(?:the|this|these|following|adjoining|accompanying|adjacent|attached|both|two) (?:\w+ )?{_NOUN} (?:\w+ )?(?:below|above|show|at (?:the )?(?:right|left)|(?:on|to) the (?:right|left)|consist|depict|represent|illustrate|indicate|is\b|are\b|has\b|gives\b)"
+    rf"|\b(?:the|this|these|following|adjoining|accompanying|adjacent|attached|both|two) (?:\w+ )?{_NOUN} (?:(?!points?\b)\w+ )?(?:below|above|show|at (?:the )?(?:right|left)|(?:on|to) the (?:right|left)|consist|depict|represent|illustrate|indicate|is\b|are\b|has\b|gives\b)"
     rf"|\b(?:adjoining|accompanying) {_NOUN}|\battached figure"
     rf"|\bas (?:shown|pictured|illustrated|depicted|drawn|indicated)\b(?! in (?:the )?(?:\w+ )?(?:tables?|equations?|formulas?|examples?)\b)"
     rf"|\b(?:graphs?|chart|plot|grid|board|maze|map|histogram|net) (?:\w+ )?(?:below|above|shown|shows)\b"
-    rf"|\b(?:the|this) {_SHAPE}s? (?:below|pictured|at (?:the )?(?:right|left))\b|\bbelow (?:is|are) (?:pictured|shown|drawn|the graph|a (?:picture|diagram|graph|map|sketch))"
+    rf"|\b(?:the|this) (?:\w+ and )?{_SHAPE}s? (?:below|pictured|at (?:the )?(?:right|left))\b|\bbelow (?:is|are) (?:pictured|shown|drawn|the graph|a (?:picture|diagram|graph|map|sketch))"
     rf"|\b(?:shown|pictured) (?:here|below|above|at (?:the )?(?:right|left)|on the (?:right|left)|to the (?:right|left))\b"
     rf"|\bsee (?:the )?(?:fig\b|{_NOUN})|\b(?:fig|figure|diagram)\.? ?\(?\$?[1-9]\b"
     rf"|\b(?:the|of|unshaded|total) (?:(?:two|three|four|five|six|eight|small|large|grey|gray) )?shaded (?:region|area|part|portion|figure|square|triangle|section|sector|cell|quadrilateral|rectangle)",
@@ -36,7 +36,7 @@ _GUARDS = (
 
 # "the spinner shown", "… is shown." — but not "the number shown on a die", "it can be shown that", or a table in the text.
 _SHOWN = re.compile(
-    r"\b([\w$}\\]+,?) shown\b(?! (?:that|to be|by|how|in (?:the )?(?:\w+ )?table|on (?:the|each|its) (?:top|upper|die|dice|face|first|second)|when|each))",
+    r"\b([\w$}\\]+,?) shown\b(?! (?:that|to be|to (?:him|her|them|it)|by|how|throughout|in total|in (?:the )?(?:\w+ )?table|on (?:the|each|its) (?:top|upper|die|dice|face|first|second)|when|each))",
     re.I,
 )
 _NOT_SHOWN_WORDS = (
@@ -46,6 +46,10 @@ _NOT_SHOWN_WORDS = (
 _NOT_SHOWN = frozenset(_NOT_SHOWN_WORDS.split())
 _TABLE = re.compile(r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align)|\|\s*:?-{2,}|```|\btables?\b")
 
+# Shading that is asked for and described nowhere.
+_UNDEFINED_SHADE = re.compile(
+    r"\b(?:area|fraction|percent\w*|part|portion|region)\b[^.?]*\b(?:is|are) shaded\b|\bthe shaded \w+", re.I
+)
 _CHINESE = re.compile(r"如图|下图|图中|右图|左图|图所示|图形中")
 
 
@@ -59,6 +63,10 @@ def figure(record: dict, settings: Denoise) -> Drop | None:
     match = None
     if any(guard in lowered for guard in _GUARDS):
         match = _REFERENCE.search(plain) or ("shown" in lowered and _shown(plain)) or None
+        if match and match[0][:3].lower() == "as " and _TABLE.search(plain):  # "as shown below:", and a table follows
+            match = None
+    if not match and "shaded" in lowered and lowered.count("shad") == 1:
+        match = _UNDEFINED_SHADE.search(plain)
     if not match and not plain.isascii():
         match = _CHINESE.search(plain)
     return Drop(Reason.FIGURE, {"kind": "reference", "text": excerpt(plain, *match.span())}) if match else None

@@ -9,10 +9,10 @@ from compass.records import Drop, Reason
 from compass.settings import Denoise
 
 _MARKUP = re.compile(
-    r"</?(?:br|p|div|span|sub|sup|b|i|u|em|strong|table|tr|td|th|ul|ol|li|font|center|h[1-6]|hr|code|pre|blockquote)\s*/?>"
+    r"</?(?:br|p|div|span|sub|sup|b|i|u|em|strong|details|summary|table|tr|td|th|ul|ol|li|font|center|h[1-6]|hr|code|pre|blockquote)\s*/?>"
     r"|<(?:div|span|table|td|font|p)\s+\w+\s*=|&(?:nbsp|lt|gt|amp|quot|times|le|ge|deg|#\d{2,5}|#x[0-9a-f]{2,4});"
     r"|\[/?(?:i|b|u|hide|center|color|size|quote|list|code|tex|latex|tip|youtube|right|left)(?:=[^\]]*)?\]"
-    r"|\\(?:plus|minus|equal)\{\}|use hide for answers|\\section\*?\{|\\begin\{(?:document|enumerate|itemize)\}",
+    r"|\\(?:plus|minus|equal)\{\}|use hide for answers|\\section\*?\{|\\begin\{document\}",
     re.I,
 )
 # `[i]` and `[b]` alone may be an index or an interval: BBCode counts with its closing tag only.

@@ -19,7 +19,7 @@ _STYLES = (
     ("(a)", ("(b)",), re.compile(r"(?:^|(?<=[\s.;:?>*\]]))\(([a-h])\)")),
     ("(i)", ("ii)", "ii）"), re.compile(r"[(（]\s*(i{1,3}|iv|v)\s*[)）]")),
     ("(I)", ("II", "Ⅱ"), re.compile(r"[(（]\s*(I{1,3}|IV|V|[Ⅰ-Ⅴ])\s*[)）]")),
-    ("1.", ("2.", "2)", "2、"), re.compile(_START + r"([1-9])[.)、]\s")),
+    ("1.", ("\n",), re.compile(_START + r"(\d{1,2})[.)、]\s")),
     ("a)", ("b)", "b."), re.compile(r"(?:" + _START + r"|(?<=[.;:?] ))([a-h])[.)]\s")),
     ("Part", ("Part ", "Question ", "Problem ", "Task "), re.compile(_START + r"(?:Part|Question|Problem|Task)\s+([A-D1-4])\b")),
     ("p1", ("**p", "**P"), re.compile(r"\*\*[pP](\d+(?:\.\d+)?)\.?\*\*")),
@@ -27,7 +27,13 @@ _STYLES = (
 )  # fmt: skip
 _STEM = re.compile(
     r"\b(?:calculate|compute|simplify|factor(?:ize|ise)?|factorization|solve|evaluate|find|convert|expand|express|determine|write"
-    r"|how many different (?:arrangements|ways|methods|permutations))\b[^.]{0,110}[:.：?)]?\s*$",
+    r")\b[^.]{0,110}[:.：?)]?\s*$",
+    re.I,
+)
+# "How many arrangements are there under the following conditions? (1) … (2) …" asks once for each.
+_ARRANGEMENTS = re.compile(
+    r"\bhow many (?:different |possible |distinct )?(?:\w+ )?(?:arrangements|ways|methods|permutations|line-?ups|schemes|numbers)\b"
+    r"[^.?]*\b(?:following|requirements?|conditions|cases|situations|there)\b[^.?]*[?:.]?(?:\s*\([^()]*\))?\s*$",
     re.I,
 )
 _CONDITIONS = re.compile(
@@ -71,6 +77,8 @@ def _stem_asks(stem: str, style: str, asking: int) -> bool:
     stem = stem.rstrip(" $\n\\(*-")
     match = _STEM.search(stem[-160:])
     if match and not _CONDITIONS.search(match[0]) and (asking == 0 or match[0].rstrip().endswith((":", "："))):
+        return True
+    if asking == 0 and _ARRANGEMENTS.search(stem[-260:]):
         return True
     # Letters with a bare bracket, "a) … b) …", are seldom conditions.
     last = (sentences(stem) or [""])[-1]

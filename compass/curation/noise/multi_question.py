@@ -12,14 +12,21 @@ from compass.records import Drop, Reason
 from compass.settings import Denoise
 
 _QUOTED = re.compile(r'"[^"]{0,300}"|“[^”]{0,300}”|``[^`\']{0,300}\'\'|(?<!\w)\'[^\'\n]{8,200}\?\'')
-_ASIDE = re.compile(r"\([^()]{0,300}\)|\b(?:hint|note)\b.*", re.I | re.S)
-_INTERROGATIVE = re.compile(r"\b(?:what|how|which|who|whose|when|where|why)\b", re.I)
+_ASIDE = re.compile(r"(?<!\\)\([^()]{0,300}\)|^\s*[-•] .*$|\b(?:hint|note)\b.*", re.I | re.M)
+_ASKS = re.compile(
+    r"\b(?:what|how|which|who|whose|when|where|why)\b|^\W*(?:is|are|can|does|do|did|will|was|were)\b", re.I
+)
 _FURTHER = re.compile(
     r"^\W*(?:also|and|additionally|furthermore|moreover|besides)\b,?\s(?:[^.?]{0,80},\s)?(?:please )?(?:find|determine|calculate|compute|evaluate|prove)\b"
-    r"|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
+    r"|\band also (?:find|calculate|determine|compute)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
     re.I,
 )
-_FORM = re.compile(r"\$?m\s*\+\s*n|\ba\s*\+\s*b|p\s*\+\s*q|\+\s*[a-z]\b", re.I)
+# "What is m + n?": about the answer to the question before.
+_FORM = re.compile(
+    r"^\W*(?:what is|find|compute|then)\b.{0,40}[a-z}\d]\s*\+\s*(?:\d*\\?[a-z]|\d+[a-z]).{0,30}$", re.I | re.S
+)
+_WORDS = re.compile(r"(?<![\\\w])[A-Za-z]{2,}\b[^\\]*(?<![\\\w])[A-Za-z]{2,}")
+_DEMAND = re.compile(r"^\W*(?:find|determine|calculate|compute)\b", re.I)
 _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreover", "furthermore", "besides")
 
 
@@ -31,11 +38,13 @@ def multi_question(record: dict, settings: Denoise) -> Drop | None:
         return None
     plain = _ASIDE.sub(" ", _QUOTED.sub(" ", without_figures(text)))
     parts = [part.strip() for part in sentences(plain)]
-    questions = [p for p in parts if p.endswith(("?", "？")) and len(p) > 12]
+    questions = [p for p in parts if p.endswith(("?", "？")) and _WORDS.search(p)]
     further = [p for p in parts if _FURTHER.search(p)]
     asked = [*questions, *(p for p in further if p not in questions)]
-    open_questions = [p for p in questions if _INTERROGATIVE.search(p)]
-    if len(questions) >= 2 and open_questions and not _FORM.search(questions[-1]):
+    if len(questions) >= 2 and any(map(_ASKS.search, questions)) and not _FORM.search(questions[-1]):
+        return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})
+    # "What is …? Additionally, there is …. Calculate …": the demand comes a sentence later.
+    if questions and any(_DEMAND.match(p) for p in parts[parts.index(questions[0]) + 1 :]) and "dditionally" in plain:
         return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})
     if further and (len(asked) >= 2 or any("lso" in p or "dditionally" in p for p in further)):
         return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})

@@ -11,10 +11,10 @@ from compass.curation.noise.text import ASK, excerpt, without_figures
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 
-_WRAP = r"(?:\\(?:text|textbf|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
-_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>]))\$?\{{?{_WRAP}"
+_WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
+_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_WRAP}"
 _MARK = {
-    letter: rf"{_LEAD}(?:\(\s*{letter}\s*\)|[（]\s*{letter}\s*[）]|{letter}\s?[).:．、：]|{letter}\}}?\)|\[{letter}\])"
+    letter: rf"{_LEAD}(?:\(\s*{letter}\s*\)|[（]\s*{letter}\s*[）]|{letter}\s?[).．、]|{letter}[:：]|{letter}\}}?\)|\[{letter}\])"
     for letter in "ABC"
 }
 _OPTIONS = re.compile(rf"{_MARK['A']}.{{1,600}}?{_MARK['B']}.{{1,600}}?{_MARK['C']}", re.S | re.M)
@@ -33,7 +33,7 @@ _GOLD_LETTER = re.compile(
     r"\s*\$?\\?(?:text|textbf|mathrm|mathbf|boxed)?\s*\{?\s*\(?[A-E]\)?[\s.,:)}$\\]*(?:$|(?<=[.):}\\]))"
 )
 _GOLD_MARKED = re.compile(
-    r"\\text(?:bf)?\{\s*\(?[A-E]\s*[).]|\\textbf\{\s*[A-E]\s*\}|^\s*\(?[A-E]\)\s?\S|^\s*[A-E]\.\s|The correct (?:answer|option)"
+    r"\\text(?:bf)?\{\s*\(?[A-E]\s*[).:]|\\textbf\{\s*[A-E]\s*\}|^\s*\(?[A-E]\)\s?\S|^\s*[A-E]\.\s|The correct (?:answer|option)"
 )
 _EMPTY_BRACKET = re.compile(r"[（(](?:\s|\\quad|\\qquad|\$|&nbsp;|　){2,}[)）]|（\s*）|\(\s\)")
 _STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iIvV]+\)")

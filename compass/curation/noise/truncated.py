@@ -11,10 +11,8 @@ from compass.curation.noise.text import without_figures
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 
-# No "is", "of", "that", "if", "to": sentences to complete end so.
-_OPEN_END = re.compile(
-    r"(?:[,，(\[]|(?<![\w$\\])(?:and|or|the|a|an|with|where|because|which|whose|let|given|suppose|for))\s*\Z"
-)
+# No "is", "of", "that", "if", "to", "for", "with": sentences to complete end so.
+_OPEN_END = re.compile(r"(?:[,，(\[]|(?<![\w$\\])(?:and|or|the|a|an|where|because|which|whose|let|given|suppose))\s*\Z")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 _DISPLAY_OPENS = re.compile(r"(?:^|[\s.,:;?!a-z])\\\[(?!.*\\\])", re.S)
 

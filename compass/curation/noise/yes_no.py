@@ -14,7 +14,7 @@ _GOLD = re.compile(
     re.I | re.S,
 )
 _QUESTION = re.compile(
-    r"(?:(?:then|so|if|in this case|and|but|now),?\s+)?(?:\([a-z0-9]\)\s*)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should|may|might)\b[^?]*\?\s*$",
+    r"(?:(?:then|so|if|in this case|and|but|now),?\s+)?(?:\([a-z0-9]\)\s*)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should|may|might)\b(?! (?:you|the reader|anyone|we) )[^?]*\?\s*$",
     re.I,
 )
 # "which" and "when" alone may open a clause: "a power of 2 which, when written …"
@@ -34,9 +34,19 @@ def yes_no(record: dict, settings: Denoise) -> Drop | None:
     text = record["problem"]
     if "?" not in text:
         return None
+    # A question may run over displayed formulas, which `sentences` takes for sentences of their own.
+    whole = text.strip()
+    if text.count("?") == 1 and ". " not in text and _QUESTION.match(whole) and not _OPEN.search(whole):
+        return Drop(Reason.YES_NO, {"text": whole[:160]})
     parts = [part.strip() for part in sentences(text)]
     questions = [part for part in parts if part.endswith("?")]
-    if len(questions) != 1 or not _QUESTION.match(questions[0]) or _OPEN.search(questions[0]):
+    # "… at 4 P.M. should the candles be lit?": what follows an abbreviation begins no sentence.
+    if (
+        len(questions) != 1
+        or not questions[0].lstrip("([*$ ")[:1].isupper()
+        or not _QUESTION.match(questions[0])
+        or _OPEN.search(questions[0])
+    ):
         return None
     if any(_FURTHER.search(part) for part in parts if part is not questions[0]):
         return None
