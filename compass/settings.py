@@ -400,7 +400,10 @@ class Rl(Section):
     """The stage whose weights it starts from: `base` or an earlier RL stage."""
 
     carry_optimizer: bool = False
-    """Take over the optimizer state of `init_from` as well; only from an RL stage."""
+    """Take over the optimizer state of `init_from` as well: an RL stage with `keep_optimizer`."""
+
+    keep_optimizer: bool = False
+    """Keep the final optimizer state among the stage's outputs, for a later stage with `carry_optimizer`."""
 
     steps: Positive = 20
     """Optimisation iterations (rollout, reward, update)."""
@@ -504,9 +507,7 @@ class Rl(Section):
     @model_validator(mode="after")
     def _possible(self) -> Rl:
         if self.mini_batch_size > self.batch_size or self.batch_size % self.mini_batch_size:
-            raise ValueError(
-                f"`mini_batch_size` ({self.mini_batch_size}) must divide `batch_size` ({self.batch_size})"
-            )
+            raise ValueError(f"`mini_batch_size` ({self.mini_batch_size}) must divide `batch_size` ({self.batch_size})")
         if self.overlong_buffer >= self.max_response_tokens:
             raise ValueError("`overlong_buffer` must be shorter than `max_response_tokens`")
         if self.carry_optimizer and self.init_from == "base":
@@ -581,11 +582,12 @@ class Settings(Section):
     @model_validator(mode="after")
     def _chain(self) -> Settings:
         for number, stage in enumerate(RL_STAGES):
+            ours = self.stage(stage)
             allowed = ("base", *RL_STAGES[:number])
-            if self.stage(stage).init_from not in allowed:
-                raise ValueError(
-                    f"`{stage}.init_from` is {self.stage(stage).init_from!r}; allowed: {', '.join(allowed)}"
-                )
+            if ours.init_from not in allowed:
+                raise ValueError(f"`{stage}.init_from` is {ours.init_from!r}; allowed: {', '.join(allowed)}")
+            if ours.carry_optimizer and not self.stage(ours.init_from).keep_optimizer:
+                raise ValueError(f"`{stage}.carry_optimizer` needs `{ours.init_from}.keep_optimizer: true`")
         return self
 
     def stage(self, name: str) -> Any:

@@ -13,6 +13,7 @@ Used on the CPU only: a process that holds an accelerator must not be forked.
 from __future__ import annotations
 
 import array
+import contextlib
 import ctypes
 import gc
 import json
@@ -128,10 +129,8 @@ def _reap(clients: dict[int, socket.socket]) -> None:
             return
         connection = clients.pop(child)
         code = os.waitstatus_to_exitcode(status)
-        try:
+        with contextlib.suppress(OSError):  # the client was killed first
             connection.sendall(struct.pack("<i", code if code >= 0 else 128 - code))
-        except OSError:
-            pass  # the client was killed first
         connection.close()
 
 

@@ -5,7 +5,7 @@ It has no bound: a policy that solves everything, or nothing, would generate for
 
 1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups, and says
    whether the problems are too easy or too hard;
-2. writes one line for every finished group, kept or not, into `rewards.jsonl`: iteration, problem id, rewards;
+2. writes one line for every finished group, kept or not, into `rewards.jsonl`: iteration, problem id, rewards, lengths;
 3. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
@@ -77,13 +77,15 @@ class GroupSampler(ReplayBuffer):
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for key, value in zip(keys, list(data["extra_fields"]), strict=True):
             fields = getattr(value, "data", value)
-            groups[key.split("_")[0]].append(fields["reward_extra_info"])
+            tokens = self.partitions[partition_id][key]["response_len"]
+            groups[key.split("_")[0]].append({**fields["reward_extra_info"], "tokens": tokens})
         with self.rewards_file.open("a", encoding="utf-8") as file:
             for uid, responses in sorted(groups.items()):
                 line = {
                     "step": global_steps,
                     "id": responses[0]["problem_id"],
                     "rewards": [float(response["score"]) for response in responses],
+                    "tokens": [int(response["tokens"]) for response in responses],
                     "used": uid not in filtered,
                 }
                 file.write(json.dumps(line) + "\n")

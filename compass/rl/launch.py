@@ -23,6 +23,8 @@ from compass.rl.config import StagePaths, verl_config
 from compass.settings import Rl
 
 CPU_ENVIRONMENT = {
+    "OMP_NUM_THREADS": str(os.cpu_count()),
+    "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from vLLM's and Ray's processes
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu_platform",
     "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name

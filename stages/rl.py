@@ -1,0 +1,125 @@
+"""rl-1, rl-2, rl-3: one stage of reinforcement learning, from an earlier model to the next.
+
+    python -m stages.rl rl-1
+
+Reads `data/curriculum` and the model named by `init_from`; writes `models/<stage>`, and into `data/<stage>` verl's
+metrics (`steps.csv`) and the reward of every response (`rewards.parquet`). Checkpoints live under
+`work/<stage>/<hash>`, named after everything that decides the stage's course, so that a killed stage goes on from its
+last checkpoint and a changed one starts anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+from compass.records import read_records
+from compass.rl.checks import (
+    PolicyMismatchError,
+    UnfillableStageError,
+    check_fillable,
+    predict_mixed_share,
+)
+from compass.rl.config import StagePaths
+from compass.rl.launch import TrainingError, train
+from compass.rl.outputs import export_model, start_from_optimizer, write_curves, write_rewards
+from compass.settings import RL_STAGES, Rl, Settings
+from stages._stage import Summary, main
+
+ERRORS = (TrainingError, PolicyMismatchError, UnfillableStageError)
+
+
+def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
+    """Train one stage.
+
+    Returns:
+        The summary; `metrics` has the problems trained on, the predicted share of mixed groups, and the first and last
+        iterations' mean reward and response length.
+    """
+    from transformers import AutoTokenizer
+
+    from compass.rl.dataset import write_training_set
+
+    ours: Rl = settings.stage(stage)
+    start = (root / "models" / ours.init_from).resolve()
+    problems = read_records(root / "data/curriculum/kept.parquet")
+    work = root / "work" / stage
+    training_set = work / "train.parquet"
+    counts = write_training_set(stage, problems, ours, AutoTokenizer.from_pretrained(start), training_set)
+    share = _mixed_share(stage, problems, ours)
+
+    paths = StagePaths(
+        start, training_set.resolve(), (work / _course(ours, settings.seed, start, training_set)).resolve()
+    )
+    if ours.carry_optimizer:
+        start_from_optimizer(start, paths.checkpoints)
+    metrics = train(stage, ours, paths, seed=settings.seed)
+
+    out = root / "data" / stage
+    out.mkdir(parents=True, exist_ok=True)
+    write_curves(metrics, out / "steps.csv")
+    rewards = write_rewards(paths.rewards, out / "rewards.parquet")
+    export_model(
+        paths.checkpoints / f"global_step_{ours.steps}",
+        start,
+        root / "models" / stage,
+        keep_optimizer=ours.keep_optimizer,
+    )
+    shutil.rmtree(paths.work)
+    return Summary(
+        stage,
+        metrics={
+            **counts,
+            "steps": ours.steps,
+            "mixed_groups_predicted": share,
+            "groups_used": _share_used(rewards),
+            "reward_first": metrics[0]["critic/score/mean"],
+            "reward_last": metrics[-1]["critic/score/mean"],
+            "response_tokens_first": metrics[0]["response_length/mean"],
+            "response_tokens_last": metrics[-1]["response_length/mean"],
+            "seconds_per_step": sorted(row["timing_s/step"] for row in metrics)[len(metrics) // 2],
+        },
+    )
+
+
+def _mixed_share(stage: str, problems, ours: Rl) -> float | None:
+    """Predict how many groups teach something, and stop a stage that could not fill a batch."""
+    graded = [
+        rate
+        for rate, stages in zip(problems["solve_rate"].to_pylist(), problems["stages"].to_pylist(), strict=True)
+        if rate is not None and stage in (stages or "").split(",")
+    ]
+    if not graded:
+        return None
+    share = predict_mixed_share(graded, ours.group_size)
+    if ours.dynamic_sampling:
+        check_fillable(stage, share, ours.max_generation_batches)
+    return share
+
+
+def _share_used(rewards) -> float:
+    used = rewards["used"].to_pylist()
+    return sum(used) / len(used)
+
+
+def _course(ours: Rl, seed: int, start: Path, training_set: Path) -> str:
+    """A name for everything that decides the course of training."""
+    from compass.sampling.models import Model, model_digest
+
+    decides = {
+        "settings": ours.model_dump(exclude={"save_every", "micro_batch_size"}),
+        "seed": seed,
+        "model": model_digest(Model(str(start))),
+        "problems": hashlib.sha256(training_set.read_bytes()).hexdigest(),
+    }
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in RL_STAGES:
+        sys.exit(f"usage: python -m stages.rl {{{','.join(RL_STAGES)}}}")
+    main(sys.argv[1], partial(run, stage=sys.argv[1]), errors=ERRORS)
