@@ -109,7 +109,7 @@ class _Training:
                 skill = skill_of(self.model, self.tokenizer, problems)
             if self.progress:
                 # Skill rises late and steeply, steps evenly: the work done is guessed from whichever is further.
-                self.progress(self.steps, self.loss, 0.9 * max(skill / wanted, step / self.settings.steps))
+                self.progress(self.steps, self.loss, 0.9 * min(1.0, max(skill / wanted, step / self.settings.steps)))
             if skill >= wanted:
                 return skill
         raise PretrainError(

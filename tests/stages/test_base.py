@@ -1,0 +1,44 @@
+"""The base stage: a whole model folder with its origin, or the earlier one untouched."""
+
+import pytest
+
+from compass.base.origin import folder_digest, read_origin
+from compass.base.pretrain import PretrainError
+from compass.settings import load_settings
+from stages import base
+
+
+def settings_with(profiles, **pretrain):
+    """The tiny profile with a pre-training of seconds."""
+    tiny = load_settings(profiles / "tiny.yaml")
+    quick = tiny.base.pretrain.model_copy(
+        update={
+            "hidden_size": 32,
+            "layers": 1,
+            "batch_size": 8,
+            "skill": 1e-30,
+            "steps": 10,
+            "habit_steps": 2,
+            **pretrain,
+        }
+    )
+    return tiny.model_copy(update={"base": tiny.base.model_copy(update={"pretrain": quick})})
+
+
+@pytest.fixture
+def profiles(request):
+    return request.config.rootpath / "profiles"
+
+
+def test_it_writes_the_model_whole_and_keeps_it_when_a_later_run_fails(profiles, tmp_path):
+    folder, work = tmp_path / "models" / "base", tmp_path / "work"
+    summary = base.run(settings_with(profiles), folder, work)
+    assert {"config.json", "model.safetensors", "tokenizer.json", "generation_config.json"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert read_origin(folder).digest == summary.metrics["digest"] == folder_digest(folder)
+    assert {"parameters", "tokens_per_second", "loss", "seconds"} <= summary.metrics.keys()
+
+    with pytest.raises(PretrainError):
+        base.run(settings_with(profiles, skill=0.9), folder, work)
+    assert read_origin(folder).digest == summary.metrics["digest"]
