@@ -30,7 +30,9 @@ class Summary:
     metrics: dict[str, Any] = field(default_factory=dict)
 
 
-def write_split(folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any) -> Summary:
+def write_split(
+    folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any
+) -> Summary:
     """Write a curation stage's `kept.parquet` and `dropped.parquet` after checking that no row was lost."""
     check_counts(stage, read=read, kept=kept, dropped=dropped)
     write_records(Path(folder) / "dropped.parquet", dropped.select(LEDGER.names).cast(LEDGER))
@@ -47,8 +49,16 @@ def write_json(path: str | Path, value: Any) -> None:
         temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def main(stage: str, run: Callable[[Settings], Summary], errors: tuple[type[Exception], ...] = ()) -> None:
+def main(
+    stage: str,
+    run: Callable[[Settings], Summary],
+    errors: tuple[type[Exception], ...] = (),
+    *,
+    metrics_alone: bool = False,
+) -> None:
     """Run one stage as `dvc repro` does: from the repository's root, with `params.yaml`.
+
+    `metrics/<stage>.json` holds the summary, or with `metrics_alone` the summary's `metrics` and nothing around them.
 
     An error of the user's making (settings, records, or one of `errors`) ends the process with its message alone;
     any other propagates with its traceback.
@@ -59,7 +69,8 @@ def main(stage: str, run: Callable[[Settings], Summary], errors: tuple[type[Exce
         settings = load_settings()
         with tracking.stage_run(stage, settings) as tracked:
             summary = run(settings)
-            tracked.summary(asdict(summary))
-            write_json(f"metrics/{stage}.json", asdict(summary))
+            result = summary.metrics if metrics_alone else asdict(summary)
+            tracked.summary(result)
+            write_json(f"metrics/{stage}.json", result)
     except (SettingsError, RecordError, *errors) as error:
         sys.exit(f"{stage}: {error}")

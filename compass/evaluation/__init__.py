@@ -1,0 +1,1 @@
+"""Evaluation: benchmarks, unbiased estimators, their uncertainty, and the comparison of models."""

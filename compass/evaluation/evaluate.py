@@ -1,0 +1,98 @@
+"""Evaluate models on benchmarks: sample, score, summarise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.evaluation.score import average_scores, benchmark_scores, over_base, problem_shares
+from compass.sampling.models import find_model
+from compass.sampling.resume import sample_responses
+from compass.sampling.score import score_responses
+from compass.settings import Evaluate
+
+COLUMNS = ["model", "benchmark", "id", "sample", "greedy", "answer", "correct", "boxed", "tokens", "finish_reason"]
+"""Columns of `data/evaluate/samples.parquet`."""
+
+
+def evaluate_model(
+    name: str, path: str | Path, benchmarks: Mapping[str, pa.Table], settings: Evaluate, *, seed: int, work: str | Path
+) -> pa.Table:
+    """Sample and score one model on every benchmark, in one run of the engine.
+
+    Args:
+        name: the model's name in the results.
+        path: its folder.
+        benchmarks: name to `RECORD` rows.
+        settings: how many samples, and how they are sampled.
+        seed: the run's seed.
+        work: folder of resumable work.
+
+    Returns:
+        Rows of `COLUMNS`, by benchmark and problem.
+
+    Raises:
+        SamplingError: the model cannot be used.
+    """
+    items = pa.concat_tables(benchmarks.values())
+    ids = items.column("id").to_pylist()
+    responses = sample_responses(
+        dict(zip(ids, items.column("problem").to_pylist(), strict=True)),
+        model=find_model(str(path)),
+        sampling=settings.sampling,
+        n=settings.samples,
+        greedy=settings.greedy,
+        seed=seed,
+        folder=work,
+        what=f"{name} on {len(benchmarks)} benchmarks",
+    )
+    scored = score_responses(responses, dict(zip(ids, items.column("answer").to_pylist(), strict=True)))
+    source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
+    scored = scored.append_column("model", pa.array([name] * scored.num_rows, type=pa.string()))
+    sources = [source[problem] for problem in scored.column("id").to_pylist()]
+    return scored.append_column("benchmark", pa.array(sources, type=pa.string())).select(COLUMNS)
+
+
+def summarise(samples: pa.Table, *, resamples: int, seed: int) -> dict[str, dict[str, dict[str, Any]]]:
+    """Scores by model and benchmark, with an `average` a model and, for models beside `base`, the gain over it.
+
+    Args:
+        samples: rows of `COLUMNS`; the same benchmarks and problems for every model.
+        resamples: bootstrap resamples behind the interval of a gain.
+        seed: of the resampling.
+
+    Returns:
+        `{"base": {BENCHMARK: {"accuracy": x, "ci95": [lo, hi], "problems": n, "samples": k, ...}, "average": {...}}, ...}`
+    """
+    scores: dict[str, dict[str, dict[str, Any]]] = {}
+    shares: dict[str, dict[str, dict[str, float]]] = {}
+    for model in _distinct(samples, "model"):
+        own = samples.filter(pa.compute.equal(samples.column("model"), model))
+        each = {
+            name: own.filter(pa.compute.equal(own.column("benchmark"), name)) for name in _distinct(own, "benchmark")
+        }
+        scores[model] = {name: benchmark_scores(rows) for name, rows in each.items()}
+        scores[model]["average"] = average_scores(scores[model])
+        shares[model] = {name: problem_shares(rows) for name, rows in each.items()}
+    for model in shares.keys() - {"base"} if "base" in shares else ():
+        for name, gain in over_base(shares[model], shares["base"], resamples=resamples, seed=seed).items():
+            scores[model][name] |= gain
+    return scores
+
+
+def plot_rows(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Scores as rows for `dvc plots`: model, benchmark, measure, value."""
+    return [
+        {"model": model, "benchmark": benchmark, "measure": measure, "value": value}
+        for model, scored in scores.items()
+        for benchmark, score in scored.items()
+        for measure, value in score.items()
+        if measure in ("accuracy", "greedy") or measure == f"pass@{score['samples']}"
+    ]
+
+
+def _distinct(table: pa.Table, column: str) -> list[str]:
+    return table.column(column).unique().to_pylist()
