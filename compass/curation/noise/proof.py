@@ -11,16 +11,21 @@ from compass.curation.noise.text import excerpt
 from compass.records import Drop, Reason
 from compass.settings import Denoise
 
+_START = r"(?:^|(?<=[.;:,!?)\]}$*>\n])|\b(?:and|then|please|also|to)\b)\s*(?:\*\*)?"
+_MEANS = r"(?:,?\s+(?:by|using|with|for|in|without)\b[^.]{0,40}?)?[\s,:]+"
+_CLAIM = (
+    r"that\b|the following\b|this\b|(?:at )?(?:least|most) \d|your (?:claim|answer)|if\b|it\b|there\b|the operation\b"
+)
 _PROOF = re.compile(
-    r"(?:^|(?<=[.;:,!?)\]}$*>\n])|\b(?:and|then|please|also|to)\b)\s*(?:\*\*)?(?i:prove|show|demonstrate)\b"
-    r"(?:,?\s+(?:by|using|with|for|in|without)\b[^.]{0,40}?)?[\s,:]+"
-    r"(?:that\b|the following\b|this\b|(?:at )?(?:least|most) \d|\(|\$|\\|[A-Z]|your (?:claim|answer)|if\b|it\b|there\b)"
-    r"|\b[Pp]rov(?:e|ing) (?:that|or disprove)\b|\bprove (?:it|your)\b|求证|证明",
+    rf"{_START}(?i:prove|demonstrate){_MEANS}(?:{_CLAIM}|\(|\$|\\|[A-Z])"
+    rf"|{_START}(?i:show){_MEANS}(?:{_CLAIM})"  # "to show ID" asks for no proof
+    r"|\b[Pp]rov(?:e|ing) (?:that|or disprove)\b|\b[Dd]educe that\b"
+    r"|\b(?:[Gg]ive|[Ww]rite) an? (?:\w+ )?proof (?:that|of)\b|\bprove (?:it|your)\b|求证|证明",
     re.M,
 )
 _NOT_ASKED = re.compile(r"(?:without|not?|need to|needed to|required to)\s+(?:\w+\s+)?(?:proof|prov)", re.I)
 _OTHERS_PROVE = re.compile(
-    r"\b(?:can|could|will|would|he|she|they|to|who|it|records?|results?|data|studies|you) (?:show|prove|demonstrate)\b",
+    r"\b(?:can|could|will|would|he|she|they|who|(?:how|wants?|wanted|needs?|able|used|trying|wish(?:es)?|managed|tries|asked|student) to|it|records?|results?|data|studies|you) (?:show|prove|demonstrate)\b",
     re.I,
 )
 _GUARDS = ("prov", "show", "demonstrate", "证")
