@@ -16,7 +16,7 @@ export WANDB_MODE := disabled
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pipeline table test test-fast lint format ui lock clean distclean
+.PHONY: help setup pipeline table test test-fast lint format ui deps lock clean distclean
 
 help:  ## list these rules
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -50,6 +50,9 @@ format: $(READY)  ## format and mend what ruff can
 
 ui: $(READY)  ## MLflow's pages on http://127.0.0.1:PORT
 	@$(BIN)/mlflow ui --backend-store-uri sqlite:///mlflow.db --host 127.0.0.1 --port $(PORT)
+
+deps: $(READY)  ## write into dvc.yaml which files each stage imports
+	@$(BIN)/python -m stages._deps
 
 lock: $(READY)  ## resolve requirements/*.in anew into the locks
 	@$(BIN)/uv pip compile -q requirements/cpu.in --override requirements/cpu.overrides -o requirements/cpu.txt \

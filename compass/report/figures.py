@@ -61,14 +61,14 @@ def funnel_figure(results: Results) -> str | None:
     rows = funnel(results)
     if not rows:
         return None
-    figure, axes = _figure(8, 0.5 + 0.4 * len(rows))
+    figure, axes = _figure(8, 0.9 + 0.35 * len(rows))
     names = [row["stage"] for row in rows]
     kept = [row["kept"] for row in rows]
     axes.barh(names, kept, color=COLOURS[2], label="kept")
     axes.barh(names, [row["read"] - row["kept"] for row in rows], left=kept, color="#d98880", label="dropped")
     axes.invert_yaxis()
     axes.set_xlabel("rows")
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     return _svg(figure)
 
 

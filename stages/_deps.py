@@ -1,0 +1,123 @@
+"""The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
+
+A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
+re-runs what it changes. Folders are named where a stage uses all of them, or where its processes load files that no
+import statement names (`WHOLE`). Dependencies on data, models and metrics are written by hand and stay.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compass.settings import RL_STAGES
+
+EVERYWHERE = frozenset(
+    {
+        "compass/environment.py",
+        "compass/flatten.py",
+        "compass/pipeline_run.py",
+        "compass/provenance.py",
+        "compass/settings.py",
+        "compass/tracking.py",
+        "stages/__init__.py",
+        "stages/_stage.py",
+    }
+)
+"""Imported by every stage and left out on purpose: they carry parameters and the record of a run, not its results."""
+
+WHOLE = ("compass/curation/noise", "compass/rl", "compass/verifier")
+"""Folders that are named whole: verl's workers load parts of them by path, and the verifier and filters act as one."""
+
+
+def graph(root: Path) -> dict[str, Any]:
+    """The stages of `dvc.yaml`."""
+    return yaml.safe_load((root / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+
+
+def code_deps(stage: str, root: Path) -> list[str]:
+    """The files and folders of the library that `stage` depends on, sorted."""
+    needed = _used(_script(stage), root)
+    found = set()
+    for path in needed:
+        folder = Path(path).parent
+        whole = [name for name in WHOLE if path.startswith(f"{name}/")]
+        inside = {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
+        if whole:
+            found.add(whole[0])
+        elif len(folder.parts) > 1 and inside <= needed:
+            found.add(str(folder))
+        else:
+            found.add(path)
+    return sorted(path for path in found if not any(str(above) in found for above in Path(path).parents))
+
+
+def is_code(dep: str) -> bool:
+    """Whether a dependency is part of the library, not an output of a stage."""
+    return dep.startswith(("compass/", "stages/"))
+
+
+def _script(stage: str) -> str:
+    return "stages/rl.py" if stage in RL_STAGES else f"stages/{stage}.py"
+
+
+def _used(script: str, root: Path) -> set[str]:
+    """Every file with content that a script can import, directly or through others, as paths from the root."""
+    found: set[str] = set()
+    waiting = {script}
+    while waiting:
+        path = waiting.pop()
+        if path not in found and path not in EVERYWHERE and (root / path).stat().st_size:
+            found.add(path)
+            waiting |= _imported(path, root)
+            whole = [name for name in WHOLE if path.startswith(f"{name}/")]
+            waiting |= {str(file.relative_to(root)) for name in whole for file in (root / name).rglob("*.py")}
+    return found
+
+
+def _imported(path: str, root: Path) -> set[str]:
+    """The project's files that a file imports, at its top or inside functions."""
+    package = Path(path).parent
+    names = set()
+    for node in ast.walk(ast.parse((root / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.parts[: len(package.parts) - node.level + 1] if node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    found = set()
+    for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
+        place = Path(*name.split("."))
+        for module in (place, *place.parents):  # importing a module imports the packages it is in
+            candidates = (module.with_suffix(".py"), module / "__init__.py") if module.name else ()
+            found |= {str(file) for file in candidates if (root / file).is_file()}
+    return found
+
+
+def main(root: Path = Path()) -> None:
+    """Write the deps of every stage into dvc.yaml, leaving all else as it is."""
+    path = root / "dvc.yaml"
+    wanted = {
+        stage: sorted({*code_deps(stage, root), *(dep for dep in entry["deps"] if not is_code(dep))})
+        for stage, entry in graph(root).items()
+    }
+    lines, stage, inside = [], "", False
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if (name := line.strip().removesuffix(":")) in wanted and line == f"  {name}:":
+            stage = name
+        inside = inside and line.startswith("      - ")
+        if inside:
+            continue
+        lines.append(line)
+        if line == "    deps:":
+            inside = True
+            lines += [f"      - {dep}" for dep in wanted[stage]]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
