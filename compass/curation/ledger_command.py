@@ -1,0 +1,97 @@
+"""`compass ledger`: count, filter and sample the rows that curation dropped.
+
+compass ledger                                   rows by stage, reason and source
+compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
+compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("data"),
+        help="a pipeline's data folder, or one of `compass curate` (default: data)",
+    )
+    parser.add_argument("--stage", help="only rows that this stage dropped")
+    parser.add_argument("--reason", help="only rows dropped for this reason")
+    parser.add_argument("--source", help="only rows of this source")
+    parser.add_argument(
+        "--sample", type=int, default=0, metavar="N", help="show N of the rows instead of counting them"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="another seed shows other rows")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the rows as JSON lines")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print counts or rows; returns 0, or 1 after saying what is wrong."""
+    from compass.curation.outputs import by_reason, choose, open_outputs
+    from compass.records import RecordError
+
+    try:
+        ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
+    except RecordError as error:
+        print(f"ledger: {error}", file=sys.stderr)
+        return 1
+    if args.out:
+        _write(args.out, ledger)
+        print(f"{ledger.num_rows:,} rows: {args.out}")
+    elif args.sample:
+        _show(sample(ledger, args.sample, args.seed))
+    else:
+        _count(by_reason(ledger))
+    return 0
+
+
+def sample(ledger: pa.Table, count: int, seed: int) -> list[dict[str, Any]]:
+    """`count` rows with the lowest seeded hash of their id."""
+    keys = [hashlib.blake2b(f"{seed}\x00{id_}".encode()).digest() for id_ in ledger.column("id").to_pylist()]
+    rows = sorted(range(len(keys)), key=keys.__getitem__)[:count]
+    return ledger.take(pa.array(rows, type=pa.int64())).to_pylist()
+
+
+def _count(rows: list[dict[str, Any]]) -> None:
+    print(f"{'stage':11} {'reason':17} {'rows':>9}  sources")
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["stage"], row["reason"]), []).append(row)
+    ordered = sorted(groups.items(), key=lambda item: -sum(row["id_count"] for row in item[1]))
+    stages = list(dict.fromkeys(stage for stage, _ in groups))
+    for (stage, reason), found in sorted(ordered, key=lambda item: stages.index(item[0][0])):
+        sources = ", ".join(f"{row['source']} {row['id_count']:,}" for row in found[:4])
+        more = f", {len(found) - 4} more" if len(found) > 4 else ""
+        print(f"{stage:11} {reason:17} {sum(row['id_count'] for row in found):>9,}  {sources}{more}")
+    print(f"{'':29} {sum(row['id_count'] for row in rows):>9,}  dropped")
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    from compass.curation.why import printable
+
+    for row in rows:
+        print(
+            f"{row['id']}  {row['stage']}: {row['reason']}  ({printable(row['source'])}, row {printable(row['source_id'])})"
+        )
+        print(f"  problem   {printable(row['problem'], 400)}")
+        print(f"  answer    {printable(row['answer'] or 'none', 100)}")
+        print(f"  evidence  {printable(row['evidence'], 400)}\n")
+
+
+def _write(path: Path, ledger: pa.Table) -> None:
+    from compass.records import atomic_path
+
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for batch in ledger.to_batches(max_chunksize=10_000):
+            for row in batch.to_pylist():
+                file.write(json.dumps({**row, "evidence": json.loads(row["evidence"])}, ensure_ascii=False) + "\n")

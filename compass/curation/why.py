@@ -1,0 +1,115 @@
+"""One problem's whole story: its source row, each stage's verdict on what evidence, and the RL stages that train on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from compass.curation.outputs import Outputs, rewards, rollouts
+from compass.records import RecordError
+
+MEANING = {
+    "exact_duplicate": "it has the same tokens as its twin",
+    "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
+    "answer_conflict": "its twin has another answer, and the rule chose the twin's",
+    "contaminated": "it is a benchmark's item, or holds a share of it",
+    "unreadable_gold": "the verifier cannot read the gold",
+    "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
+    "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
+}
+"""What a reason means, where its name does not say it."""
+
+
+def story(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str]:
+    """The story of one problem, line by line, ready to print.
+
+    Args:
+        outputs: where the rows are.
+        id_: the record's id.
+        with_twin: also say what became of the twin of a dropped duplicate.
+
+    Raises:
+        RecordError: no stage has a row of that id.
+    """
+    found = outputs.find(id_)
+    if not found:
+        raise RecordError(f"no row has the id {id_!r} in {outputs.folder}; give the problem's text to search for it")
+    first = next(iter(found.values()))[1]
+    yield f"{id_}  {printable(first['source'])}, row {printable(first['source_id'])}  licence {printable(first['licence'] or '?')}"
+    if outputs.summary and (fact := outputs.summary["sources"].get(first["source"])):
+        yield f"  file      {printable(str(fact.get('path') or fact.get('hub') or ''))}"
+    yield f"  problem   {printable(first['problem'], 600)}"
+    yield f"  answer    {printable(first['answer'] or 'none', 200)}"
+    if first["source_level"]:
+        yield f"  level     {printable(first['source_level'])} (the source's own)"
+    yield ""
+    last = max(outputs.stages.index(stage) for stage in found)
+    for stage in outputs.stages[: last + 1]:
+        fate, row = found.get(stage, ("kept", None))
+        yield from _stage(outputs, stage, fate, row, id_, with_twin)
+    yield from _training(outputs.folder, id_)
+
+
+def _stage(
+    outputs: Outputs, stage: str, fate: str, row: dict[str, Any] | None, id_: str, with_twin: bool
+) -> Iterator[str]:
+    if fate == "kept":
+        yield f"{stage:11} kept{_facts(stage, row, outputs)}"
+        if stage == "grade":
+            yield from _rollouts(outputs.folder, id_)
+        return
+    reason = row["reason"]
+    yield f"{stage:11} DROPPED: {reason}" + (f", {MEANING[reason]}" if reason in MEANING else "")
+    evidence = json.loads(row["evidence"])
+    for name, value in evidence.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"{'':11}   {name:16} {printable(shown, 300)}"
+    if with_twin and "twin" in evidence:
+        yield ""
+        yield "Its twin:"
+        yield from (f"  {line}" for line in story(outputs, evidence["twin"], with_twin=False))
+
+
+def _facts(stage: str, row: dict[str, Any] | None, outputs: Outputs) -> str:
+    """What a stage added to a row that it kept."""
+    if row is None:
+        return ""
+    facts = []
+    if row["cluster_size"] is not None and row["cluster_size"] > 1 and (stage == "dedup" or outputs.summary):
+        facts.append(f"stands for {row['cluster_size']} rows of the same problem")
+    if stage == "grade" and row["solve_rate"] is not None:
+        facts.append(f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts, level {row['level']}")
+    if row["answer_type"] and (stage == "verify" or outputs.summary):
+        facts.append(f"answer type {row['answer_type']}")
+    if stage == "curriculum" and row["stages"]:
+        facts.append(f"trains {row['stages'].replace(',', ', ')}")
+    return f": {'; '.join(facts)}" if facts else ""
+
+
+def _rollouts(folder: Path, id_: str) -> Iterator[str]:
+    found = rollouts(folder, id_)
+    if found:
+        right = sum(bool(row["correct"]) for row in found)
+        answers = ", ".join(printable(str(row["answer"]), 20) for row in found[:16])
+        yield f"{'':11}   {right} of {len(found)} rollouts right; they answered {answers}"
+
+
+def _training(folder: Path, id_: str) -> Iterator[str]:
+    for stage, rows in rewards(folder, id_):
+        steps = sorted({row["step"] for row in rows})
+        mean = sum(row["reward"] for row in rows) / len(rows)
+        yield f"{stage:11} trained on in {len(steps)} steps, {len(rows)} responses, mean reward {mean:+.3f}"
+        for step in steps:
+            group = [row for row in rows if row["step"] == step]
+            each = " ".join(f"{row['reward']:+g}" for row in group)
+            tokens = sum(row["response_tokens"] for row in group) / len(group)
+            yield f"{'':11}   step {step}: rewards {each}  ({tokens:.0f} tokens on average)"
+
+
+def printable(text: str, limit: int = 120) -> str:
+    """One line of text without control characters: a row may hold terminal escapes."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = " ".join(plain.split())
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

@@ -1,0 +1,49 @@
+"""`compass why ID|TEXT`: one problem's whole story, by its id or by its pasted text."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("query", nargs="+", metavar="ID|TEXT", help="a record's id, or the problem's text")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("data"),
+        help="a pipeline's data folder, or one of `compass curate` (default: data)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the story; returns 0, or 1 when nothing is found."""
+    from compass.curation.outputs import open_outputs, search
+    from compass.curation.why import story
+    from compass.records import RecordError
+
+    query = " ".join(args.query)
+    try:
+        outputs = open_outputs(args.data)
+        if _ID.fullmatch(query):
+            print("\n".join(story(outputs, query)))
+            return 0
+        matches = search(outputs.problems(), query)
+        if not matches:
+            print(f"why: no collected problem is like that text in {args.data}", file=sys.stderr)
+            return 1
+        score, best, _ = matches[0]
+        if score < 1:
+            print(f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n")
+        print("\n".join(story(outputs, best)))
+        if others := matches[1:]:
+            print("\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others))
+    except RecordError as error:
+        print(f"why: {error}", file=sys.stderr)
+        return 1
+    return 0
