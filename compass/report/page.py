@@ -57,6 +57,8 @@ def render(results: Results, *, title: str, facts: dict[str, str], links: dict[s
 def _scores(results: Results) -> str:
     if not results.scores:
         return ""
+    measured = {name for scored in results.scores.values() for score in scored.values() for name in score}
+    others = [name for name in sorted(measured) if name == "greedy" or name.startswith(("pass@", "maj@"))]
     rows: list[Sequence[Any]] = []
     for model, scored in results.scores.items():
         for benchmark, score in scored.items():

@@ -1,6 +1,5 @@
 """The page and the table show what the stages measured, and nothing that hostile data wants them to."""
 
-import io
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,12 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 from compass.records import RecordError
 from compass.report.page import render
 from compass.report.results import funnel, read_results
-from compass.report.table import funnel_table, scores_table
+from compass.report.table import main
 
 HOSTILE = "<script>alert('x')</script>"
 
@@ -91,14 +89,21 @@ def test_a_run_without_results_still_has_a_page(tmp_path: Path) -> None:
     assert "<h1>t</h1>" in render(read_results(tmp_path), title="t", facts={}, links={})
 
 
-def test_the_table_names_base_and_stages_by_benchmark(folder: Path) -> None:
-    out = io.StringIO()
-    console = Console(file=out, width=160)
-    results = read_results(folder)
-    console.print(funnel_table(results), scores_table(results))
-    text = out.getvalue()
-    assert "25.0 (20.0–30.0) · 25.0 · 90.0" in text
+def test_the_table_shows_rows_and_scores(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "160")
+    main()
+    text = capsys.readouterr().out
     assert "near_duplicate 15, exact_duplicate 5" in text
+    assert "25.0 (20.0-30.0)" in text
+
+
+def test_the_table_says_when_nothing_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="make pipeline"):
+        main()
 
 
 def test_a_broken_file_is_named(folder: Path) -> None:
