@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compass.verifier import brackets, numerals
+from compass.verifier import brackets, commands, numerals
 from compass.verifier.tree import Node, Unreadable, negate
 from compass.verifier.vocabulary import FUNCTIONS
 
@@ -37,7 +37,7 @@ def prefix(parser: Parser) -> Node:
     if token in brackets.BRACKETS:
         return brackets.bracket(parser, token)
     if kind == "cmd":
-        return command(parser, value)
+        return commands.read(parser, value)
     if kind in ("word", "roman"):
         if value.lower() in _HEDGES and parser.token[0] == "num":
             return parser.expression(RELATION)
@@ -127,6 +127,8 @@ def postfix(parser: Parser, left: Node, name: str) -> Node:
         return ("call", "factorial2" if double else "factorial", (left,))
     if name == "%":
         return ("percent", left)
+    if name == "currency":
+        return ("unit", left, commands.CURRENCY[parser.tokens[parser.at - 1][1]])
     if name == "deg":
         return ("degree", left)
     if name == "'":
@@ -167,10 +169,3 @@ def _name(node: Node) -> str:
     if kind == "neg":
         return "-" + _name(node[1])
     raise Unreadable("a subscript that is no name")
-
-
-def command(parser: Parser, name: str) -> Node:
-    """An expression that starts with a command or a known name."""
-    from compass.verifier import commands
-
-    return commands.read(parser, name)

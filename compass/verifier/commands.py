@@ -22,7 +22,7 @@ _INVERSE = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", 
 _PLAIN_SYMBOLS = frozenset(
     "odot oplus otimes dagger ast star prime bullet ell hbar partial nabla ldots dots cdots vdots".split()
 )
-_CURRENCY = {"dollar": "dollar", "euro": "euro", "pounds": "pound", "yen": "yen"}
+CURRENCY = {"dollar": "dollar", "euro": "euro", "pounds": "pound", "yen": "yen"}
 _OPENERS = {
     ("op", "("),
     ("op", "["),
@@ -69,8 +69,8 @@ def read(parser: Parser, name: str) -> Node:
         return ("named set", str(_letter(parser)))
     if name in _PLAIN_SYMBOLS:
         return ("sym", f"\\{name}")
-    if name in _CURRENCY:
-        return ("unit", parser.expression(atoms.PRODUCT), _CURRENCY[name])
+    if name in CURRENCY:
+        return ("unit", parser.expression(atoms.PRODUCT), CURRENCY[name])
     if name in RELATIONS and RELATIONS[name] == "=":
         return parser.expression(atoms.RELATION)
     raise Unreadable(f"cannot read \\{name}")

@@ -52,6 +52,7 @@ class Evaluator:
         self.field = acb if complex_field else arb
         self.complex = complex_field
         self.span = 0
+        self.terms = 0
 
     def value(self, node: Node) -> Any:
         """The ball of a scalar expression.
@@ -169,7 +170,8 @@ class Evaluator:
                 return self.value(arguments[0])
         values = [self.value(part) for part in arguments]
         if name in ("exp", "sinh", "cosh", "tanh", "coth", "sech", "csch", "erf"):
-            self._spend(_size(values[0]) * 3)
+            size = _size(values[0])
+            self._spend(size * size * 3 if name == "erf" else size * 3)
         elif name in ("sin", "cos", "tan", "cot", "sec", "csc", "cis"):
             self._spend(_magnitude(values[0]))
         known = FUNCTIONS.get(name)
@@ -194,7 +196,8 @@ class Evaluator:
             raise Unreadable(f"no numeric value for {name}")
         first, last = self.value(low), self.value(high)
         start, stop = _whole(first), _whole(last)
-        if stop - start > MAX_SUM_TERMS // 4:
+        self.terms += max(stop - start, 0)
+        if self.terms > MAX_SUM_TERMS:
             raise OverBudget("too many terms")
         total = self.field(0 if name == "sum" else 1)
         outer = self.point

@@ -203,11 +203,12 @@ def _finite(node: Node, bound: dict[str, fmpq]) -> fmpq | None:
     first, last = rational(low, bound), rational(high, bound)
     if first is None or last is None or first.q != 1 or last.q != 1:
         return None
-    if last - first >= MAX_SUM_TERMS:
+    terms = bound.get("", fmpq(1)) * max(last - first + 1, fmpq(1))  # of this sum and those around it
+    if terms > MAX_SUM_TERMS:
         raise OverBudget(f"more than {MAX_SUM_TERMS} terms")
     total = fmpq(0 if name == "sum" else 1)
     for index in range(int(first.p), int(last.p) + 1):
-        value = rational(body, bound | {variable: fmpq(index)})
+        value = rational(body, bound | {variable: fmpq(index), "": terms})
         if value is None:
             return None
         total = total + value if name == "sum" else total * value

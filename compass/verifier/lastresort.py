@@ -18,7 +18,7 @@ from flint import fmpq
 from compass.verifier.tree import Node
 from compass.verifier.verdict import Finding
 
-SECONDS = 0.03
+SECONDS = 0.02
 """Processor time that sympy may spend on one comparison."""
 _SCRIPT = Path(__file__).with_name("sympy_worker.py")
 

@@ -25,7 +25,7 @@ _NOISE = re.compile(
     r"|(?P<group>(?<=\d)(?:\{,\}|,\\!)\s*(?=\d{3}(?!\d)))"
     r"|(?P<drop>\\!|\\displaystyle(?![a-z])|\\textstyle(?![a-z])|\\(?:no)?limits(?![a-z])|\\(?:m?left|m?right)(?=[\[\]()|.<>/\s])\.?"
     r"|\\(?:m?left|m?right)(?=\\)|\\[bB]igg?[lrm]?(?![a-z])|\\phantom\{[^{}]*\}|\\nonumber|\\,(?=\s*$)|\$)"
-    r"|(?P<space>\\[,;: ]|\\(?:thin|med|thick)space(?![a-z])|\\q?quad(?![a-z])|\\hspace\*?\{[^{}]*\}|~)"
+    r"|(?P<space>\\[,;: ]|\\(?:thin|med|thick)space(?![a-z])|\\q?quad|\\hspace\*?\{[^{}]*\}|~)"
     r"|(?P<frac>\\[dtc]frac(?![a-z]))"
     r"|(?P<list>(?<=\d),\s+(?=\d{3}(?!\d)))"
     r"|(?P<mathdelim>\\[()\[\]])"

@@ -10,11 +10,12 @@ from functools import lru_cache
 
 from compass.verifier import atoms, brackets
 from compass.verifier.lexer import Token, tokenize
-from compass.verifier.tree import Node, OverBudget, Unreadable, negate
+from compass.verifier.tree import Node, OverBudget, Unreadable, depth, negate
 from compass.verifier.units import unit_of
 from compass.verifier.vocabulary import RELATIONS
 
 MAX_DEPTH = 48
+MAX_TREE_DEPTH = 80
 LIST, RELATION, SETOP, SUM, PRODUCT, SIGN, POWER, POSTFIX = 10, 20, 30, 40, 50, 55, 70, 80
 END: Token = ("end", "")
 
@@ -28,6 +29,8 @@ _INFIX: dict[Token, tuple[int, str]] = {
     ("cmd", "bullet"): (PRODUCT, "*"), ("cmd", "star"): (PRODUCT, "*"), ("op", "/"): (PRODUCT, "/"), ("cmd", "div"): (PRODUCT, "/"),
     ("cmd", "mod"): (PRODUCT, "mod"), ("cmd", "bmod"): (PRODUCT, "mod"), ("op", ":"): (SETOP + 5, ":"), ("cmd", "colon"): (SETOP + 5, ":"),
     ("cmd", "choose"): (PRODUCT, "choose"),
+    **{("cmd", name): (POSTFIX, "currency") for name in ("dollar", "euro", "pounds", "yen")},
+    **{("cmd", name): (POSTFIX, "currency") for name in ("dollar", "euro", "pounds", "yen")},
     ("op", "^"): (POWER, "^"), ("op", "!"): (POSTFIX, "!"), ("op", "%"): (POSTFIX, "%"), ("op", "'"): (POSTFIX, "'"),
     ("cmd", "circ"): (POSTFIX, "deg"), ("cmd", "degree"): (POSTFIX, "deg"), ("cmd", "percent"): (POSTFIX, "%"), ("op", "_"): (POSTFIX, "_"),
 }  # fmt: skip
@@ -219,7 +222,10 @@ def parse_tokens(tokens: list[Token]) -> Node:
 def parse(text: str) -> Node | Unreadable:
     """The tree of normalised text, or the error that says why it cannot be read (so that both are cached)."""
     try:
-        return parse_tokens(tokenize(text))
+        node = parse_tokens(tokenize(text))
+        if depth(node) > MAX_TREE_DEPTH:
+            return OverBudget(f"nested deeper than {MAX_TREE_DEPTH}")
+        return node
     except Unreadable as error:
         return error
     except RecursionError:

@@ -2,7 +2,7 @@
 
 - A gold with a decimal point and at least three significant digits may be rounded. An answer that is exact and has no
   finite decimal form, or a decimal with at least two digits more, equals it when it rounds to it.
-- An answer with at least six significant digits, none of them padding, may be a rounding of an exact gold that has no
+- An answer with at least eight significant digits, none of them padding, may be a rounding of an exact gold that has no
   finite decimal form.
 - Whole numbers are never roundings.
 """
@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from compass.verifier.evaluator import PRECISION, working_precision
 
 GOLD_DIGITS = 3
-ANSWER_DIGITS = 6
+ANSWER_DIGITS = 8
 EXTRA_DIGITS = 2
 
 

@@ -83,6 +83,15 @@ def walk(node: Node) -> list[Node]:
     return found
 
 
+def depth(node: Node) -> int:
+    """How many nodes stand on the longest way down."""
+    deepest, level = 0, [node]
+    while level:
+        deepest += 1
+        level = [child for item in level for child in children(item)]
+    return deepest
+
+
 def symbols(node: Node) -> frozenset[str]:
     """Names of the variables that occur."""
     return frozenset(item[1] for item in walk(node) if item[0] == "sym")
