@@ -110,8 +110,10 @@ def _serve(listener: socket.socket) -> None:
         if connection is not None:
             connection.settimeout(None)
             request, files = _receive(connection)
+            server = os.getpid()
             child = os.fork()
             if child == 0:
+                _die_with(server)
                 listener.close()
                 for other in clients.values():
                     other.close()
