@@ -37,8 +37,8 @@ def accuracy_interval(shares: Sequence[float], samples: int) -> Interval:
     seen = np.asarray(shares, dtype=float)
     problems = len(seen)
     smoothed = np.append(seen, (0.0, 1.0))
-    centre = smoothed.mean()
-    effective = centre * (1 - centre) * problems / smoothed.var(ddof=1)
+    centre = float(smoothed.mean())
+    effective = centre * (1 - centre) * problems / float(smoothed.var(ddof=1))
     effective = min(max(effective, problems), problems * samples)
     return wilson(float(seen.mean()), effective, _quantile(problems))
 

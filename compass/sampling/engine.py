@@ -117,27 +117,21 @@ class Engine:
             Responses by problem in the order given, the samples before the greedy response. A prompt too long for
             `max_model_len` is not cut: it has responses without text, `finish_reason` `prompt_too_long`.
         """
-        requests: list[tuple[str, bool]] = []
-        prompts: list[dict[str, list[int]]] = []
-        parameters = []
+        prompts = {name: self._encode(problem) for name, problem in problems.items()}
         room = self.sampling.max_model_len - self.sampling.max_tokens
-        too_long = set()
-        for name, problem in problems.items():
-            tokens = self._encode(problem)
-            if len(tokens) > room:
-                too_long.add(name)
-                continue
-            for is_greedy in [False] * (n > 0) + [True] * greedy:
-                requests.append((name, is_greedy))
-                prompts.append({"prompt_token_ids": tokens})
-                parameters.append(self._parameters(n, is_greedy, request_seed(seed, name)))
-        outputs = self._run(prompts, parameters, progress)
+        fitting = [name for name, tokens in prompts.items() if len(tokens) <= room]
         found: dict[str, list[Response]] = {name: [] for name in problems}
-        for (name, is_greedy), output in zip(requests, outputs, strict=True):
-            for choice in output.outputs:
-                text = self._tokenizer.decode(choice.token_ids, skip_special_tokens=True)
-                tokens = len(choice.token_ids)
-                found[name].append(Response(name, choice.index, is_greedy, tokens, choice.finish_reason, text))
+        # Samples and greedy responses are decoded apart: vLLM's CPU sampler ignores the seeds of a batch in which some
+        # request has none, and greedy requests have none.
+        for is_greedy in [False] * (n > 0) + [True] * greedy:
+            parameters = [self._parameters(n, is_greedy, request_seed(seed, name)) for name in fitting]
+            outputs = self._run([prompts[name] for name in fitting], parameters, progress)
+            for name, output in zip(fitting, outputs, strict=True):
+                for choice in output.outputs:
+                    text = self._tokenizer.decode(choice.token_ids, skip_special_tokens=True)
+                    length = len(choice.token_ids)
+                    found[name].append(Response(name, choice.index, is_greedy, length, choice.finish_reason, text))
+        too_long = [name for name in problems if not found[name]]
         for name in too_long:
             found[name] = [Response(name, sample, False, 0, PROMPT_TOO_LONG, "") for sample in range(n)]
             found[name] += [Response(name, 0, True, 0, PROMPT_TOO_LONG, "")] * greedy
@@ -156,11 +150,11 @@ class Engine:
         gc.collect()
         cleanup_dist_env_and_memory()
 
-    def _run(self, prompts: list[Any], parameters: list[Any], progress: SamplingProgress | None) -> list[Any]:
+    def _run(self, prompts: list[list[int]], parameters: list[Any], progress: SamplingProgress | None) -> list[Any]:
         """One finished output a prompt, in the order of the prompts."""
         if not prompts:
             return []
-        self._llm.enqueue(prompts, parameters, use_tqdm=False)
+        self._llm.enqueue([{"prompt_token_ids": tokens} for tokens in prompts], parameters, use_tqdm=False)
         engine = self._llm.llm_engine
         outputs = []
         while engine.has_unfinished_requests():

@@ -1,0 +1,63 @@
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from compass.sampling.draw import draw
+from compass.sampling.score import score_responses
+
+OUTPUTS = Path(__file__).parents[2] / "../shared/data/model_outputs/qwen25_math_cot_100x8.jsonl.gz"
+
+
+def score(gold: str, *responses: str) -> list[dict]:
+    rows = pa.table({"id": ["p"] * len(responses), "response": list(responses)})
+    return score_responses(rows, {"p": gold}).to_pylist()
+
+
+def test_right_wrong_and_missing_answers():
+    right, wrong, empty, cut = score(r"\frac{1}{2}", r"so \boxed{0.5}", r"so \boxed{2}", "", r"so \boxed{0.")
+    assert (right["answer"], right["correct"], right["boxed"]) == ("0.5", True, True)
+    assert (wrong["correct"], wrong["boxed"]) == (False, True)
+    assert (empty["answer"], empty["correct"], empty["boxed"]) == (None, False, False)
+    assert (cut["answer"], cut["correct"], cut["boxed"]) == (None, False, False)
+
+
+def test_an_answer_outside_a_box_is_scored_but_not_boxed():
+    (found,) = score("12", "The answer is 12.")
+    assert (found["correct"], found["boxed"]) == (True, False)
+
+
+def test_the_columns_that_were_there_stay():
+    rows = pa.table({"id": ["p"], "tokens": [3], "response": [r"\boxed{1}"]})
+    assert score_responses(rows, {"p": "1"}).column_names == ["id", "tokens", "response", "answer", "correct", "boxed"]
+
+
+def test_a_response_to_an_unknown_problem_is_an_error():
+    with pytest.raises(KeyError, match="q"):
+        score_responses(pa.table({"id": ["q"], "response": ["1"]}), {"p": "1"})
+
+
+def test_no_responses_score_to_nothing():
+    empty = pa.table({"id": pa.array([], pa.string()), "response": pa.array([], pa.string())})
+    assert score_responses(empty, {}).num_rows == 0
+
+
+@pytest.mark.skipif(not OUTPUTS.exists(), reason=f"{OUTPUTS} is not there")
+def test_published_scores_of_real_responses_are_found_again():
+    with gzip.open(OUTPUTS, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    texts = [(str(row["idx"]), text) for row in rows for text in row["code"]]
+    published = [bool(mark) for row in rows for mark in row["score"]]
+    responses = pa.table({"id": [name for name, _ in texts], "response": [text for _, text in texts]})
+    scored = score_responses(responses, {str(row["idx"]): row["gt"] for row in rows})
+    agreed = sum(ours == theirs for ours, theirs in zip(scored.column("correct").to_pylist(), published, strict=True))
+    assert agreed / len(published) >= 0.99
+
+
+def test_a_draw_of_none_is_all_and_larger_draws_hold_smaller_ones():
+    ids = [str(number) for number in range(100)]
+    assert draw(ids, 0, seed=0) == draw(ids, 100, seed=0) == set(ids)
+    assert len(draw(ids, 10, seed=0)) == 10
+    assert draw(ids, 10, seed=0) < draw(ids, 20, seed=0)
