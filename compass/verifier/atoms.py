@@ -70,7 +70,9 @@ def argument(parser: Parser) -> Node:
         return negate(argument(parser))
     if token[0] in ("sym", "word", "roman"):
         parser.at += 1
-        return ("sym", token[1]) if token[0] == "sym" else ("word", token[1])
+        if token[0] == "sym":
+            return ("const", token[1]) if token[1] in ("i", "e") else ("sym", token[1])
+        return ("word", token[1])
     return prefix(parser)
 
 

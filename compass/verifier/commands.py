@@ -47,7 +47,7 @@ def read(parser: Parser, name: str) -> Node:
         return ("const", _CONSTANTS[name])
     if name == "cbrt":
         return ("call", "root", (_operand(parser), number(3)))
-    if name in ("binom", "tbinom", "dbinom") and parser.token == ("op", "{"):
+    if name in ("binom", "tbinom", "dbinom") and parser.token != ("op", "("):
         return ("call", "binom", (atoms.argument(parser), atoms.argument(parser)))
     if name in GREEK_SET and not (name == "gamma" and parser.token == ("op", "(")):
         return _greek(parser, name)

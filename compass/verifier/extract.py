@@ -140,7 +140,7 @@ def _stated(text: str) -> str | None:
     """The answer that the last sentence states."""
     if _cut_off(text):
         return None
-    display = list(_FORMULA.finditer(text))
+    display = [match for match in _FORMULA.finditer(text) if match.group(1) or match.group(4)]
     if display and not text[display[-1].end() :].strip(" .\n"):
         return _last_side(_inside(display[-1]))
     sentences = [part for part in _SENTENCE.split(text) if part and part.strip()]

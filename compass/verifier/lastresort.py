@@ -18,8 +18,8 @@ from flint import fmpq
 from compass.verifier.tree import Node
 from compass.verifier.verdict import Finding
 
-SECONDS = 0.02
-"""Processor time that sympy may spend on one comparison."""
+SECONDS = float(os.environ.get("COMPASS_SYMPY_SECONDS", "0.02"))
+"""Processor time that sympy may spend on one comparison; the environment variable `COMPASS_SYMPY_SECONDS` changes it."""
 _SCRIPT = Path(__file__).with_name("sympy_worker.py")
 
 

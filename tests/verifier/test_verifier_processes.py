@@ -1,0 +1,144 @@
+"""The verifier in threads, coroutines, forked, spawned and Ray processes, sympy's process included."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from compass.verifier import lastresort, reward, verify, verify_many
+from compass.verifier.verl_reward import compute_score
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS = [
+    (r"\sqrt{8}", r"2\sqrt{2}"),
+    (r"\int_0^1 x\,dx", r"\frac12"),
+    (r"\sin 2x", r"2\sin x\cos x"),
+    ("1/2", "0.5"),
+    (r"\sqrt2", "1.41"),
+    ("x^2-1", "(x-1)(x+1)"),
+]
+EQUAL = [True, True, True, True, False, True]
+
+
+def judge(pair: tuple[str, str]) -> bool:
+    """One pair, as other processes call it."""
+    return verify(gold=pair[0], answer=pair[1]).equal
+
+
+@pytest.fixture(autouse=True)
+def _patient_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough processor time for sympy, whatever else the machine does."""
+    monkeypatch.setattr(lastresort, "SECONDS", 1.0)
+
+
+def test_threads_agree_with_one_thread() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(judge, PAIRS * 20)) == EQUAL * 20
+
+
+def test_coroutines_may_call_it() -> None:
+    async def all_of_them() -> list[bool]:
+        return await asyncio.gather(*(asyncio.to_thread(judge, pair) for pair in PAIRS))
+
+    assert asyncio.run(all_of_them()) == EQUAL
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes_start_their_own_sympy(method: str) -> None:
+    judge(PAIRS[1])  # sympy's process of this one runs
+    os.environ["COMPASS_SYMPY_SECONDS"] = "1.0"
+    try:
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
+            assert list(pool.map(judge, PAIRS * 2)) == EQUAL * 2
+    finally:
+        del os.environ["COMPASS_SYMPY_SECONDS"]
+    assert judge(PAIRS[1])
+
+
+def test_sympy_is_ended_at_its_deadline_and_serves_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lastresort, "SECONDS", 0.02)
+    verdict = verify(gold="1", answer=r"\int_0^{\infty} x^{x^{x}} \sin(x^{99}) dx")
+    assert (verdict.outcome, verdict.detail) == ("unrecognised", "out of time or memory")
+    monkeypatch.setattr(lastresort, "SECONDS", 1.0)
+    assert judge(PAIRS[1])
+
+
+def test_a_sympy_process_that_dies_is_started_again() -> None:
+    assert judge(PAIRS[1])
+    process = lastresort._client.process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert judge(PAIRS[1])
+
+
+def test_many_pairs_keep_their_order() -> None:
+    pairs = [(str(number), str(number + number % 2)) for number in range(2_400)]
+    verdicts = verify_many(pairs, processes=2)
+    assert [verdict.equal for verdict in verdicts] == [number % 2 == 0 for number in range(2_400)]
+    assert verify_many(pairs[:3]) == verdicts[:3]
+    with pytest.raises(ValueError, match="at least 1"):
+        verify_many(pairs, processes=0)
+
+
+def test_the_reward_is_plus_or_minus_one() -> None:
+    assert reward(r"so \boxed{0.5}", r"\frac12") == 1.0
+    assert reward(r"so \boxed{0.6}", r"\frac12") == -1.0
+    assert reward("I give up", r"\frac12") == -1.0
+
+
+def test_verl_gets_score_accuracy_and_prediction() -> None:
+    assert compute_score("math", r"so \boxed{4}", "4", extra_info={"index": 1}, anything=2) == {
+        "score": 1.0,
+        "acc": 1.0,
+        "pred": "4",
+    }
+    assert compute_score("math", "", "4") == {"score": -1.0, "acc": 0.0, "pred": ""}
+
+
+def test_a_defect_of_the_verifier_is_not_a_reward(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr("compass.verifier.verl_reward.verify", broken)
+    with pytest.raises(ZeroDivisionError, match="a defect"):
+        compute_score("math", r"\boxed{4}", "4")
+
+
+def test_importing_is_quick_and_light() -> None:
+    script = "import time; t = time.process_time(); import compass.verifier; import sys; print(time.process_time() - t); print(*[m for m in ('torch', 'vllm', 'ray', 'verl', 'sympy', 'numpy') if m in sys.modules])"
+    shown = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    assert float(shown[0]) < 0.5
+    assert shown[1] == ""
+
+
+@pytest.mark.slow
+def test_ray_workers_agree() -> None:
+    import ray
+
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": str(ROOT), "COMPASS_SYMPY_SECONDS": "1.0"}},
+    )
+    try:
+
+        @ray.remote
+        def remote(pair: tuple[str, str]) -> bool:
+            from compass.verifier import verify
+
+            return verify(gold=pair[0], answer=pair[1]).equal
+
+        assert ray.get([remote.remote(pair) for pair in PAIRS]) == EQUAL
+    finally:
+        ray.shutdown()

@@ -1,0 +1,119 @@
+"""Properties that hold for every expression: equal forms stay equal, perturbed ones do not, order does not matter."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compass.verifier import Outcome, verify
+from compass.verifier.normalise import normalise
+
+COMMON = settings(max_examples=150, deadline=None, derandomize=True)
+integers = st.integers(-999, 999)
+fractions = st.fractions(min_value=-50, max_value=50, max_denominator=60)
+names = st.sampled_from("abxyz")
+
+
+@st.composite
+def polynomials(draw: st.DrawFn) -> str:
+    """A sum of terms such as `-3x^{2}y`."""
+    terms = draw(st.lists(st.tuples(integers.filter(bool), names, st.integers(1, 4)), min_size=1, max_size=4))
+    return "+".join(f"{coefficient}{name}^{{{power}}}" for coefficient, name, power in terms).replace("+-", "-")
+
+
+@st.composite
+def constants(draw: st.DrawFn) -> str:
+    """A constant with roots, π and functions."""
+    number = draw(st.integers(2, 40))
+    return draw(
+        st.sampled_from(
+            [
+                rf"\sqrt{{{number}}}",
+                rf"\frac{{\pi}}{{{number}}}",
+                rf"\ln {number}",
+                rf"{number}^{{1/3}}",
+                rf"e^{{{number}}}",
+                rf"\sin {number}",
+            ]
+        )
+    )
+
+
+expressions = st.one_of(
+    polynomials(),
+    constants(),
+    integers.map(str),
+    fractions.map(lambda value: rf"\frac{{{value.numerator}}}{{{value.denominator}}}"),
+)
+REWRITES = [
+    lambda text: f"({text})", lambda text: f"{text}+0", lambda text: f"1\\cdot({text})", lambda text: rf"\frac{{2({text})}}{{2}}", lambda text: f"-(-({text}))",
+    lambda text: f"({text})^1", lambda text: f"$ {text} $", lambda text: rf"\left({text}\right)", lambda text: f"({text})+x-x", lambda text: rf"\boxed{{{text}}}",
+    lambda text: rf"\frac{{({text})(y^2+1)}}{{y^2+1}}", lambda text: f"0.5({text})+({text})/2",
+]  # fmt: skip
+PERTURBATIONS = [
+    lambda text: f"{text}+1", lambda text: f"2({text})+1", lambda text: f"({text})-\\frac{{1}}{{1000}}", lambda text: f"{text}+x", lambda text: f"{text}, 1",
+    lambda text: f"({text})+10^{{-60}}",
+]  # fmt: skip
+
+
+@COMMON
+@given(expressions, st.sampled_from(REWRITES), st.sampled_from(REWRITES))
+def test_rewriting_keeps_equal(text: str, first: object, second: object) -> None:
+    rewritten = second(first(text))  # type: ignore[operator]
+    verdict = verify(gold=text, answer=rewritten)
+    assert verdict.outcome is Outcome.EQUAL, (text, rewritten, verdict)
+
+
+@COMMON
+@given(expressions, st.sampled_from(PERTURBATIONS), st.sampled_from(REWRITES))
+def test_perturbing_makes_different(text: str, perturb: object, rewrite: object) -> None:
+    perturbed = perturb(rewrite(text))  # type: ignore[operator]
+    verdict = verify(gold=text, answer=perturbed)
+    assert verdict.outcome is not Outcome.EQUAL, (text, perturbed, verdict)
+
+
+@COMMON
+@given(expressions, expressions)
+def test_swapping_keeps_the_outcome(left: str, right: str) -> None:
+    assert verify(gold=left, answer=right).outcome is verify(gold=right, answer=left).outcome
+
+
+@COMMON
+@given(fractions, fractions)
+def test_fractions_agree_with_exact_arithmetic(left: Fraction, right: Fraction) -> None:
+    verdict = verify(
+        gold=rf"\frac{{{left.numerator}}}{{{left.denominator}}}", answer=f"{right.numerator}/{right.denominator}"
+    )
+    assert verdict.equal == (left == right)
+
+
+@COMMON
+@given(st.lists(expressions, min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_a_set_has_no_order(items: list[str], random: object) -> None:
+    shuffled = list(items)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert verify(gold=rf"\{{{', '.join(items)}\}}", answer=rf"\{{{', '.join(shuffled)}\}}").equal
+
+
+@COMMON
+@given(st.lists(integers, min_size=2, max_size=4, unique=True))
+def test_a_tuple_has_an_order(items: list[int]) -> None:
+    gold, answer = (f"({', '.join(map(str, side))})" for side in (items, items[::-1]))
+    assert verify(gold=gold, answer=answer).equal == (items == items[::-1])
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(
+    st.text(alphabet=st.sampled_from(list("0123456789abxyz\\{}()[]|^_+-*/=<>.,;:!%$&~'\" \n√π½²×−∞≤°，")), max_size=40)
+)
+def test_normalisation_is_idempotent(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_gets_a_verdict(gold: str, answer: str) -> None:
+    assert verify(gold=gold, answer=answer).outcome in set(Outcome)

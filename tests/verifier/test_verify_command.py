@@ -1,0 +1,72 @@
+"""`compass verify`: what it prints and returns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from compass.verifier import command
+
+
+def call(*words: str) -> int:
+    """Run the command with these arguments."""
+    parser = argparse.ArgumentParser()
+    command.configure(parser)
+    return command.run(parser.parse_args(words))
+
+
+def test_a_pair_is_judged_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(r"\frac12", "0.5") == 0
+    shown = capsys.readouterr().out
+    assert "equal: decided by rational" in shown
+    assert "fraction" in shown
+    assert "decimal" in shown
+
+
+@pytest.mark.parametrize(("answer", "code"), [("0.5", 0), ("0.6", 1), ("9^{9^{9^9}}", 2)])
+def test_the_exit_code_is_the_outcome(answer: str, code: int) -> None:
+    assert call(r"\frac12", answer) == code
+
+
+def test_a_response_is_read_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--response", "4", r"2+2 is \boxed{4}") == 0
+    assert call("--response", "4", "") == 2
+    assert "no final answer" in capsys.readouterr().out
+
+
+def test_a_file_is_judged_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"gold": "1", "answer": "1.0", "label": True},
+        {"gold": "1", "pred": "2", "label": True},
+        {"gold": "1", "response": r"\boxed{1}"},
+    ]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    assert call("--file", str(path)) == 0
+    assert capsys.readouterr().out == "3 pairs: 2 equal, 1 different, 0 unrecognised; 1 of 2 against their label\n"
+    assert call("--file", str(path), "--json") == 0
+    assert [json.loads(line)["outcome"] for line in capsys.readouterr().out.splitlines()] == [
+        "equal",
+        "different",
+        "equal",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", ":1: no JSON object"), ('{"answer": "1"}', ":1: needs a text `gold`"), ('{"gold": "1", "answer": 1}', ":1: needs a text `answer`, `pred` or `response`, found int")],
+)  # fmt: skip
+def test_bad_rows_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, message: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(content, encoding="utf-8")
+    assert call("--file", str(path)) == 3
+    assert f"{path}{message}" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--file", str(tmp_path / "none.jsonl")) == 3
+    assert "none.jsonl: No such file" in capsys.readouterr().err
+    assert call("1") == 3
