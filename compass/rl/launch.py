@@ -22,9 +22,13 @@ from compass.rl.checks import check_agreement
 from compass.rl.config import StagePaths, verl_config
 from compass.settings import Rl
 
+THREADS = {
+    "OMP_NUM_THREADS": str(os.cpu_count()),  # Ray would give each process one
+    "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
+}
+"""How OpenMP uses the cores, unless the environment already says."""
+
 CPU_ENVIRONMENT = {
-    "OMP_NUM_THREADS": str(os.cpu_count()),
-    "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from vLLM's and Ray's processes
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu_platform",
     "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
@@ -82,7 +86,7 @@ def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -
 
     live = paths.work / "metrics.live.jsonl"
     live.unlink(missing_ok=True)
-    environment = os.environ | (CPU_ENVIRONMENT if settings.gpus == 0 else {})
+    environment = {**THREADS, **os.environ, **CPU_ENVIRONMENT} if settings.gpus == 0 else dict(os.environ)
     # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
     environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     environment |= {"VERL_FILE_LOGGER_PATH": str(live.resolve()), "RAY_DEDUP_LOGS": "0", "TQDM_DISABLE": "1"}
