@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-GRADERS = ("compass", "math_verify", "verl_math_dapo", "verl_math_reward", "verl_prime_math")
+GRADERS = ("compass", "math_verify", "verl_math_dapo", "verl_math_reward")
 SCRIPT = Path(__file__).with_name("verifier_graders.py")
 
 

@@ -49,13 +49,6 @@ def verl_math_reward() -> Grader:
     return lambda gold, answer: bool(is_equiv(gold, answer))
 
 
-def verl_prime_math() -> Grader:
-    """verl's `prime_math`: string rules, then sympy."""
-    from verl.utils.reward_score.prime_math import grade_answer
-
-    return lambda gold, answer: bool(grade_answer(answer, gold)[0])
-
-
 GRADERS = {
     grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward, verl_prime_math)
 }
