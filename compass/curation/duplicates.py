@@ -41,7 +41,7 @@ def find(problems: pa.Array | pa.ChunkedArray | Sequence[str], settings: Dedup) 
     """Group the problems that are the same."""
     if not isinstance(problems, pa.Array | pa.ChunkedArray):
         problems = pa.array(list(problems), type=pa.large_string())
-    exact = _first_equal(np.concatenate([np.zeros((0, 2), np.uint64), *in_threads(_keys, _chunks(problems))]))
+    exact = first_equal(np.concatenate([np.zeros((0, 2), np.uint64), *in_threads(_keys, _chunks(problems))]))
     unique = np.flatnonzero(exact == np.arange(exact.size))
     near = _near(problems, unique, settings)
     position = np.searchsorted(unique, exact)
@@ -81,7 +81,7 @@ def _keys(chunk: pa.Array) -> np.ndarray:
     return split_words(chunk).key
 
 
-def _first_equal(keys: np.ndarray) -> np.ndarray:
+def first_equal(keys: np.ndarray) -> np.ndarray:
     """For each row of `keys` the index of the first equal row."""
     if not len(keys):
         return np.zeros(0, dtype=np.int64)
