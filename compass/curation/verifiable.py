@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
@@ -69,16 +70,18 @@ def check_golds(
     for gold in golds:
         pairs.append((gold, gold))
         if settings.require_self_equal:
-            pairs += [(gold, copy) for copy in (*rewritten(gold), *perturbed(gold, kinds[gold]))]
+            pairs += [(gold, copy) for copy in (*rewritten(gold, kinds[gold]), *perturbed(gold, kinds[gold]))]
     outcomes = dict(zip(pairs, verify_many(pairs, processes=processes), strict=True))
     return {gold: _gold_verdict(gold, kinds[gold], settings, outcomes) for gold in golds}
 
 
 def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[str, str], Any]) -> Verdict:
-    if len(words := prose_words(gold)) > settings.max_text_words and kind in ("text", "unknown"):
+    if len(words := prose_words(gold)) > settings.max_text_words and kind == "text":
         return Drop(
             Reason.UNREADABLE_GOLD, {"answer": gold[:200], "words": len(words), "limit": settings.max_text_words}
         )
+    if kind == "unrecognised":  # equal to itself letter by letter at best: no other way of writing it earns a reward
+        return Drop(Reason.UNREADABLE_GOLD, {"answer": gold[:200], "answer_type": kind})
     itself = outcomes[gold, gold]
     if itself.outcome == "unrecognised":
         return Drop(Reason.UNREADABLE_GOLD, {"answer": gold[:200], "detail": itself.detail})
@@ -86,17 +89,26 @@ def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[s
         return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "differs_from": "itself", "detail": itself.detail})
     if not settings.require_self_equal:
         return None
-    for copy in rewritten(gold):
-        if outcomes[gold, copy].outcome != "equal":
-            return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "differs_from": copy[:200]})
-    for copy in perturbed(gold, kind):
-        if outcomes[gold, copy].outcome == "equal":
-            return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "equals": copy[:200]})
+    for copy in rewritten(gold, kind):
+        found = outcomes[gold, copy]
+        if found.outcome != "equal":
+            reason = Reason.UNREADABLE_GOLD if found.outcome == "unrecognised" else Reason.UNSTABLE_GOLD
+            return Drop(reason, {"answer": gold[:200], "differs_from": copy[:200], "detail": found.detail})
+    copies = perturbed(gold, kind)
+    if copies and all(outcomes[gold, copy].outcome == "equal" for copy in copies):
+        return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "equals": copies[-1][:200]})
     return None
 
 
-def rewritten(gold: str) -> list[str]:
-    """Copies of a gold that mean the same, whatever it is: other delimiters, other sizes of brackets and fractions."""
+VALUES = frozenset(("integer", "fraction", "decimal", "constant", "expression", "complex"))
+"""Answer types that a factor of 1 leaves as they are."""
+
+
+def rewritten(gold: str, kind: str) -> list[str]:
+    """Copies of a gold that mean the same: other delimiters, other sizes of brackets and fractions, a factor of 1.
+
+    The factor takes values past the comparison of texts, which finds even an empty fraction equal to itself.
+    """
     copies = [f" {gold} "]
     if "$" not in gold and "\\(" not in gold and "\\[" not in gold:
         copies.append(f"${gold}$")
@@ -104,25 +116,31 @@ def rewritten(gold: str) -> list[str]:
         copies.append(gold.replace("\\frac", "\\dfrac"))
     if "(" in gold and ")" in gold and "\\left" not in gold and "\\(" not in gold and "\\big" not in gold.lower():
         copies.append(gold.replace("(", "\\left(").replace(")", "\\right)"))
+    # `n = 2` counts as an integer, and 1,000 in brackets as a pair: no factor there.
+    if kind in VALUES and not any(sign in gold for sign in "$=<>,:") and "\\[" not in gold and "\\text" not in gold:
+        copies.append(f"1 \\cdot ({gold.strip().rstrip('.')})")
     return copies
 
 
 def perturbed(gold: str, kind: str) -> list[str]:
-    """Copies of a gold that mean something else.
+    """Copies of a gold of which at least one means something else.
 
-    Every number gets another leading digit, all at once: one alone could be a label, as in `x_1 = 3`. Without numbers,
-    a word gets another letter and a formula one more summand.
+    Every number gets another leading digit, all at once, since one alone could be a label as in `x_1 = 3`: by one step
+    each, and by a step more from number to number. One copy may happen to mean the same (1/10 and 2/20, 1/2 and 2/4), not
+    both. Without numbers, a word gets another letter and a formula one more summand.
     """
     if _NUMBER.search(gold):
-        return [_NUMBER.sub(_other_number, gold)]
+        steps = count(1)
+        alike = _NUMBER.sub(lambda number: _other_number(number[0], 1), gold)
+        rising = _NUMBER.sub(lambda number: _other_number(number[0], next(steps)), gold)
+        return list(dict.fromkeys((alike, rising)))
     if kind == "text":
         return [re.sub(r"([^\W\d_])([^A-Za-z]*)$", lambda end: ("q" if end[1] not in "qQ" else "z") + end[2], gold)]
     return [f"{gold}+1"] if gold.strip() else []
 
 
-def _other_number(match: re.Match[str]) -> str:
-    lead = match[0][0]
-    return ("8" if lead == "9" else str(int(lead) + 1)) + match[0][1:]
+def _other_number(number: str, step: int) -> str:
+    return str((int(number[0]) + (step - 1) % 8) % 9 + 1) + number[1:]
 
 
 def prose_words(gold: str) -> list[str]:
@@ -150,11 +168,11 @@ def suspicious(
     wrong = [answer for answer, correct in rollouts if answer and not correct]
     if len(wrong) < need:
         return None
-    for answer, count in _agreeing(wrong, equal or _verified_equal):
-        if count >= need:
+    for answer, votes in _agreeing(wrong, equal or _verified_equal):
+        if votes >= need:
             return Drop(
                 Reason.SUSPICIOUS_GOLD,
-                {"answer": gold[:200], "rollouts_say": answer[:200], "agree": count, "rollouts": len(rollouts)},
+                {"answer": gold[:200], "rollouts_say": answer[:200], "agree": votes, "rollouts": len(rollouts)},
             )
     return None
 

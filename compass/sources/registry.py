@@ -183,10 +183,11 @@ _ENTRIES = (
         "math_train_hendrycks",
         7_500,
         "MIT",
-        "MATH's training split in verl's shape, with levels and solutions.",
+        "MATH's training split in verl's shape, with levels and solutions. Its `target` has lost the line ends of "
+        "matrices and the units, so that golds come from the solution's last box.",
         adapter="chat",
         problem_field="prompt",
-        answer_field="reward_model.ground_truth.target",
+        answer_field="",
         solution_field="reward_model.ground_truth.solution",
         id_field="extra_info.index",
         level_field="level",
@@ -345,6 +346,7 @@ def guess(name: str, path: Path, rows: list[dict[str, Any]]) -> Source:
         )
     options = first(("options", "choices"))
     chat = any(isinstance(reach(row, problem), list) for row in rows)
+    ids = {str(found) for row in rows if (found := reach(row, "id")) is not MISSING}
     return Source(
         name=name,
         path=str(path),
@@ -353,5 +355,5 @@ def guess(name: str, path: Path, rows: list[dict[str, Any]]) -> Source:
         answer_field=answer,
         solution_field=solution,
         options_field=options,
-        id_field="id" if len({str(reach(row, "id")) for row in rows}) == len(rows) else "",
+        id_field="id" if len(ids) == len(rows) else "",
     )

@@ -45,4 +45,5 @@ def _starts_with(text: str, gold: str) -> bool:
     """Whether the text opens with the gold and not with a longer number or word."""
     head = _bare(text[: 4 * len(gold) + 40])
     after = head[len(gold) : len(gold) + 1]
-    return head.startswith(gold) and not (after.isalnum() and gold[-1].isalnum())
+    longer = (after.isdigit() and gold[-1].isdigit()) or (after.isalpha() and gold[-1].isalpha())
+    return head.startswith(gold) and not longer

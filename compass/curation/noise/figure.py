@@ -36,7 +36,7 @@ _GUARDS = (
 
 # "the spinner shown", "… is shown." — but not "the number shown on a die", "it can be shown that", or a table in the text.
 _SHOWN = re.compile(
-    r"\b([\w$}\\]+,?) shown\b(?! (?:that|to be|to (?:him|her|them|it)|by|how|throughout|in total|in (?:the )?(?:\w+ )?table|on (?:the|each|its) (?:top|upper|die|dice|face|first|second)|when|each))",
+    r"\b([\w$}\\]+,?) shown\b(?! (?:that|to be|to (?:him|her|them|it)|by|how|throughout|in (?:a|an|total|each|every|one)\b|in (?:the )?(?:\w+ )?table|on (?:the|each|its) (?:top|upper|die|dice|face|first|second)|when|each))",
     re.I,
 )
 _NOT_SHOWN_WORDS = (

@@ -23,7 +23,7 @@ _SCRIPTS = {
 }
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FUNCTION_WORDS = {
-    "es": "el la los las una que es del por para con se cuál cuántos sea están como más sobre número halla si entre",
+    "es": "el la los de son en y o enteros las una que es del por para con se cuál cuántos sea están como más sobre número halla si entre",
     "fr": "le la les des une est que dans pour avec par sur quel quelle combien soit sont trouver nombre qui aux du où",
     "de": "der die das ist und ein eine wie viele mit von den dem nicht sich auf welche wird zu im für sind bestimme",
     "pt": "os um uma que é do da dos das por para com não qual quantos seja são como mais número se em ao",

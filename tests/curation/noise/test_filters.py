@@ -1,0 +1,185 @@
+"""Each noise filter on rows it must drop and rows it must keep."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from compass.curation import noise
+from compass.records import Drop, Reason
+from compass.settings import Denoise, SettingsError, load_settings
+
+SETTINGS = Denoise()
+
+
+def reason(problem: str, answer: str = "7", **settings) -> str | None:
+    drop = noise.check({"problem": problem, "answer": answer}, Denoise(**settings))
+    return drop and str(drop.reason)
+
+
+DROPPED = {
+    Reason.LINK: [
+        "What is 3 + 4? (Source: https://forum.example.org/t/9)",
+        "See [this page](http://example.org/x) and compute 3 + 4 for me.",
+        "Compute the sum 3 + 4, as on www.example.org today.",
+        "An [integer](/wiki/Integer) plus one is eight. What is it?",
+    ],
+    Reason.IMAGE: [
+        "![](https://cdn.example.org/1.jpg?height=200) What is the sum of the two numbers?",
+        'What is the sum? <img src="a.gif" alt="">',
+        "What is the area? \\includegraphics[width=3cm]{tri}",
+        "What is the area of this region? see fig_1.png",
+    ],
+    Reason.FIGURE: [
+        "Find the area. [asy]draw((0,0)--(1,1));[/asy] It is an integer.",
+        "In the diagram, $ABCD$ is a rectangle. What is its area?",
+        "A square is cut as shown. What is the area of each piece?",
+        "On the spinner shown, what number is most likely to come up?",
+        "Below is pictured a regular star. Find its smallest angle in degrees.",
+        "\\begin{tikzpicture}\\draw (0,0);\\end{tikzpicture} What is the perimeter?",
+        "As shown in Figure 2, the two lines meet at $P$. How far is $P$ from the origin?",
+    ],
+    Reason.PROOF: [
+        "Prove that there are infinitely many primes of this form.",
+        "Let $n$ be even. Show that $n^2$ is divisible by four.",
+        "Let $a>b$ be real. Demonstrate that $a^3>b^3$ holds always.",
+    ],
+    Reason.MULTIPLE_CHOICE: [
+        "What is 3 + 4?\nA) 5\nB) 6\nC) 7\nD) 8",
+        "What is 3 + 4? (A) 5 (B) 6 (C) 7 (D) 8",
+        "What is 3 + 4? A. 5 B. 6 C. 7 D. 8",
+        "What is 3 + 4? $\\textbf{(A)}\\ 5\\qquad\\textbf{(B)}\\ 6\\qquad\\textbf{(C)}\\ 7$",
+        "Which is the largest?\n(a) 5\n(b) 6\n(c) 7\n(d) 8",
+        "Which conic is it? Enter the letter of the correct option.",
+    ],
+    Reason.TRUE_FALSE: ["True or false: every even number above two is a sum of two primes."],
+    Reason.YES_NO: [
+        "There are seven coins. Is it possible to share them among three people equally?",
+        "Let $x$ be rational. Is $x + \\sqrt 2$ irrational?",
+    ],
+    Reason.MULTI_PART: [
+        "Let $f(x)=x^2$.\n(1) Find $f(2)$.\n(2) Find the minimum of $f$.",
+        "(a) What is 3+4? (b) What is 4+5?",
+        "Calculate:\n(1) $3+4$;\n(2) $4+5$.",
+        "Given $f(x)=x$.\n(Ⅰ) Find $f(1)$;\n(Ⅱ) Find $f(2)$.",
+        "1. Find the sum of the first ten odd numbers.\n2. Find the sum of their squares.",
+    ],
+    Reason.MULTI_QUESTION: [
+        "Tom has 3 apples and 4 pears. How many fruits has he? How many would he have after eating two?",
+        "How far does the train go in an hour? Also, find its speed in metres a second.",
+    ],
+    Reason.TRUNCATED: [
+        "Given the vector $A$ with components $(1,-1)$,",
+        "Find the largest $n$ such that \\[ n^2 < 1000. \\",
+        "Find all integers $n$ for which $n^2+1$ is prime and",
+    ],
+    Reason.MARKUP: [
+        "Given a<sub>1</sub> = 1 and a<sub>2</sub> = 2, find the tenth term.",
+        "We call it [i]good[/i] if it is odd. How many good numbers are below ten?",
+        "Solve $x^2 \\plus{} x \\equal{} 6$ over the positive integers.",
+    ],
+    Reason.ENCODING: [
+        "Simplify $\x0crac{1}{2+1}$ and give the denominator.",
+        "What is $2 \times 3 \times 4$ when reduced modulo seven?",
+        "Marie d\u00c3\u00a9pense 3 euros, et puis 4. How much is that?",
+        "The \ufffd operation adds its arguments. What is 3 \ufffd 4?",
+    ],
+    Reason.LANGUAGE: [
+        "芳芳买了一本书有99页，看了90页，她还剩多少页没有看？",
+        "Сколько существует трёхзначных чисел, делящихся на семь?",
+        "¿Cuántos números enteros positivos menores que cien son múltiplos de tres o de cinco?",
+        "Combien y a-t-il de nombres entiers positifs inférieurs à cent qui sont divisibles par trois ?",
+    ],
+    Reason.TOO_SHORT: ["5, 6, 7"],
+    Reason.TOO_LONG: ["How many digits are there? " + "1" * 4000],
+}
+
+
+@pytest.mark.parametrize(("expected", "problem"), [(r, p) for r, problems in DROPPED.items() for p in problems])
+def test_noise_is_dropped_for_its_reason(expected, problem):
+    assert reason(problem) == expected
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "Tom has 8 books, doubles them and loses 4. How many books has he now?",
+        "Find, with proof, the least positive integer that is divisible by 4 and 6.",
+        "Find the largest prime below one hundred. Justify your answer.",
+        "The function $f$ satisfies (1) $f(0)=1$ and (2) $f(x+1)=2f(x)$ for all $x$. Find $f(5)$.",
+        "Points $A$, $B$ and $C$ lie on a circle. How long is the arc $AB$?",
+        "Roll two dice. What is the probability that the sum of the numbers shown is seven?",
+        "Draw a tree diagram in your head. How many leaves has a binary tree of depth three?",
+        "The graph of $y=x^2-4$ meets the $x$-axis twice. What is the distance between these points?",
+        "Sales are shown in the table below.\n\n| Day | 1 | 2 |\n|---|---|---|\n| Sales | 3 | 4 |\n\nWhat is their sum?",
+        "David takes a true/false exam with 9 questions. How many answer sheets are possible?",
+        "The positive integer nearest to $\\sqrt{50}$ is",
+        "The set of all $x$ with $x^2<4$ is the set of all $x$ such that",
+        "Is there an integer between 6.5 and 7.5? If so, find it.",
+        "The fraction is $m/n$ in lowest terms. What is $m/n$? What is $m+n$?",
+        'Ten elves are asked, "How many nuts have your neighbours?" and each says 7. How many nuts are there in all?',
+        "Let $[x]$ denote the greatest integer not above $x$. Find $[7.3]$.",
+        "He bought [b] litres of milk for each of $[a]$ children, where $a=7$ and $b=1$. How many litres in all?",
+        "How many arrangements of the letters of КАША are there, counting equal letters once?",
+        "If $a < b$ and $b<c$, and all are positive integers below 4, find $a+b+c+1$.",
+        "Each movie lasts 2 hours. How many movies are shown in a day of 14 hours?",
+    ],
+)
+def test_clean_problems_are_kept(problem):
+    assert reason(problem) is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer", "expected"),
+    [
+        ("Can a square be cut into six squares of any size?", "Yes", "yes_no"),
+        ("Determine whether such a number exists below one hundred.", "\\text{No, there is none.}", "yes_no"),
+        ("Every prime above two is odd (judge this).", "True", "true_false"),
+        ("How many solutions has $x^2=-1$ over the reals?", "no solution", None),
+        ("The following are given: ① $1<2$; ② $2<1$; ③ $3>2$. The correct ones are", "①③", "multiple_choice"),
+        ("What is the value of the sum $3+4$ in base ten?", "\\textbf{(C)}\\ 7", "multiple_choice"),
+        ("The number of arrangements of the seats is $\\boxed{480}$.", "480", "answer_given"),
+        ("The number of arrangements is $\\boxed{\\text{answer}}$.", "480", None),
+        ("How many rubles does Vova need at least? Answer: 11 rubles.", "11", "answer_given"),
+        ("How many rubles does Vova need? Answer: 110 rubles.", "11", None),
+        ("The sum of the two is 12. Therefore, the larger number is 7.", "7", "answer_given"),
+    ],
+)
+def test_filters_that_read_the_gold(problem, answer, expected):
+    assert reason(problem, answer) == expected
+
+
+def test_an_image_outweighs_its_address():
+    assert reason("![](https://cdn.example.org/1.png) What is the sum of all?") == "image"
+
+
+def test_evidence_holds_what_matched():
+    drop = noise.check({"problem": "What is 3+4? See https://example.org/a for more.", "answer": "7"}, SETTINGS)
+    assert isinstance(drop, Drop)
+    assert "https://example.org" in drop.evidence["text"]
+
+
+def test_languages_and_skipped_reasons_are_settings():
+    chinese = "芳芳买了一本书有99页，看了90页，她还剩多少页没有看？"
+    assert reason(chinese, languages=["en", "zh"]) is None
+    assert reason("In the diagram, $ABCD$ is a square of area 49. Find its side.", skip_reasons=["figure"]) is None
+
+
+def test_an_unknown_reason_is_a_settings_error(tmp_path):
+    from pathlib import Path
+
+    tiny = (Path(__file__).parents[3] / "profiles/tiny.yaml").read_text()
+    path = tmp_path / "params.yaml"
+    path.write_text(tiny.replace("languages: [en]", "languages: [en]\n  skip_reasons: [ugly]"))
+    with pytest.raises(SettingsError, match="no noise filter 'ugly'"):
+        load_settings(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["(A) " * 1000, "$" * 4000, "[asy]" * 800, "\\boxed{" * 500, "a) b) " * 600, "? " * 2000]
+)
+def test_hostile_text_takes_no_time(text):
+    start = time.process_time()
+    noise.check({"problem": text[:4000], "answer": text[:2000]}, SETTINGS)
+    assert time.process_time() - start < 1

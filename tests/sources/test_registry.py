@@ -1,0 +1,103 @@
+"""The registry of known sources, and its adapters on real files of the same shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compass.settings import Collect, load_settings
+from compass.sources.collect import collect
+from compass.sources.pin import pin
+from compass.sources.read import SourceError
+from compass.sources.registry import REGISTRY, find, for_file
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared" / "data"
+needs_data = pytest.mark.skipif(not SHARED.exists(), reason=f"real data is not beside the repository ({SHARED})")
+
+# Rows as published, kept, and the first gold of each real source.
+REAL = {
+    "math-train": (7_500, 7_498, "0"),
+    "gsm8k-train": (7_473, 7_473, "72"),
+    "aime-1983-2023": (975, 975, "60"),
+    "dsr-sub": (1_209, 1_208, "\\frac{3}{7}"),
+    "deepscaler": (39_808, 39_808, "28"),
+    "numina-20k": (20_000, 20_000, "55"),
+    "agieval-math": (1_000, 1_000, "(3,4]"),
+    "aqua": (508, 508, "A"),
+    "gaokao-mathqa": (351, 351, "D"),
+    "cmath": (960, 960, "9"),
+    "harp-proof": (310, 28, None),
+    "proofnet": (371, 0, None),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", REAL)
+def test_a_known_source_reads_the_real_file(name, monkeypatch):
+    monkeypatch.setenv("COMPASS_DATA", str(SHARED))
+    source = find(name).source
+    found = collect([source], Collect(sources=[source], benchmarks=[]))
+    rows, kept, gold = REAL[name]
+    assert (found.read, found.kept.num_rows) == (rows, kept)
+    assert found.read == find(name).rows
+    if gold is not None:
+        assert found.kept.column("answer")[0].as_py() == gold
+    problems = found.kept.column("problem").to_pylist()
+    assert not any("output the final answer within" in problem for problem in problems)
+
+
+def test_the_small_profile_reads_the_sources_of_the_registry():
+    for source in load_settings(ROOT / "profiles/small.yaml").collect.sources:
+        assert source == find(source.name).source
+
+
+def test_every_entry_has_a_licence_and_a_description():
+    for name, known in REGISTRY.items():
+        assert known.about, name
+        assert known.source.licence, name
+        assert known.source.path or known.source.revision, name
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(SourceError, match=r"there are numina-1\.5, numina-cot"):
+        find("numina-2")
+
+
+@pytest.mark.parametrize(
+    ("row", "problem", "answer", "adapter"),
+    [
+        ({"question": "1+1?", "final_answer": ["2"]}, "question", "final_answer", "columns"),
+        ({"prompt": [{"role": "user", "content": "1"}], "reward_model": {"ground_truth": "2"}}, "prompt", "reward_model.ground_truth", "chat"),
+        ({"problem": "1+1?", "solution": "\\boxed{2}"}, "problem", "", "columns"),
+        ({"question": "1?", "options": ["A)1"], "answer": "A"}, "question", "answer", "options"),
+    ],
+)  # fmt: skip
+def test_fields_of_an_unknown_file_are_guessed(tmp_path, row, problem, answer, adapter):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    source = for_file(path)
+    assert (source.name, source.problem_field, source.answer_field, source.adapter) == (
+        "mine",
+        problem,
+        answer,
+        adapter,
+    )
+    assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 1
+
+
+def test_a_file_without_likely_fields_says_what_it_has(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"text": "1+1=2"}\n')
+    with pytest.raises(SourceError, match="no field looks like a problem; found: text"):
+        for_file(path)
+
+
+def test_a_file_that_names_no_moving_revision_is_left_alone(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text((ROOT / "profiles/small.yaml").read_text())
+    before = path.read_bytes()
+    assert pin(path) == {}
+    assert path.read_bytes() == before

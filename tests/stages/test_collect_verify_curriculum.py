@@ -1,0 +1,104 @@
+"""The stages collect, verify and curriculum on files, and what stands when one fails."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from compass.records import RecordError, read_records, record_id, table, write_records
+from compass.settings import load_settings
+from compass.sources.read import SourceError
+from stages import collect, curriculum, verify
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """The tiny profile over two sources and a benchmark in `tmp_path`."""
+    from pathlib import Path
+
+    values = yaml.safe_load((Path(__file__).parents[2] / "profiles/tiny.yaml").read_text())
+    rows = [{"problem": f"What is {n} plus {n}?", "answer": 2 * n} for n in range(20)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "b.csv").write_text("problem,answer\nWhat is 3 plus 4?,7\n,8\n")
+    (tmp_path / "bench.jsonl").write_text('{"problem": "What is 9 plus 9?", "answer": "18"}\n')
+    values["collect"] = {
+        "sources": [{"name": "a", "path": str(tmp_path / "a.jsonl")}, {"name": "b", "path": str(tmp_path / "b.csv")}],
+        "benchmarks": [{"name": "bench", "path": str(tmp_path / "bench.jsonl")}],
+    }
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(values))
+    return load_settings(path)
+
+
+def test_collect_writes_records_ledger_and_benchmarks(settings, tmp_path):
+    folder = tmp_path / "data"
+    summary = collect.run(settings, folder)
+    assert (summary.read, summary.kept, summary.dropped) == (22, 21, {"empty_problem": 1})
+    assert summary.metrics["sources"]["b"]["read"] == 2
+    assert summary.metrics["benchmarks"] == {"bench": 1}
+    assert read_records(folder / "kept.parquet").column("source").to_pylist().count("a") == 20
+    assert read_records(folder / "benchmarks.parquet").column("source").to_pylist() == ["bench"]
+    first = (folder / "kept.parquet").read_bytes()
+    collect.run(settings, folder)
+    assert (folder / "kept.parquet").read_bytes() == first
+
+
+def test_a_source_that_breaks_leaves_the_earlier_outputs(settings, tmp_path):
+    folder = tmp_path / "data"
+    collect.run(settings, folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    (tmp_path / "b.csv").write_bytes(b"problem,answer\ncaf\xe9,7\n")
+    with pytest.raises(SourceError, match=r"b\.csv.*not UTF-8"):
+        collect.run(settings, folder)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def graded(tmp_path, answers):
+    records = table(
+        [
+            {"id": record_id("a", str(n)), "source": "a", "answer": answer, "level": n % 5 + 1, "solve_rate": 0.5}
+            for n, answer in enumerate(answers)
+        ]
+    )
+    write_records(tmp_path / "grade/kept.parquet", records)
+    return records
+
+
+def test_verify_drops_golds_and_reports_types(settings, tmp_path):
+    records = graded(tmp_path, ["7", "\\frac{3}{}", "8", "1/2"])
+    ids = records.column("id").to_pylist()
+    rollouts = [{"id": ids[2], "sample": n, "answer": "5", "correct": False} for n in range(8)]
+    rollouts.append({"id": ids[0], "sample": 0, "answer": None, "correct": False})
+    pq.write_table(pa.Table.from_pylist(rollouts), tmp_path / "grade/rollouts.parquet")
+    summary = verify.run(
+        settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify"
+    )
+    assert summary.dropped == {"suspicious_gold": 1, "unreadable_gold": 1}
+    assert summary.metrics["answer_types"] == {"fraction": 1, "integer": 1}
+    assert read_records(tmp_path / "verify/kept.parquet").column("answer_type").to_pylist() == ["integer", "fraction"]
+
+
+def test_verify_names_missing_rollouts(settings, tmp_path):
+    graded(tmp_path, ["7"])
+    with pytest.raises(RecordError, match=r"rollouts\.parquet: no such file; run the stage"):
+        verify.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify")
+
+
+def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
+    graded(tmp_path, [str(n) for n in range(50)])
+    summary = curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
+    assert summary.kept + sum(summary.dropped.values()) == summary.read == 50
+    assert summary.metrics["stages"]["rl-1"]["wanted"] == {"1": 384, "2": 384}
+    kept = read_records(tmp_path / "curriculum/kept.parquet").to_pylist()
+    assert all(row["stages"] for row in kept)
+    assert {row["level"] for row in kept if "rl-3" in row["stages"].split(",")} <= {2, 3, 4, 5}
+
+
+def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_path):
+    write_records(tmp_path / "k.parquet", table([{"id": "x", "source": "a", "answer": "1"}]))
+    with pytest.raises(RecordError, match="no problem for rl-1, which wants levels"):
+        curriculum.run(settings, tmp_path / "k.parquet", tmp_path / "curriculum")
