@@ -50,7 +50,7 @@ def verl_math_reward() -> Grader:
 
 
 GRADERS = {
-    grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward, verl_prime_math)
+    grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward)
 }
 
 

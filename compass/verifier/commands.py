@@ -227,6 +227,8 @@ def _environment(parser: Parser) -> Node:
             row = []
             if token == ("cmd", "end"):
                 break
+        elif token in end:
+            raise Unreadable(f"unexpected {token[1]!r} in a matrix")
         elif not parser.accept(*conjunctions):
             items, _ = parser.items(end)
             row.extend(items)

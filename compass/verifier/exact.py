@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb, factorial
 from typing import Any
 
-from flint import Ordering, fmpq, fmpq_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
 from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
 
@@ -97,14 +97,8 @@ def integer_root(value: int, index: int) -> int | None:
         raise OverBudget("a root of a number too long")
     if value < 2:
         return value
-    low, high = 1, 1 << (value.bit_length() // index + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if middle**index <= value:
-            low = middle
-        else:
-            high = middle - 1
-    return low if low**index == value else None
+    root = int(fmpz(value).root(index))
+    return root if root**index == value else None
 
 
 def _call(node: Node, bound: dict[str, fmpq] | None) -> fmpq | None:
