@@ -1,5 +1,6 @@
 """`compass` starts at once, imports only what was asked for, and puts profiles in force without losing edits."""
 
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -69,3 +70,8 @@ def test_diff_names_key_and_both_values(repository: Path) -> None:
 def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "list"]) == 0
     assert capsys.readouterr().out == "  other\n* tiny\n"
+
+
+def test_every_command_has_its_module() -> None:
+    for path, _ in COMMANDS.values():
+        assert importlib.util.find_spec(path) is not None, path
