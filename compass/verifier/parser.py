@@ -227,6 +227,6 @@ def parse(text: str) -> Node | Unreadable:
             return OverBudget(f"nested deeper than {MAX_TREE_DEPTH}")
         return node
     except Unreadable as error:
-        return error
+        return type(error)(str(error))  # without its traceback, which would keep every frame alive in the cache
     except RecursionError:
         return OverBudget("nested too deep")
