@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.curation.svg import bars
 from compass.records import atomic_path
+
+if TYPE_CHECKING:
+    from compass.curation.outputs import Outputs
 
 LENGTHS = (0, 50, 100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 4_000)
 """Lower ends of the classes of problem length, in characters."""
@@ -57,6 +60,40 @@ def write_card(folder: Path, summary: Mapping[str, Any], kept: pa.Table, dropped
             temporary.write_text(text, encoding="utf-8")
         written.append(folder / name)
     return written
+
+
+def pipeline_card(outputs: Outputs, folder: Path) -> list[Path]:
+    """Write the card of a pipeline's data: the rows that the last data stage kept; returns the card's paths."""
+    from compass.records import count_reasons, read_records
+
+    tables = {stage: read_records(path) for stage, path in outputs.kept.items()}
+    kept, dropped = list(tables.values())[-1], outputs.ledger()
+    stages, sources = {}, {}
+    for stage, rows in tables.items():
+        gone = _of_stage(dropped, stage)
+        reasons = count_reasons(gone.column("reason").to_pylist())
+        stages[stage] = {"read": rows.num_rows + gone.num_rows, "kept": rows.num_rows, "dropped": reasons}
+    collected = pa.concat_tables(
+        [tables["collect"].select(["source", "licence"]), _of_stage(dropped, "collect").select(["source", "licence"])]
+    )
+    kept_of = _counts(kept, "source")
+    licences = dict(zip(collected["source"].to_pylist(), collected["licence"].to_pylist(), strict=True))
+    for name, read in _counts(collected, "source").items():
+        sources[name] = {"licence": licences[name], "read": read, "kept": kept_of.get(name, 0)}
+    benchmarks = outputs.folder / "collect" / "benchmarks.parquet"
+    summary = {
+        "read": collected.num_rows,
+        "kept": kept.num_rows,
+        "stages": stages,
+        "sources": sources,
+        "benchmarks": _counts(read_records(benchmarks), "source") if benchmarks.exists() else {},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_card(folder, summary, kept, dropped)
+
+
+def _of_stage(dropped: pa.Table, stage: str) -> pa.Table:
+    return dropped.filter(pc.equal(dropped.column("stage"), stage))
 
 
 def card(summary: Mapping[str, Any], kept: pa.Table, dropped: pa.Table) -> list[Section]:

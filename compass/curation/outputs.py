@@ -50,6 +50,13 @@ class Outputs:
             files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
         return pa.concat_tables([_read(path, columns=["id", "source", "problem"]) for path in files])
 
+    def files(self) -> dict[str, Path]:
+        """The last stage's kept rows and every file of dropped rows, by the name to publish them under."""
+        last = list(self.kept.values())[-1]
+        return {"kept.parquet": last} | {
+            f"dropped-{stage}.parquet" if stage else "dropped.parquet": path for stage, path in self.dropped.items()
+        }
+
     def ledger(self) -> pa.Table:
         """All dropped rows, in the order of the stages."""
         tables = [_read(path, columns=LEDGER.names).cast(LEDGER) for path in self.dropped.values()]

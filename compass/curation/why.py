@@ -46,17 +46,16 @@ def story(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str
         yield f"  level     {printable(first['source_level'])} (the source's own)"
     yield ""
     last = max(outputs.stages.index(stage) for stage in found)
+    row = found[outputs.stages[last]][1]  # columns only ever gain values: the last stage's row has them all
     for stage in outputs.stages[: last + 1]:
-        fate, row = found.get(stage, ("kept", None))
+        fate = found.get(stage, ("kept",))[0]
         yield from _stage(outputs, stage, fate, row, id_, with_twin)
     yield from _training(outputs.folder, id_)
 
 
-def _stage(
-    outputs: Outputs, stage: str, fate: str, row: dict[str, Any] | None, id_: str, with_twin: bool
-) -> Iterator[str]:
+def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: str, with_twin: bool) -> Iterator[str]:
     if fate == "kept":
-        yield f"{stage:11} kept{_facts(stage, row, outputs)}"
+        yield f"{stage:11} kept{_facts(stage, row)}"
         if stage == "grade":
             yield from _rollouts(outputs.folder, id_)
         return
@@ -72,20 +71,18 @@ def _stage(
         yield from (f"  {line}" for line in story(outputs, evidence["twin"], with_twin=False))
 
 
-def _facts(stage: str, row: dict[str, Any] | None, outputs: Outputs) -> str:
+def _facts(stage: str, row: dict[str, Any]) -> str:
     """What a stage added to a row that it kept."""
-    if row is None:
-        return ""
-    facts = []
-    if row["cluster_size"] is not None and row["cluster_size"] > 1 and (stage == "dedup" or outputs.summary):
-        facts.append(f"stands for {row['cluster_size']} rows of the same problem")
-    if stage == "grade" and row["solve_rate"] is not None:
-        facts.append(f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts, level {row['level']}")
-    if row["answer_type"] and (stage == "verify" or outputs.summary):
-        facts.append(f"answer type {row['answer_type']}")
-    if stage == "curriculum" and row["stages"]:
-        facts.append(f"trains {row['stages'].replace(',', ', ')}")
-    return f": {'; '.join(facts)}" if facts else ""
+    facts = ""
+    if stage == "dedup" and (row["cluster_size"] or 1) > 1:
+        facts = f"stands for {row['cluster_size']} rows of the same problem"
+    elif stage == "grade" and row["solve_rate"] is not None:
+        facts = f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts, level {row['level']}"
+    elif stage == "verify" and row["answer_type"]:
+        facts = f"answer type {row['answer_type']}"
+    elif stage == "curriculum" and row["stages"]:
+        facts = f"trains {row['stages'].replace(',', ', ')}"
+    return f": {facts}" if facts else ""
 
 
 def _rollouts(folder: Path, id_: str) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""`compass card`: the data card of a pipeline's data or of a folder of `compass curate`; and, when asked, the way to a hub.
+
+    compass card                                        data/ of the pipeline, into reports/card
+    compass card --data curated --push owner/name       a finished curate folder, published as a dataset
+
+Nothing is uploaded without `--push`. It needs a token (`huggingface-cli login` or HF_TOKEN) and makes a private dataset
+unless `--public` is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("data"),
+        help="a pipeline's data folder, or one of `compass curate` (default: data)",
+    )
+    parser.add_argument(
+        "--out", type=Path, help="where to write the card (default: reports/card, or the curate folder itself)"
+    )
+    parser.add_argument(
+        "--push", metavar="OWNER/NAME", help="upload card, kept and dropped rows to this dataset of the hub"
+    )
+    parser.add_argument("--public", action="store_true", help="with --push: a dataset that everybody can read")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the card; returns 0, or 1 after saying what is wrong."""
+    from compass.curation.data_card import pipeline_card, write_card
+    from compass.curation.outputs import open_outputs
+    from compass.records import RecordError, read_records
+
+    try:
+        outputs = open_outputs(args.data)
+        if outputs.summary:
+            out = args.out or args.data
+            if out != args.data:
+                out.mkdir(parents=True, exist_ok=True)
+                kept = read_records(args.data / "kept.parquet")
+                write_card(out, outputs.summary, kept, outputs.ledger())
+        else:
+            out = args.out or Path("reports/card")
+            pipeline_card(outputs, out)
+        print(f"card: {out}/card.html, {out}/card.md")
+        if args.push:
+            print(f"pushed: {push(args.push, out, outputs.files(), public=args.public)}")
+    except RecordError as error:
+        print(f"card: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def push(repository: str, card: Path, rows: dict[str, Path], *, public: bool) -> str:
+    """Upload a card and its rows as a dataset of the Hugging Face hub; returns its address.
+
+    Raises:
+        RecordError: no token, no such owner, or no network; the message says which.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
+
+    from compass.records import RecordError
+
+    files = {"README.md": card / "card.md", **{path.name: path for path in sorted(card.glob("card*.svg"))}, **rows}
+    api = HfApi()
+    try:
+        address = str(api.create_repo(repository, repo_type="dataset", private=not public, exist_ok=True))
+        api.create_commit(
+            repository,
+            [CommitOperationAdd(name, str(path)) for name, path in files.items()],
+            commit_message="Update rows and card",
+            repo_type="dataset",
+        )
+    except (HfHubHTTPError, LocalTokenNotFoundError, OSError, ValueError) as error:
+        raise RecordError(
+            f"{repository}: not uploaded: {str(error).splitlines()[0]}; log in with a token that may write there"
+        ) from None
+    return address
