@@ -1,4 +1,4 @@
-"""Environment variables every process of the pipeline runs with: no telemetry from any library.
+"""Environment variables every process of the pipeline runs with: no telemetry, and threads that wait without spinning.
 
 The Makefile exports the same variables; `apply` gives them to a plain `dvc repro` too. Values already set win.
 """
@@ -17,6 +17,7 @@ QUIET = {
     "DVC_NO_ANALYTICS": "true",
     "WANDB_MODE": "disabled",  # verl imports wandb
     "GIT_PYTHON_REFRESH": "quiet",  # MLflow looks for git at import and complains where there is none
+    "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait spinning take the cores from every other process
     "TOKENIZERS_PARALLELISM": "false",  # worker processes are forked after tokenizers were used
 }
 """Variable to value."""

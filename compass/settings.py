@@ -66,7 +66,7 @@ class Source(Section):
     """The source's name in every record; unique."""
 
     path: str = ""
-    """A local file or folder (JSON lines, CSV, parquet; plain, .gz or .zst). `${COMPASS_DATA}` and `${GENERATED}` are filled in."""
+    """A local file or folder (JSON lines, CSV, parquet; plain, .gz or .zst). `$COMPASS_DATA` and `$GENERATED` are filled in."""
 
     hub: str = ""
     """A dataset id on the Hugging Face hub; give either this or `path`."""
@@ -216,7 +216,7 @@ class Base(Section):
     """Where the policy's starting weights come from: a path, a hub id, or a pre-training on generated problems."""
 
     model: str = ""
-    """A local folder, a `.gguf` file or a hub id; empty pre-trains the tiny policy. `${COMPASS_MODEL}` is filled in."""
+    """A local folder, a `.gguf` file or a hub id; empty pre-trains the tiny policy. `$COMPASS_MODEL` is filled in."""
 
     revision: str = ""
     """The hub revision (commit); required for a hub id."""

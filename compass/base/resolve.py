@@ -30,7 +30,7 @@ def resolve(model: str, *, revision: str = "", out: Path, environment: dict[str,
     """Write the policy that `model` names to `out` as a plain transformers folder.
 
     Args:
-        model: a local folder, a `.gguf` file or a hub id; `${NAME}` is filled in from `environment`.
+        model: a local folder, a `.gguf` file or a hub id; `$NAME` is filled in from `environment`.
         revision: the commit of a hub id.
         out: a folder that does not exist yet.
         environment: variables, `os.environ` by default.
@@ -62,7 +62,7 @@ def resolve(model: str, *, revision: str = "", out: Path, environment: dict[str,
 
 
 def fill_in(model: str, environment: Any) -> str:
-    """`model` with each `${NAME}` replaced from `environment`.
+    """`model` with each `$NAME` replaced from `environment`.
 
     Raises:
         ModelError: a variable is not set or empty.
@@ -76,7 +76,7 @@ def fill_in(model: str, environment: Any) -> str:
             )
         return environment[match[1]]
 
-    return re.sub(r"\$\{(\w+)\}", value, model)
+    return re.sub(r"\$(\w+)", value, model)
 
 
 def check_tokens(folder: Path) -> None:

@@ -43,7 +43,7 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
     Args:
         sources: what to read.
         limits: longest texts and allowed licences.
-        folders: values of `${NAME}` in paths, before the environment's.
+        folders: values of `$NAME` in paths, before the environment's.
 
     Returns:
         Kept rows (`RECORD`), dropped rows (`LEDGER`), and for each source its rows, drops by reason, and file or commit.

@@ -33,7 +33,7 @@ class SourceError(ValueError):
 
 
 def expand(path: str, **folders: str | Path) -> Path:
-    """Fill `${NAME}` in a path, from `folders` first and the environment second.
+    """Fill `$NAME` in a path, from `folders` first and the environment second.
 
     Raises:
         SourceError: the variable is not set.
@@ -43,10 +43,10 @@ def expand(path: str, **folders: str | Path) -> Path:
         name = match[1]
         found = str(folders.get(name) or os.environ.get(name, ""))
         if not found:
-            raise SourceError(f"{path}: ${{{name}}} is not set; `export {name}=folder` with the folder of the files")
+            raise SourceError(f"{path}: ${name} is not set; `export {name}=folder` with the folder of the files")
         return found
 
-    return Path(re.sub(r"\$\{(\w+)\}", value, path)).expanduser()
+    return Path(re.sub(r"\$(\w+)", value, path)).expanduser()
 
 
 def data_files(path: Path) -> list[Path]:

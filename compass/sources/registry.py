@@ -50,7 +50,7 @@ def _hub(name: str, hub: str, rows: int, licence: str, about: str, revision: str
 
 
 def _file(name: str, stem: str, rows: int, licence: str, about: str, **fields: Any) -> Known:
-    path = f"${{COMPASS_DATA}}/raw/{stem}.jsonl.gz"
+    path = f"$COMPASS_DATA/raw/{stem}.jsonl.gz"
     return Known(Source(name=name, path=path, licence=licence, **fields), rows, about, (stem,))
 
 
@@ -167,7 +167,7 @@ _ENTRIES = (
     Known(
         Source(
             name="orz-57k",
-            path="${COMPASS_DATA}/orz_math_57k_collection.json",
+            path="$COMPASS_DATA/orz_math_57k_collection.json",
             adapter="chat",
             problem_field="0.value",
             answer_field="1.ground_truth.value",

@@ -46,7 +46,7 @@ def test_a_folder_is_copied_and_its_origin_is_kept(model, tmp_path):
 
 
 def test_the_path_is_filled_in_from_the_environment(model, tmp_path):
-    resolve("${COMPASS_MODEL}/small", out=tmp_path / "out", environment={"COMPASS_MODEL": str(model.parent)})
+    resolve("$COMPASS_MODEL/small", out=tmp_path / "out", environment={"COMPASS_MODEL": str(model.parent)})
     assert (tmp_path / "out" / "config.json").is_file()
 
 
@@ -74,7 +74,7 @@ def test_an_end_token_that_is_not_the_templates_is_mended_in_every_file(model, t
 @pytest.mark.parametrize(
     ("model_name", "revision", "message"),
     [
-        ("${COMPASS_MODEL}", "", "COMPASS_MODEL is not set"),
+        ("$COMPASS_MODEL", "", "COMPASS_MODEL is not set"),
         ("/nowhere/model.gguf", "", "no such file"),
         ("owner/name", "", "base.revision: give the commit"),
         ("no model", "", "neither a folder, nor a .gguf file, nor a hub id"),
@@ -102,7 +102,7 @@ def test_a_gguf_file_becomes_a_folder_that_knows_where_a_turn_ends(tmp_path):
     path = Path(os.environ.get("COMPASS_MODEL", ""))
     if path.suffix != ".gguf":
         pytest.skip("needs COMPASS_MODEL to name a .gguf file")
-    origin = resolve("${COMPASS_MODEL}", out=tmp_path / "out")
+    origin = resolve("$COMPASS_MODEL", out=tmp_path / "out")
     assert origin.kind == "gguf"
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
     shown = tokenizer.apply_chat_template([{"role": "assistant", "content": "4"}], tokenize=False)

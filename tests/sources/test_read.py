@@ -116,7 +116,7 @@ def test_missing_and_unknown_files(tmp_path, name, message):
 def test_an_unset_variable_says_what_to_export(monkeypatch):
     monkeypatch.delenv("COMPASS_DATA", raising=False)
     with pytest.raises(SourceError, match="export COMPASS_DATA=folder"):
-        expand("${COMPASS_DATA}/raw/x.jsonl")
+        expand("$COMPASS_DATA/raw/x.jsonl")
     monkeypatch.setenv("COMPASS_DATA", "/data")
-    assert str(expand("${COMPASS_DATA}/x", GENERATED="g")) == "/data/x"
-    assert str(expand("${GENERATED}/x", GENERATED="g")) == "g/x"
+    assert str(expand("$COMPASS_DATA/x", GENERATED="g")) == "/data/x"
+    assert str(expand("$GENERATED/x", GENERATED="g")) == "g/x"
