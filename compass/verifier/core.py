@@ -108,14 +108,19 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
     left, right = parse(_SETS.get(words.wording(gold), gold)), parse(_SETS.get(words.wording(answer), answer))
+    for side in (right, left):
+        if isinstance(side, Unreadable):
+            return _unread(gold, answer, side)
     try:
-        for side in (right, left):
-            if isinstance(side, Unreadable):
-                raise side
         return structure.compare(left, right)
-    except OverBudget as error:
-        return Finding(None, "budget", str(error))
     except Unreadable as error:
-        if _loose(gold) == _loose(answer):
-            return Finding(True, "text", "the same but for spaces")
-        return Finding(None, "structure", str(error))
+        return _unread(gold, answer, error)
+
+
+def _unread(gold: str, answer: str, error: Unreadable) -> Finding:
+    """What can be said of two texts of which one is no expression: only whether they are the same."""
+    if isinstance(error, OverBudget):
+        return Finding(None, "budget", str(error))
+    if _loose(gold) == _loose(answer):
+        return Finding(True, "text", "the same but for spaces")
+    return Finding(None, "structure", str(error))
