@@ -41,8 +41,10 @@ RECORD = pa.schema(
 )
 """Columns of a record, in the order of the file. A column that no stage has filled yet is null."""
 
-LEDGER = RECORD.append(pa.field("stage", pa.string())).append(pa.field("reason", pa.string())).append(
-    pa.field("evidence", pa.string())
+LEDGER = (
+    RECORD.append(pa.field("stage", pa.string()))
+    .append(pa.field("reason", pa.string()))
+    .append(pa.field("evidence", pa.string()))
 )
 """Columns of a dropped row: the record, and who dropped it, why, and on what evidence (a JSON object)."""
 
@@ -179,7 +181,9 @@ def read_records(path: str | Path) -> pa.Table:
     except (pa.ArrowInvalid, OSError) as error:
         raise RecordError(f"{path}: not a whole parquet file ({error}); delete it and run its stage again") from None
     if missing := [name for name in RECORD.names if name not in found.column_names]:
-        raise RecordError(f"{path}: lacks the columns {missing}; it was written by another version, run its stage again")
+        raise RecordError(
+            f"{path}: lacks the columns {missing}; it was written by another version, run its stage again"
+        )
     return found
 
 
@@ -191,7 +195,7 @@ def write_records(path: str | Path, records: pa.Table) -> None:
         pq.write_table(records.combine_chunks(), temporary, compression="zstd", row_group_size=50_000)
 
 
-class atomic_path:  # noqa: N801 - used as a context manager, like a function
+class atomic_path:
     """A temporary path beside `path` that takes its place when the block ends without an error, and vanishes otherwise."""
 
     def __init__(self, path: str | Path) -> None:

@@ -177,6 +177,9 @@ class Dedup(Section):
     conflicts: Literal["majority", "drop"] = "majority"
     """Duplicates that disagree on the answer: keep the answer of most sources (of equals the preferred row's), or drop all."""
 
+    memory_mb: Positive = 4_096
+    """Memory for band keys and n-gram sets (about 600 bytes a row); what needs more is kept on disk while it is searched."""
+
 
 class Denoise(Section):
     """Noise and quality filters, then decontamination against every benchmark."""
