@@ -194,16 +194,14 @@ def _contamination(summary: Mapping[str, Any], dropped: pa.Table) -> Section:
 
 
 def _duplicates(kept: pa.Table, dropped: pa.Table) -> Section:
-    sizes = _counts(kept, "cluster_size")
-    conflicts = len(_evidence(dropped, "answer_conflict"))
-    shown = {
-        f"{size} rows" if size != "1" else "1 row": count
-        for size, count in sorted(sizes.items(), key=lambda item: int(item[0]))[:12]
-    }
-    text = f"How many rows stood for each kept problem. {conflicts:,} rows were dropped for an answer that others contradict."
-    return Section(
-        "Duplicates", text, [("cluster size", "problems"), *shown.items()], bars("Problems by cluster size", shown)
+    sizes = {int(size): count for size, count in _counts(kept, "cluster_size").items() if size != "None"}
+    shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
+    text = (
+        "How many rows stood for each kept problem. "
+        f"{len(_evidence(dropped, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
     )
+    table = [("cluster size", "problems"), *shown.items()]
+    return Section("Duplicates", text, table, bars("Problems by cluster size", shown))
 
 
 def _evidence(dropped: pa.Table, reason: str) -> list[dict[str, Any]]:

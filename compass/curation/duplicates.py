@@ -19,6 +19,7 @@ import pyarrow as pa
 from compass.curation.clusters import join, roots, sorted_sets
 from compass.curation.minhash import band_keys, bands, hash_ngrams, permutations, signatures
 from compass.curation.parallel import in_threads
+from compass.curation.spill import spill
 from compass.curation.words import split_words
 from compass.settings import Dedup
 
@@ -61,20 +62,23 @@ def _near(problems: pa.Array | pa.ChunkedArray, unique: np.ndarray, settings: De
         sets, start = sorted_sets(hashes, first)
         return keys, sets, start
 
-    made = list(in_threads(features, _chunks(problems, unique)))
     parent = np.arange(unique.size, dtype=np.int64)
-    if not made:
+    if not unique.size:
         return parent
-    keys = np.concatenate([keys for keys, _, _ in made], axis=1)
-    sets = np.concatenate([sets for _, sets, _ in made])
-    offsets = np.cumsum([0, *(part.size for _, part, _ in made)])
-    start = np.concatenate(
-        [*(start[:-1] + offset for (_, _, start), offset in zip(made, offsets, strict=False)), offsets[-1:]]
-    )
-    del made
-    for band, order in enumerate(in_threads(lambda band: np.argsort(keys[band], kind="stable"), range(count))):
-        join(parent, keys[band], order, sets, start, settings.threshold)
-    return roots(parent)
+    with spill(settings.memory_mb << 20) as held:
+        offset = 0
+        for keys, sets, start in in_threads(features, _chunks(problems, unique)):
+            for band in range(count):
+                held.append(f"band-{band}", keys[band])
+            held.append("sets", sets)
+            held.append("start", start[:-1] + offset)
+            offset += sets.size
+        held.append("start", np.array([offset]))
+        sets, start = held.read("sets"), held.read("start")
+        for band in range(count):
+            keys = held.read(f"band-{band}")
+            join(parent, keys, np.argsort(keys, kind="stable"), sets, start, settings.threshold)
+        return roots(parent)
 
 
 def _keys(chunk: pa.Array) -> np.ndarray:

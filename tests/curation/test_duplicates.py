@@ -38,12 +38,12 @@ def test_nothing_and_texts_without_words():
     assert find(["", "?", ""], Dedup()).cluster.tolist() == [0, 0, 0]
 
 
-def test_the_result_does_not_depend_on_chunks_and_threads(monkeypatch, shared):
+def test_the_result_does_not_depend_on_chunks_threads_and_memory(monkeypatch, shared):
     with gzip.open(shared / "raw" / "deepscaler_by_difficulty.jsonl.gz", "rt") as lines:
         texts = [json.loads(line)["prompt"] for _, line in zip(range(4_000), lines, strict=False)]
     whole = find(texts, Dedup())
     monkeypatch.setattr(duplicates, "CHUNK", 37)
-    parts = find(texts, Dedup())
+    parts = find(texts, Dedup(memory_mb=1))  # more than 1 MiB of keys and sets: on disk
     assert (whole.exact == parts.exact).all()
     assert (whole.cluster == parts.cluster).all()
 
