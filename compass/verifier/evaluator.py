@@ -99,6 +99,8 @@ class Evaluator:
         raise Unreadable(f"a {kind} where a number is expected")
 
     def _spend(self, amount: float) -> None:
+        if not amount <= MAX_SPAN:  # infinite and undefined amounts included
+            raise OverBudget("magnitudes beyond the numeric budget")
         self.span += int(amount)
         if self.span > MAX_SPAN:
             raise OverBudget("magnitudes beyond the numeric budget")

@@ -31,7 +31,7 @@ _OPTION = re.compile(
 )
 _PRICE = re.compile(r"\$(?=\d[\d,.]*(?:\s|$))")
 _CONJUNCTION = re.compile(
-    r"^(?:(?:so|thus|hence|therefore|then|and|we\s+(?:get|have|find))\b[\s,:]*|=\s*)+", re.IGNORECASE
+    r"^(?:(?:so|thus|hence|therefore|then|and|we\s+(?:get|have|find|know)|that)\b[\s,:]*|=\s*)+", re.IGNORECASE
 )
 _CUT = re.compile(r"[-+*/=^_({\[,\\]$")
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
@@ -159,6 +159,9 @@ def _value(sentence: str) -> str | None:
     if letter is not None:
         return letter.group(1)
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。")
+    formula = _FORMULA.fullmatch(sentence.rstrip("."))
+    if formula is not None:
+        return _last_side(_inside(formula)) or None
     plain = _FORMULA.sub(" ", sentence)
     if not _PROSE.search(plain):
         said = list(_SAID.finditer(sentence)) if re.search(r"\b(?:is|are|equals)\b", plain) else []

@@ -85,6 +85,8 @@ def _grouped(parser: Parser, text: str) -> str:
 def _repeating(parser: Parser, text: str) -> str | Node:
     """A repeating decimal: `0.1\\overline{6}`, `0.\\dot{3}`, `0.(3)`, `0.333...`."""
     whole, _, fixed = text.partition(".")
+    if not (whole + fixed).isdigit():
+        raise Unreadable("a repeating decimal after an exponent")
     token = parser.token
     if token == ("op", ".") and not fixed:
         parser.at += 1
