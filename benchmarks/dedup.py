@@ -1,5 +1,6 @@
 """Near-duplicate search: speed, memory, recall and precision, beside a plain datasketch loop and rensa, in one run.
 
+    pip install rensa
     python benchmarks/dedup.py --data ../shared/data/raw --rows 1000000 --out benchmarks/dedup.md
 
 Rows are real problems (every .jsonl.gz in `--data`), then variants of them whose truth is known: exact copies in other

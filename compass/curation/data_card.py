@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.curation.svg import bars
+from compass.curation.text import printable
 from compass.records import atomic_path
 
 if TYPE_CHECKING:
@@ -212,10 +213,12 @@ def _evidence(dropped: pa.Table, reason: str) -> list[dict[str, Any]]:
 
 
 def _counts(table: pa.Table, column: str) -> dict[str, int]:
-    """How often each value occurs, the most frequent first, equals by name."""
-    counted = pc.value_counts(table.column(column).combine_chunks()).to_pylist()
-    pairs = [(str(entry["values"]), entry["counts"]) for entry in counted]
-    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+    """How often each value occurs, the most frequent first, equals by name; control characters are left out."""
+    counts: dict[str, int] = {}
+    for entry in pc.value_counts(table.column(column).combine_chunks()).to_pylist():
+        name = printable(str(entry["values"]), 80)
+        counts[name] = counts.get(name, 0) + entry["counts"]
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _share(part: int, whole: int) -> str:

@@ -77,7 +77,7 @@ def _count(rows: list[dict[str, Any]]) -> None:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from compass.curation.why import printable
+    from compass.curation.text import printable
 
     for row in rows:
         print(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.curation.outputs import Outputs, rewards, rollouts
+from compass.curation.text import printable
 from compass.records import RecordError
 
 MEANING = {
@@ -103,10 +104,3 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             each = " ".join(f"{row['reward']:+g}" for row in group)
             tokens = sum(row["response_tokens"] for row in group) / len(group)
             yield f"{'':11}   step {step}: rewards {each}  ({tokens:.0f} tokens on average)"
-
-
-def printable(text: str, limit: int = 120) -> str:
-    """One line of text without control characters: a row may hold terminal escapes."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    plain = " ".join(plain.split())
-    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

@@ -12,7 +12,7 @@ import pytest
 
 from compass.cli import main
 from compass.curation.curate import digest, read_summary
-from compass.curation.why import printable
+from compass.curation.text import printable
 from compass.records import LEDGER, RecordError, record_id
 
 ITEM = "A farmer has 17 sheep and buys 25 more at the market on Monday. How many sheep does the farmer have then?"

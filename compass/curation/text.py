@@ -1,0 +1,10 @@
+"""Texts of unknown origin, made fit to be shown."""
+
+from __future__ import annotations
+
+
+def printable(text: str, limit: int = 120) -> str:
+    """One line of text without control characters: a row may hold terminal escapes."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = " ".join(plain.split())
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
