@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import MISSING, reach
+from compass.sources.guess import guess
 from compass.sources.read import SourceError, data_files, file_rows
 
 
@@ -289,21 +289,6 @@ _ENTRIES = (
 REGISTRY: dict[str, Known] = {known.source.name: known for known in _ENTRIES}
 """Every known source by its name."""
 
-_PROBLEM_FIELDS = ("problem", "question", "prompt", "input", "query", "Question", "Problem", "nl_statement", "messages")
-_ANSWER_FIELDS = (
-    "answer",
-    "reward_model.ground_truth",
-    "final_answer",
-    "ground_truth",
-    "gold",
-    "target",
-    "expected_answer",
-    "Answer",
-    "golden",
-    "label",
-)
-_SOLUTION_FIELDS = ("solution", "rationale", "generated_solution", "output", "response", "nl_proof", "Solution")
-
 
 def find(name: str) -> Known:
     """The known source of that name.
@@ -328,32 +313,3 @@ def for_file(path: Path) -> Source:
             return known.source.model_copy(update={"path": str(path)})
     rows = [row for _, row in islice(file_rows(data_files(path)[0]), 50)]
     return guess(stem, path, rows)
-
-
-def guess(name: str, path: Path, rows: list[dict[str, Any]]) -> Source:
-    """Settings for rows of an unknown source, by the field names that are usual."""
-    if not rows:
-        raise SourceError(f"{path}: holds no rows")
-
-    def first(candidates: tuple[str, ...]) -> str:
-        return next((c for c in candidates if any(reach(row, c) not in (MISSING, None, "") for row in rows)), "")
-
-    problem, answer, solution = first(_PROBLEM_FIELDS), first(_ANSWER_FIELDS), first(_SOLUTION_FIELDS)
-    if not problem or not (answer or solution):
-        raise SourceError(
-            f"{path}: no field looks like a {'gold or solution' if problem else 'problem'}; found: {', '.join(rows[0])}. "
-            "Name them in `collect.sources` of a parameter file"
-        )
-    options = first(("options", "choices"))
-    chat = any(isinstance(reach(row, problem), list) for row in rows)
-    ids = {str(found) for row in rows if (found := reach(row, "id")) is not MISSING}
-    return Source(
-        name=name,
-        path=str(path),
-        adapter="chat" if chat else "options" if options else "columns",
-        problem_field=problem,
-        answer_field=answer,
-        solution_field=solution,
-        options_field=options,
-        id_field="id" if len(ids) == len(rows) else "",
-    )
