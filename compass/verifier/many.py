@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from compass.verifier.core import verify
 from compass.verifier.verdict import Verdict
@@ -29,6 +27,9 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
         raise ValueError(f"processes must be at least 1, found {processes}")
     if processes == 1 or len(work) < SMALL:
         return _chunk(work)
+    from concurrent.futures import ProcessPoolExecutor  # slow to import, and only needed here
+    from multiprocessing import get_context
+
     chunks = [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
     with ProcessPoolExecutor(min(processes, len(chunks)), mp_context=get_context("spawn")) as pool:
         return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
