@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable
@@ -60,8 +61,8 @@ def main(
 
     `metrics/<stage>.json` holds the summary, or with `metrics_alone` the summary's `metrics` and nothing around them.
 
-    An error of the user's making (settings, records, or one of `errors`) ends the process with its message alone;
-    any other propagates with its traceback.
+    An error of the user's making (settings, records, or one of `errors`) and a full disk end the process with a
+    message alone; any other propagates with its traceback.
     """
     from compass import tracking
 
@@ -74,3 +75,13 @@ def main(
             write_json(f"metrics/{stage}.json", result)
     except (SettingsError, RecordError, *errors) as error:
         sys.exit(f"{stage}: {error}")
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        sys.exit(
+            f"{stage}: the disk is full ({error.filename or Path.cwd()}); free some space and run it again. "
+            "Outputs of earlier stages are as they were"
+        )
+    if summary.read is not None:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in (summary.dropped or {}).items())
+        print(f"{stage}: read {summary.read:,}, kept {summary.kept:,}" + (f"; dropped {reasons}" if reasons else ""))
