@@ -33,6 +33,7 @@ CPU_ENVIRONMENT = {
     "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu_platform",
     "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
     "VLLM_CPU_KVCACHE_SPACE": "1",
+    "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
 }
 
 
