@@ -8,8 +8,9 @@ How much skill there is to find depends sharply on when the first phase stops, a
 of it. It therefore stops on skill itself: the probability of the right worked solution of a fresh problem, read off one
 forward pass, is the chance that sampling at temperature 1 writes exactly that.
 
-Differences from a usual recipe: Muon on the matrices (half the steps of AdamW here), a constant learning rate in the
-first phase (there is no last step to decay towards), the loss on solutions alone (the problems are given, not learnt).
+Differences from a usual recipe: Muon on the matrices (half the steps of AdamW here), a learning rate that falls with
+rising skill in the first phase (there is no last step to decay towards; a constant rate takes a third more steps and
+overshoots the stop), the loss on solutions alone (the problems are given, not learnt).
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ VOCABULARY = 1024
 MAX_POSITIONS = 512
 CHECK_EVERY = 10
 """Steps between two measurements of skill."""
+
+SETTLED_SKILL, SETTLED_RATE = 0.1, 0.3
+"""From this skill on, the learning rate is this share of its first value."""
 
 Pair = tuple[list[int], list[int]]
 """Token ids of a prompt and of its response, the end token included."""
@@ -103,10 +107,13 @@ class _Training:
     def learn_skill(self, pairs: Iterator[tuple[str, str]], problems: Sequence[Problem]) -> float:
         """Train on worked solutions until the skill asked for is there; return the skill."""
         wanted, skill = self.settings.skill, 0.0
+        best = 0.0
         for step in range(1, self.settings.steps + 1):
             self._step(pairs)
             if step % CHECK_EVERY == 0:
                 skill = skill_of(self.model, self.tokenizer, problems)
+                best = max(best, skill)
+                self._set_rate(1 - (1 - SETTLED_RATE) * min(1.0, best / SETTLED_SKILL))
             if self.progress:
                 # Skill rises late and steeply, steps evenly: the work done is guessed from whichever is further.
                 self.progress(self.steps, self.loss, 0.9 * min(1.0, max(skill / wanted, step / self.settings.steps)))
@@ -121,12 +128,15 @@ class _Training:
         """Train on the mix of habits with a learning rate that falls to zero."""
         for step in range(self.settings.habit_steps):
             left = 1 - step / self.settings.habit_steps
-            groups = [group for optimizer in self.optimizers for group in optimizer.param_groups]
-            for group, rate in zip(groups, self.rates, strict=True):
-                group["lr"] = rate * left
+            self._set_rate(SETTLED_RATE * left)
             self._step(pairs)
             if self.progress:
                 self.progress(self.steps, self.loss, 1 - 0.1 * left)
+
+    def _set_rate(self, share: float) -> None:
+        groups = [group for optimizer in self.optimizers for group in optimizer.param_groups]
+        for group, rate in zip(groups, self.rates, strict=True):
+            group["lr"] = rate * share
 
     def _step(self, pairs: Iterator[tuple[str, str]]) -> None:
         from torch.nn.utils import clip_grad_norm_
