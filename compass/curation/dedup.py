@@ -68,7 +68,9 @@ def _clusters(
     records: pa.Table, clusters: Sequence[np.ndarray], n: int
 ) -> Iterator[tuple[np.ndarray, list[dict[str, Any]], Callable[[int, int], float]]]:
     """Each cluster's row numbers, records and similarity."""
-    columns = records.select(_NEEDED)
+    # Large strings in one chunk: each `take` from many chunks would copy all of them.
+    wide = [(name, pa.large_string() if name != "solve_rate" else pa.float64()) for name in _NEEDED]
+    columns = records.select(_NEEDED).cast(pa.schema(wide)).combine_chunks()
     for low in range(0, len(clusters), BATCH):
         chosen = clusters[low : low + BATCH]
         part = columns.take(pa.array(np.concatenate(chosen)))

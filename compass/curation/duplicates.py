@@ -40,7 +40,10 @@ class Groups:
 
 def find(problems: pa.Array | pa.ChunkedArray | Sequence[str], settings: Dedup) -> Groups:
     """Group the problems that are the same."""
-    if not isinstance(problems, pa.Array | pa.ChunkedArray):
+    if isinstance(problems, pa.ChunkedArray):
+        # One array: each `take` from chunks would copy all of them.
+        problems = problems.cast(pa.large_string()).combine_chunks()
+    elif not isinstance(problems, pa.Array):
         problems = pa.array(list(problems), type=pa.large_string())
     exact = first_equal(np.concatenate([np.zeros((0, 2), np.uint64), *in_threads(_keys, _chunks(problems))]))
     unique = np.flatnonzero(exact == np.arange(exact.size))
@@ -49,7 +52,7 @@ def find(problems: pa.Array | pa.ChunkedArray | Sequence[str], settings: Dedup) 
     return Groups(exact, unique[near[position]] if unique.size else exact)
 
 
-def _near(problems: pa.Array | pa.ChunkedArray, unique: np.ndarray, settings: Dedup) -> np.ndarray:
+def _near(problems: pa.Array, unique: np.ndarray, settings: Dedup) -> np.ndarray:
     """The cluster of each unique text, as an index into `unique`."""
     count, rows = bands(settings.threshold, settings.permutations, RECALL)
     permuted = permutations(settings.permutations, settings.seed)
@@ -97,8 +100,7 @@ def first_equal(keys: np.ndarray) -> np.ndarray:
     return first
 
 
-def _chunks(problems: pa.Array | pa.ChunkedArray, rows: np.ndarray | None = None) -> Iterator[pa.Array]:
+def _chunks(problems: pa.Array, rows: np.ndarray | None = None) -> Iterator[pa.Array]:
     size = len(problems) if rows is None else rows.size
     for low in range(0, size, CHUNK):
-        chunk = problems.slice(low, CHUNK) if rows is None else problems.take(pa.array(rows[low : low + CHUNK]))
-        yield chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk
+        yield problems.slice(low, CHUNK) if rows is None else problems.take(pa.array(rows[low : low + CHUNK]))
