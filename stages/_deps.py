@@ -21,7 +21,7 @@ EVERYWHERE = frozenset(
         "compass/flatten.py",
         "compass/pipeline_run.py",
         "compass/provenance.py",
-        "compass/settings.py",
+        "compass/settings",
         "compass/tracking.py",
         "stages/__init__.py",
         "stages/_stage.py",
@@ -64,13 +64,17 @@ def _script(stage: str) -> str:
     return "stages/rl.py" if stage in RL_STAGES else f"stages/{stage}.py"
 
 
+def _everywhere(path: str) -> bool:
+    return path in EVERYWHERE or any(str(folder) in EVERYWHERE for folder in Path(path).parents)
+
+
 def _used(script: str, root: Path) -> set[str]:
     """Every file with content that a script can import, directly or through others, as paths from the root."""
     found: set[str] = set()
     waiting = {script}
     while waiting:
         path = waiting.pop()
-        if path not in found and path not in EVERYWHERE and (root / path).stat().st_size:
+        if path not in found and not _everywhere(path) and (root / path).stat().st_size:
             found.add(path)
             waiting |= _imported(path, root)
             whole = [name for name in WHOLE if path.startswith(f"{name}/")]
