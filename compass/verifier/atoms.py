@@ -41,6 +41,8 @@ def prefix(parser: Parser) -> Node:
     if kind in ("word", "roman"):
         if value.lower() in _HEDGES and parser.token[0] == "num":
             return parser.expression(RELATION)
+        if kind == "roman" and parser.token[0] not in ("word", "roman"):
+            return ("sym", value)
         words = [value]
         while parser.token[0] in ("word", "roman"):
             words.append(parser.take()[1])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compass.verifier import atoms, brackets, numerals
+from compass.verifier.matrix import determinant
 from compass.verifier.tree import ONE, Node, Unreadable, number
 from compass.verifier.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
 
@@ -239,7 +240,7 @@ def _environment(parser: Parser) -> Node:
     if len({len(cells) for cells in rows}) != 1:
         raise Unreadable("a matrix whose rows differ in length")
     if name in ("vmatrix", "Vmatrix"):
-        return ("call", "det", (("matrix", tuple(rows)),))
+        return determinant(tuple(rows))
     return ("matrix", tuple(rows))
 
 

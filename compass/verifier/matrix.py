@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from compass.verifier.tree import Node, Unreadable, contains, negate
+from compass.verifier.tree import Node, OverBudget, Unreadable, contains, negate, walk
 
-MAX_SIDE = 12
+MAX_SIDE = 8
+MAX_MATRICES = 4
+MAX_CELL = 60
 
 Rows = tuple[tuple[Node, ...], ...]
 
@@ -19,6 +21,8 @@ def matrix_of(node: Node) -> Node | None:
         return node
     if node[0] not in ("add", "mul", "neg") or not contains(node, "matrix"):
         return None
+    if sum(part[0] == "matrix" for part in walk(node)) > MAX_MATRICES:
+        raise OverBudget(f"arithmetic on more than {MAX_MATRICES} matrices")
     rows = _rows(node)
     return None if rows is None else ("matrix", rows)
 
@@ -65,3 +69,23 @@ def _product(left: Rows, right: Rows) -> Rows:
         tuple(("add", tuple(("mul", (row[k], right[k][j])) for k in range(len(right)))) for j in range(len(right[0])))
         for row in left
     )
+
+
+def determinant(rows: Rows) -> Node:
+    """The determinant, expanded along the first row.
+
+    Raises:
+        Unreadable: a matrix that is not square, or of more than four rows.
+    """
+    if len(rows) != len(rows[0]) or len(rows) > 4:
+        raise Unreadable("a determinant of a matrix that is not square, or has more than four rows")
+    if any(len(walk(cell)) > MAX_CELL for row in rows for cell in row):
+        raise OverBudget("a determinant of large expressions")
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for at, cell in enumerate(rows[0]):
+        minor = tuple((*row[:at], *row[at + 1 :]) for row in rows[1:])
+        term: Node = ("mul", (cell, determinant(minor)))
+        terms.append(term if at % 2 == 0 else ("neg", term))
+    return ("add", tuple(terms))

@@ -70,6 +70,9 @@ NESTING = {
     "nested functions": ("1", "\\sin(" * 300 + "1" + ")" * 300),
     "nested signs": ("1", "-" * 2001 + "1"),
     "nested subscripts": ("1", "x" + "_{x" * 300 + "}" * 300),
+    "product of many matrices": ("1", "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}" * 80),
+    "product of symbolic matrices": ("1", "\\begin{pmatrix}a&b\\\\c&d\\end{pmatrix}" * 60),
+    "nested determinants": ("1", "\\begin{vmatrix}1&2&3\\\\4&5&6\\\\" * 30 + "7" + "&8&x\\end{vmatrix}" * 30),
     "nested matrices": ("1", "\\begin{pmatrix}" * 100 + "1" + "\\end{pmatrix}" * 100),
 }
 SIZE = {
