@@ -49,9 +49,7 @@ def verl_math_reward() -> Grader:
     return lambda gold, answer: bool(is_equiv(gold, answer))
 
 
-GRADERS = {
-    grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward)
-}
+GRADERS = {grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward)}
 
 
 def main(name: str) -> None:
