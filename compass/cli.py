@@ -16,6 +16,7 @@ COMMANDS = {
     "curate": ("compass.curation.curate_command", "run the data stages alone on any files"),
     "why": ("compass.curation.why_command", "one problem's whole story, by its id or its text"),
     "ledger": ("compass.curation.ledger_command", "count, filter and sample the rows that curation dropped"),
+    "card": ("compass.curation.card_command", "the data card of a curated set"),
     "rl": ("compass.rl.command", "show what an RL stage would run with"),
 }
 """Subcommand to the module that holds it and one line of help."""
