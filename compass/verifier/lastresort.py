@@ -43,6 +43,9 @@ class _Client:
                     line = process.stdout.readline()
                 except BrokenPipeError:
                     line = ""
+                except BaseException:  # interrupted: the answer that still comes would be taken for the next question's
+                    self.close()
+                    raise
                 if line:
                     return json.loads(line)
                 self.close()

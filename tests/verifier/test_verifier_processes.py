@@ -80,6 +80,25 @@ def test_a_sympy_process_that_dies_is_started_again() -> None:
     assert judge(PAIRS[1])
 
 
+class Interrupted:
+    """A stream whose reader is interrupted, as by Ctrl-C."""
+
+    def readline(self) -> str:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_question_leaves_no_answer_for_the_next() -> None:
+    client = lastresort._Client()
+    tree = ["num", "1/2"]
+    question = {"left": tree, "right": tree, "seconds": 1.0}
+    client.ask(question)
+    client.process.stdout = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        client.ask({"left": tree, "right": ["num", "1/3"], "seconds": 1.0})
+    assert client.ask(question)["same"] is True
+    client.close()
+
+
 def test_many_pairs_keep_their_order() -> None:
     pairs = [(str(number), str(number + number % 2)) for number in range(2_400)]
     verdicts = verify_many(pairs, processes=2)
