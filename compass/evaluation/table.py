@@ -15,9 +15,10 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
     Args:
         scores: model to benchmark (and `average`) to scores, as `metrics/evaluate.json` holds them.
     """
+    from rich import box
     from rich.table import Table
 
-    table = Table(title="Evaluation, percent", title_justify="left")
+    table = Table(title="Evaluation, percent", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("benchmark", "measure"):
         table.add_column(name)
     for model in scores:
@@ -35,26 +36,25 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
                 )
     gains = [scored["average"] for scored in scores.values()]
     if any("over_base" in gain for gain in gains):
-        table.add_row("average", "avg, over base", *(_gain(gain) for gain in gains), style="bold")
+        table.add_row("average", "over base", *(_gain(gain) for gain in gains), style="bold")
     return table
 
 
 def _cell(score: Mapping[str, Any], measure: str) -> str:
     if measure.startswith("avg@"):
-        return f"{_percent(score['accuracy'])} {_interval(score['ci95'])}"
+        return f"{_percent(score['accuracy'])}\n{_interval(score['ci95'])}"
     return _percent(score[measure]) if measure in score else ""
 
 
 def _gain(score: Mapping[str, Any]) -> str:
     if "over_base" not in score:
         return ""
-    low, high = score["over_base_ci95"]
-    return f"{100 * score['over_base']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{100 * score['over_base']:+.1f}\n{_interval(score['over_base_ci95'])}"
 
 
 def _interval(interval: tuple[float, float]) -> str:
     low, high = interval
-    return f"({_percent(low)}-{_percent(high)})"
+    return f"{_percent(low)}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{_percent(high)}"
 
 
 def _percent(share: float) -> str:

@@ -97,7 +97,7 @@ def test_the_table_shows_rows_and_scores(
     main()
     text = capsys.readouterr().out
     assert "near_duplicate 15, exact_duplicate 5" in text
-    assert "25.0 (20.0-30.0)" in text
+    assert "20.0\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}30.0" in text
 
 
 def test_the_table_says_when_nothing_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
