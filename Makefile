@@ -36,10 +36,14 @@ table: $(READY)  ## show the scores of the last run
 	@$(BIN)/python -m compass.report.table
 
 test: $(READY) lint  ## all tests, the end-to-end run of the debug profile included
-	@$(BIN)/python -m pytest
+	@$(FAST_TESTS)
+	@$(BIN)/python -m pytest -m slow
 
 test-fast: $(READY)  ## the tests that start neither vLLM nor verl
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(FAST_TESTS)
+
+# One process a core, a file's tests in one process: they share what is costly to make.
+FAST_TESTS := $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
 
 lint: $(READY)  ## check style and formatting
 	@$(BIN)/ruff check .
