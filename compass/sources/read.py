@@ -84,8 +84,9 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
         for number, row in readers[_format(path)](path):
             yield number, as_row(row, f"{path}: row {number}")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        where = f"after row {number}" if number >= 0 else "before the end of its first row"
         raise SourceError(
-            f"{path}: compressed data is broken or cut off after row {number} ({error}); copy the file again"
+            f"{path}: compressed data is broken or cut off {where} ({error}); copy the file again"
         ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
