@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -147,7 +148,8 @@ class Evaluator:
         return self._general(value, raised)
 
     def _integer_power(self, value: Any, exponent: int) -> Any:
-        self._spend(abs(exponent) * (_magnitude(value) + 1))
+        # a longer exponent is beyond any budget, and beyond a float
+        self._spend(abs(exponent) * (_magnitude(value) + 1) if exponent.bit_length() < 512 else math.inf)
         if exponent < 0:
             return self._inverse(self.finite(value**-exponent))
         return self.finite(value**exponent)

@@ -15,6 +15,7 @@ from compass.verifier.parser import parse
 
 POWERS = {
     "tower of nines": ("1", "9^{9^{9^9}}"),
+    "exponent beyond a float": ("i^{10^{612}}", "i^{10^{612}}+8"),
     "tower against tower": ("9^{9^{9^9}}", "9^{9^{9^8}}"),
     "tower of tens": ("10^{10}", "10^{10^{10^{10}}}"),
     "long plain tower": ("2", "2" + "^2" * 400),
