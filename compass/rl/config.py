@@ -81,6 +81,15 @@ def verl_config(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> Di
     return config
 
 
+def micro_batch(s: Rl) -> int:
+    """Responses in one pass: the largest number up to `micro_batch_size` that divides a rank's share of an update.
+
+    verl refuses any other, and the number has no effect on results.
+    """
+    rows = max(1, s.mini_batch_size * s.group_size // (max(s.gpus, 1) * s.nodes))
+    return max(number for number in range(1, min(s.micro_batch_size, rows) + 1) if rows % number == 0)
+
+
 def _recipe(s: Rl) -> dict[str, Any]:
     """The algorithm: report section 3."""
     actor = "actor_rollout_ref.actor"
@@ -97,7 +106,7 @@ def _recipe(s: Rl) -> dict[str, Any]:
         f"{actor}.grad_clip": s.grad_clip,
         f"{actor}.optim.clip_grad": s.grad_clip,
         f"{actor}.ppo_mini_batch_size": s.mini_batch_size,
-        f"{actor}.ppo_micro_batch_size_per_gpu": s.micro_batch_size,
+        f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch(s),
         f"{actor}.ppo_epochs": s.epochs,
         f"{actor}.clip_ratio": s.clip_low,
         f"{actor}.clip_ratio_low": s.clip_low,
@@ -150,7 +159,7 @@ def _rollout(s: Rl, seed: int) -> dict[str, Any]:
         f"{rollout}.gpu_memory_utilization": s.rollout_memory,
         f"{rollout}.tensor_model_parallel_size": s.tensor_parallel,
         f"{rollout}.max_model_len": s.max_prompt_tokens + s.max_response_tokens,
-        f"{rollout}.log_prob_micro_batch_size_per_gpu": s.micro_batch_size,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": micro_batch(s),
         f"{rollout}.calculate_log_probs": True,
         f"{rollout}.disable_log_stats": True,
     }

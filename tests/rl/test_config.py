@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import StagePaths, micro_batch, verl_config
 from compass.settings import RL_STAGES, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +46,12 @@ def test_a_kl_coefficient_turns_the_kl_loss_on() -> None:
     actor = verl_config("rl-1", settings, PATHS, seed=0).actor_rollout_ref.actor
     assert actor.use_kl_loss
     assert actor.kl_loss_coef == 0.01
+
+
+@pytest.mark.parametrize(("asked", "got"), [(64, 64), (100, 64), (1000, 256), (1, 1)])
+def test_a_pass_holds_a_divisor_of_an_updates_responses(asked: int, got: int) -> None:
+    settings = load_settings(ROOT / "profiles/tiny.yaml").rl_1.model_copy(update={"micro_batch_size": asked})
+    assert micro_batch(settings) == got
 
 
 @pytest.mark.parametrize("stage", RL_STAGES)
