@@ -71,7 +71,8 @@ def kill_in_the_middle_of(stage: str, folder: Path) -> dict[str, Any]:
             dvc(folder, "repro"), cwd=folder, env=environment(folder), stdout=out, stderr=out, start_new_session=True
         )
     deadline = time.monotonic() + LONGEST_RUN_S
-    while not (found := sorted(folder.glob(f"work/{stage}/*/checkpoints/latest_checkpointed_iteration.txt"))):
+    # metrics come after their iteration's checkpoint
+    while not (found := sorted(folder.glob(f"work/{stage}/*/metrics.live.jsonl"))) or not found[0].read_text():
         assert first.poll() is None, f"the pipeline ended before {stage}:\n{log.read_text()[-6000:]}"
         assert time.monotonic() < deadline, f"no checkpoint of {stage} in time:\n{log.read_text()[-6000:]}"
         time.sleep(0.1)
@@ -82,8 +83,8 @@ def kill_in_the_middle_of(stage: str, folder: Path) -> dict[str, Any]:
             continue
     first.wait()
     assert not (folder / "models" / stage).exists(), f"{stage} was done before it could be killed"
-    lines = (found[0].parents[1] / "metrics.jsonl").read_text().splitlines()
-    return json.loads(lines[0])
+    first_iteration = json.loads(found[0].read_text().splitlines()[0])
+    return {"step": first_iteration["step"], **first_iteration["data"]}
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,11 @@ class StagePaths:
         return self.work / "metrics.jsonl"
 
     @property
+    def live_metrics(self) -> Path:
+        """The same as verl is writing it; verl starts it anew with every process."""
+        return self.work / "metrics.live.jsonl"
+
+    @property
     def rewards(self) -> Path:
         """Rewards, one JSON line a group."""
         return self.work / "rewards.jsonl"

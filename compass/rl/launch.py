@@ -61,7 +61,7 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
 
     paths.work.mkdir(parents=True, exist_ok=True)
     done = last_step(paths.checkpoints)
-    _forget_after(paths.metrics, done)
+    _recover_metrics(paths, done)
     _forget_after(paths.rewards, done)
     if done < settings.steps:
         config = paths.work / "verl.yaml"
@@ -85,8 +85,7 @@ def last_step(checkpoints: Path) -> int:
 def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -> None:
     from tqdm import tqdm
 
-    live = paths.work / "metrics.live.jsonl"
-    live.unlink(missing_ok=True)
+    live = paths.live_metrics
     environment = {**THREADS, **os.environ, **CPU_ENVIRONMENT} if settings.gpus == 0 else dict(os.environ)
     # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
     environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
@@ -165,14 +164,27 @@ def _read_metrics(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
+def _recover_metrics(paths: StagePaths, done: int) -> None:
+    """Keep the metrics of iterations up to the checkpoint, those that a killed stage had not taken over included."""
+    kept = {}
+    for line in _whole_lines(paths.live_metrics):
+        entry = json.loads(line)
+        kept[entry["step"]] = json.dumps({"step": entry["step"], **entry["data"]}) + "\n"
+    for line in _whole_lines(paths.metrics):
+        kept[json.loads(line)["step"]] = line
+    paths.metrics.write_text("".join(kept[step] for step in sorted(kept) if step <= done), encoding="utf-8")
+    paths.live_metrics.unlink(missing_ok=True)
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a file, without one that a kill cut off."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return [line for line in lines if line.endswith("\n")]
+
+
 def _forget_after(path: Path, step: int) -> None:
     """Drop lines of iterations after `step`: they will be run again. A line cut off by a kill goes as well."""
-    if not path.exists():
-        return
-    kept = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n") and json.loads(line)["step"] <= step:
-            kept.append(line)
+    kept = [line for line in _whole_lines(path) if json.loads(line)["step"] <= step]
     path.write_text("".join(kept), encoding="utf-8")
 
 
