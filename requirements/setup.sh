@@ -50,7 +50,8 @@ fi
 .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$uv_version"
 # uv does not read pip's configuration: pass on the mirror and the certificates it names.
 mirror=$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)
-export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-${mirror:-https://pypi.org/simple}}}
+index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$mirror}}
+if [ -n "$index" ]; then export UV_DEFAULT_INDEX=$index; fi
 [ -n "${PIP_CERT:-}" ] && export SSL_CERT_FILE=${SSL_CERT_FILE:-$PIP_CERT}
 export UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-60}
 install() { .venv/bin/uv pip install --quiet --python .venv/bin/python "$@"; }
