@@ -1,7 +1,7 @@
 """Checks around an RL stage: a broken reward or a stale rollout policy trains on silently, and exit code 0 is no proof.
 
 - `predict_mixed_share` before launch: can dynamic sampling fill its batches at all?
-- `reward_canary` before step 1: known answers through verl's own reward manager, as the workers call it.
+- `reward_canary` before step 1: known answers through verl's own reward manager, as the agent loop calls it.
 - `check_agreement` after every iteration on the CPU: rollout and trainer give the same tokens the same probability.
 """
 
@@ -68,7 +68,7 @@ def check_fillable(stage: str, share: float, max_generation_batches: int) -> Non
 
 
 def reward_canary(config: DictConfig, tokenizer: Any) -> None:
-    """Send known responses through verl's reward manager exactly as a reward worker does.
+    """Send known responses through verl's reward manager exactly as the agent loop does.
 
     Raises:
         RewardCanaryError: a reward is not the known one.

@@ -121,6 +121,7 @@ def _recipe(s: Rl) -> dict[str, Any]:
         f"{actor}.calculate_entropy": True,
         f"{actor}.use_kl_loss": s.kl_coef > 0,
         f"{actor}.kl_loss_coef": s.kl_coef,
+        "reward.num_workers": 0,  # the agent loop scores
         "reward.custom_reward_function.path": "pkg://compass.rl.reward",
         "reward.custom_reward_function.name": "compute_score",
         "reward.reward_manager.name": "dapo",
@@ -167,6 +168,7 @@ def _rollout(s: Rl, seed: int) -> dict[str, Any]:
         f"{rollout}.log_prob_micro_batch_size_per_gpu": micro_batch(s),
         f"{rollout}.calculate_log_probs": True,
         f"{rollout}.disable_log_stats": True,
+        f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
     }
 
 
@@ -236,6 +238,5 @@ def _cpu(s: Rl) -> dict[str, Any]:
             "worker_extension_cls": "compass.rl.cpu_rollout.CpuRolloutWorker",
             "distributed_executor_backend": "uni",  # one process less than verl's default
         },
-        "reward.num_workers": 1,
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
     }

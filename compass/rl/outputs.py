@@ -21,7 +21,7 @@ REWARDS = pa.schema(
         ("id", pa.string()),
         ("reward", pa.float32()),
         ("response_tokens", pa.int32()),
-        ("used", pa.bool_()),  # False: left out as all right or all wrong; surplus groups stay True
+        ("used", pa.bool_()),  # False: left out as all right, all wrong, or surplus
     ]
 )
 

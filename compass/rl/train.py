@@ -15,6 +15,7 @@ from pathlib import Path
 from compass.rl import fork_server
 
 IMPORTED_ONCE = (
+    "compass.rl.agent_loop",
     "compass.rl.cpu_rollout",
     "compass.rl.group_sampler",
     "compass.rl.reward",

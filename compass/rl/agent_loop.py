@@ -1,0 +1,65 @@
+"""One prompt, one response, scored where it is made: verl's agent loop without its cost a response.
+
+verl's loop resolves its class by hydra and sends every response to a reward actor, which costs more processor time than
+sampling from a small policy does. Here
+
+1. the worker makes its loop once;
+2. the verifier scores in the worker, by the same reward manager that a reward actor would load;
+3. vLLM is not asked for text: the loop reads tokens.
+
+verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+import ray
+from verl.experimental.agent_loop.agent_loop import DictConfigWrap
+from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentLoop
+from verl.trainer.ppo.reward import load_reward_manager
+from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
+
+
+class _RewardHere:
+    """What verl takes for the handle of a reward actor: `compute_score.remote(data)`, awaited in this process."""
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+        self.compute_score = self
+
+    def remote(self, data: Any) -> Coroutine[Any, Any, dict[str, Any]]:
+        return self._manager.run_single(data)
+
+
+class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
+    """Samples responses, scores them and puts them into the transfer queue."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.reward_loop_worker_handles = [_RewardHere(load_reward_manager(self.config, self.tokenizer))]
+        self._loop: SingleTurnAgentLoop | None = None
+
+    async def _run_agent_loop(self, sampling_params: dict[str, Any], trajectory: dict[str, Any], **prompt: Any) -> None:
+        if self._loop is None:  # it takes hold of the running event loop
+            self._loop = SingleTurnAgentLoop(
+                trainer_config=DictConfigWrap(self.config),
+                server_manager=self.llm_client,
+                tokenizer=self.tokenizer,
+                processor=self.processor,
+                dataset_cls=self.dataset_cls,
+                data_config=DictConfigWrap(self.config.data),
+                hf_model_type=self.hf_model_type,
+            )
+        prompt = {name: value for name, value in prompt.items() if name not in ("agent_name", "trace")}
+        output = await self._loop.run({**sampling_params, "detokenize": False}, **prompt)
+        await self._agent_loop_postprocess(output, trajectory["validate"], **prompt)
+
+
+class AgentLoopManager(AgentLoopManagerTQ):
+    """verl's manager with workers that score."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.agent_loop_workers_class = ray.remote(ScoringWorker)
