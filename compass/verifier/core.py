@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from compass.verifier import quick, structure, words
+from compass.verifier import quick, structure, words, work
 from compass.verifier.normalise import MAX_LENGTH, normalise
 from compass.verifier.parser import parse
 from compass.verifier.scalar import numbers
@@ -107,6 +107,7 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
 
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
+    work.start()
     left, right = parse(_SETS.get(words.wording(gold), gold)), parse(_SETS.get(words.wording(answer), answer))
     for side in (right, left):
         if isinstance(side, Unreadable):

@@ -14,6 +14,7 @@ from flint import acb, arb, ctx, fmpq
 
 from compass.verifier.exact import MAX_SUM_TERMS, bits, rational
 from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
+from compass.verifier.work import spend_numeric
 
 PRECISION = 128
 MAX_SPAN = 12_000
@@ -54,6 +55,7 @@ class Evaluator:
         self.complex = complex_field
         self.span = 0
         self.terms = 0
+        self.node_work = 150 + ctx.prec / 4
 
     def value(self, node: Node) -> Any:
         """The ball of a scalar expression.
@@ -63,6 +65,7 @@ class Evaluator:
             OverBudget: an exponent beyond the budget.
             Unreadable: something that is no scalar.
         """
+        spend_numeric(self.node_work)
         kind = node[0]
         if kind == "num":
             self._spend(bits(node[1]))
@@ -237,7 +240,13 @@ def _magnitude(value: Any) -> float:
     upper = abs(value).abs_upper()
     if not upper > 0:
         return 0.0
-    return abs(float(upper.log() / arb(2).log()))
+    if not upper.is_finite():
+        return math.inf
+    size = float(upper)
+    if 1e-300 < size < 1e300:
+        return abs(math.log2(size))
+    mantissa, exponent = upper.man_exp()  # arb's own logarithm would be worked out at the full precision
+    return abs(float(exponent) + mantissa.bit_length())
 
 
 def _log(evaluator: Evaluator, value: Any, base: Any = None) -> Any:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
+from functools import lru_cache, reduce
+from math import comb
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
 from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
+from compass.verifier.work import spend_exact
 
 MAX_BITS = 20_000
-MAX_FACTORIAL = 1_000
+MAX_WHOLE_BITS = 50_000
+MAX_FACTORIAL = 4_500
 MAX_DEGREE = 64
 MAX_TERMS = 600
 MAX_SUM_TERMS = 2_000
@@ -21,11 +24,23 @@ def bits(value: fmpq) -> int:
     return value.p.bit_length() + value.q.bit_length()
 
 
+def check_size(value: fmpq, what: str) -> None:
+    """Count the work of making a number; whole ones may be longer than fractions, which need divisors.
+
+    Raises:
+        OverBudget: `value` has more than `MAX_WHOLE_BITS`, or as a fraction more than `MAX_BITS` bits.
+    """
+    size, whole = bits(value), value.q == 1
+    if size > (MAX_WHOLE_BITS if whole else MAX_BITS):
+        raise OverBudget(f"{what} too long to compute")
+    spend_exact(size / 4 if whole else size)
+
+
 def rational(node: Node, bound: dict[str, fmpq] | None = None) -> fmpq | None:
     """The value of a constant expression whose every part is rational; None where some part is not.
 
     Raises:
-        OverBudget: the value, or one on the way to it, has more than `MAX_BITS` bits.
+        OverBudget: the value, or one on the way to it, is too long (`check_size`).
         Unreadable: a division by zero.
     """
     kind = node[0]
@@ -38,8 +53,7 @@ def rational(node: Node, bound: dict[str, fmpq] | None = None) -> fmpq | None:
             if value is None:
                 return None
             total = total + value if kind == "add" else total * value
-        if bits(total) > MAX_BITS:
-            raise OverBudget("a number too long to compute")
+            check_size(total, "a number")
         return total
     if kind == "neg":
         value = rational(node[1], bound)
@@ -72,11 +86,12 @@ def _power(base: fmpq | None, exponent: fmpq | None) -> fmpq | None:
     if base in (0, 1):
         return base
     size = abs(int(exponent.p))
-    if size * bits(base) > MAX_BITS and base != -1:
+    if size * bits(base) > (MAX_WHOLE_BITS if base.q == 1 and exponent > 0 else MAX_BITS) and base != -1:
         raise OverBudget("a power too large to compute")
     if base == -1:
         return fmpq(-1 if size % 2 else 1)
     value = fmpq(base.p**size, base.q**size)
+    spend_exact(bits(value) / 4)
     return 1 / value if exponent < 0 else value
 
 
@@ -95,6 +110,7 @@ def integer_root(value: int, index: int) -> int | None:
     """The exact root of a whole number, or None."""
     if value.bit_length() > MAX_BITS:
         raise OverBudget("a root of a number too long")
+    spend_exact(4 * value.bit_length())
     if value < 2:
         return value
     root = int(fmpz(value).root(index))
@@ -133,42 +149,61 @@ def _whole(value: fmpq, limit: int, what: str) -> int:
 def _factorial(values: list[fmpq]) -> fmpq | None:
     if values[0].q != 1:
         return None
-    return fmpq(factorial(_whole(values[0], MAX_FACTORIAL, "factorial")))
+    value = _factorial_of(_whole(values[0], MAX_FACTORIAL, "factorial"))
+    spend_exact(bits(value) / 2)
+    return value
+
+
+@lru_cache(maxsize=64)
+def _factorial_of(number: int) -> fmpq:
+    return fmpq(fmpz.fac_ui(number))
 
 
 def _factorial2(values: list[fmpq]) -> fmpq:
-    number, product = _whole(values[0], MAX_FACTORIAL, "double factorial"), 1
-    while number > 1:
-        product, number = product * number, number - 2
-    return fmpq(product)
+    number = _whole(values[0], MAX_FACTORIAL, "double factorial")
+    half = (number + 1) // 2
+    evens = fmpq(fmpz(2) ** half) * _factorial_of(half)  # 2 * 4 * ... * 2 half
+    value = evens if number % 2 == 0 else _factorial_of(2 * half) / evens
+    spend_exact(bits(value))
+    return value
 
 
 def _binomial(values: list[fmpq]) -> fmpq | None:
     if len(values) != 2 or any(value.q != 1 or value < 0 for value in values):
         return None
-    if min(values[1], values[0] - values[1]) > 500 or bits(values[0]) > 200:
+    top, chosen = int(values[0].p), int(min(values[1], max(values[0] - values[1], fmpq(0))).p)
+    if values[1] > values[0]:
+        return fmpq(0)
+    if top.bit_length() > 63 or chosen > MAX_FACTORIAL or chosen * top.bit_length() > 2 * MAX_WHOLE_BITS:
         raise OverBudget("a binomial coefficient too large to compute")
-    return fmpq(comb(int(values[0].p), int(values[1].p)))
+    spend_exact(chosen * top.bit_length())
+    value = fmpq(fmpz.bin_uiui(top, chosen))
+    check_size(value, "a binomial coefficient")
+    return value
 
 
 def _gcd(values: list[fmpq]) -> fmpq:
-    from math import gcd, lcm
-
-    bottom = lcm(*(int(value.q) for value in values))
-    return fmpq(gcd(*(int((value * bottom).p) for value in values)), bottom)
+    bottom = reduce(fmpz.lcm, (value.q for value in values))
+    check_size(fmpq(bottom), "a common denominator")
+    spend_exact(sum(bits(value) for value in values) * 2 + bits(fmpq(bottom)) * len(values))
+    return fmpq(reduce(fmpz.gcd, ((value * bottom).p for value in values)), bottom)
 
 
 def _lcm(values: list[fmpq]) -> fmpq:
-    from math import gcd, lcm
-
     if any(value == 0 for value in values):
         return fmpq(0)
-    return fmpq(lcm(*(int(value.p) for value in values)), gcd(*(int(value.q) for value in values)))
+    common = fmpz(1)
+    for value in values:
+        spend_exact(bits(fmpq(common)) + bits(value))
+        common = common.lcm(value.p)
+        check_size(fmpq(common), "a least common multiple")
+    return fmpq(common, reduce(fmpz.gcd, (value.q for value in values)))
 
 
 def _mod(values: list[fmpq]) -> fmpq:
     if values[1] == 0:
         raise Unreadable("a remainder by zero")
+    spend_exact(2 * (bits(values[0]) + bits(values[1])))
     return values[0] - values[1] * (values[0] / values[1]).floor()
 
 
@@ -206,8 +241,7 @@ def _finite(node: Node, bound: dict[str, fmpq]) -> fmpq | None:
         if value is None:
             return None
         total = total + value if name == "sum" else total * value
-        if bits(total) > MAX_BITS:
-            raise OverBudget("a sum or product too long to compute")
+        check_size(total, "a sum or product")
     return total
 
 
@@ -236,11 +270,12 @@ def _quotient(node: Node, generators: dict[str, Any], context: Any) -> tuple[Any
             if value is None:
                 return None
             if kind == "mul":
-                top, bottom = top * value[0], bottom * value[1]
+                top, bottom = _product(top, value[0]), _product(bottom, value[1])
             elif bottom == value[1]:
                 top = top + value[0]
             else:
-                top, bottom = top * value[1] + value[0] * bottom, bottom * value[1]
+                top = _product(top, value[1]) + _product(value[0], bottom)
+                bottom = _product(bottom, value[1])
             _check(top, bottom)
         return top, bottom
     if kind == "neg":
@@ -269,10 +304,33 @@ def _quotient(node: Node, generators: dict[str, Any], context: Any) -> tuple[Any
             raise Unreadable("a division by zero")
         if size > 2000:
             raise OverBudget("a power too large to compute")
-        top, bottom = value[0] ** size, value[1] ** size
+        top, bottom = _raised(value[0], size), _raised(value[1], size)
         return (bottom, top) if exponent < 0 else (top, bottom)
     constant = rational(node)
+    if constant is not None and bits(constant) > MAX_BITS:
+        raise OverBudget("a coefficient too long to compute")
     return None if constant is None else (context.constant(constant), context.constant(1))
+
+
+def _height(value: Any) -> int:
+    """The bits of a polynomial's longest coefficient."""
+    spend_exact(100 * len(value))
+    return max((bits(part) for part in value.coeffs()), default=0)
+
+
+def _product(left: Any, right: Any) -> Any:
+    if len(left) <= 1 and len(right) <= 1:
+        return left * right
+    spend_exact(len(left) * len(right) * (_height(left) + _height(right) + 32) / 8)
+    return left * right
+
+
+def _raised(value: Any, size: int) -> Any:
+    terms = comb(len(value) + size - 1, size) if len(value) > 1 else 1
+    if terms > MAX_TERMS:
+        raise OverBudget(f"more than {MAX_TERMS} terms")
+    spend_exact(terms * len(value) * size * (_height(value) + 16) / 8)
+    return value**size
 
 
 def _check(top: Any, bottom: Any) -> None:
@@ -292,7 +350,7 @@ def same_function(left: Node, right: Node) -> bool | None:
     first, second = quotient(left, names), quotient(right, names)
     if first is None or second is None:
         return None
-    return bool(first[0] * second[1] == second[0] * first[1])
+    return bool(_product(first[0], second[1]) == _product(second[0], first[1]))
 
 
 def same_zeros(left: Node, right: Node, *, signed: bool = False) -> bool | None:
@@ -304,8 +362,8 @@ def same_zeros(left: Node, right: Node, *, signed: bool = False) -> bool | None:
     if first is None or second is None:
         return None
     if signed:
-        first = (first[0] * second[1], first[1] * second[1])
-        second = (second[0] * first[1], first[1])
+        first = (_product(first[0], second[1]), _product(first[1], second[1]))
+        second = (_product(second[0], first[1]), first[1])
     a, b = _numerator(first), _numerator(second)
     if a == 0 or b == 0:
         return bool(a == b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compass.verifier import quick, words
+from compass.verifier import quick, words, work
 from compass.verifier.exact import rational
 from compass.verifier.normalise import MAX_LENGTH, normalise
 from compass.verifier.parser import parse
@@ -40,6 +40,7 @@ def answer_type(answer: str) -> str:
     tree = parse(text)
     if isinstance(tree, Unreadable):
         return "text" if words.is_sentence(text) else "unrecognised"
+    work.start()
     try:
         return _type(tree)
     except Unreadable:

@@ -76,6 +76,20 @@ NESTING = {
     "nested determinants": ("1", "\\begin{vmatrix}1&2&3\\\\4&5&6\\\\" * 30 + "7" + "&8&x\\end{vmatrix}" * 30),
     "nested matrices": ("1", "\\begin{pmatrix}" * 100 + "1" + "\\end{pmatrix}" * 100),
 }
+WORK = {
+    "sum of binomials": ("1", "+".join(rf"\binom{{{10**9 + k}}}{{1600}}" for k in range(150))),
+    "sum of double factorials": ("1", "+".join(f"{n}!!" for n in range(4500, 4200, -1))),
+    "common multiple of factorials": ("1", r"\lcm(" + ",".join(f"{n}!" for n in range(4500, 4200, -1)) + ")"),
+    "sum of factorials": ("1", r"\sum_{k=1}^{2000} k!"),
+    "sum of large quotients": ("1", r"\sum_{k=1}^{2000} \frac{4000!}{k!}"),
+    "sum of common divisors": ("1", r"\sum_{k=1}^{2000} \gcd(4000!+1,k!+1)"),
+    "sum of remainders": ("1", r"\sum_{k=1}^{2000} ((4000!) \mod (k!+1))"),
+    "product of polynomials with long coefficients": ("x", "".join(f"(x+{n}!)" for n in range(999, 880, -1))),
+    "power of many variables": ("x", "(a+b+c+d+f+g+h+j+k+m+n+x)^{12}"),
+    "long coefficient to a power": ("x", "(x+10^{999})^{200}"),
+    "product of powers": ("x", "".join(f"(x+{n})^{{12}}" for n in range(250, 150, -1))),
+    "sum of fractions": ("x", "+".join(rf"\frac{{{k}}}{{x+{k}}}" for k in range(90))),
+}
 SIZE = {
     "megabyte of digits": ("1", "1" * 1_000_000),
     "megabyte of nines after the point": ("1", "0." + "9" * 1_000_000),
@@ -220,7 +234,7 @@ CODE = {
 }
 HOSTILE = [
     (name, gold, answer)
-    for group in (POWERS, FACTORIALS, SUMS, NESTING, SIZE, LISTS, PROSE, ALGEBRA, CODE)
+    for group in (POWERS, FACTORIALS, SUMS, WORK, NESTING, SIZE, LISTS, PROSE, ALGEBRA, CODE)
     for name, (gold, answer) in group.items()
 ]
 
