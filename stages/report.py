@@ -1,10 +1,12 @@
-"""report: the page `reports/index.html`, from what every other stage measured (`python -m stages.report`)."""
+"""report: the page `reports/index.html` and the data card `reports/data_card/` (`python -m stages.report`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from compass import provenance
+from compass.curation.data_card import pipeline_card
+from compass.curation.outputs import open_outputs
 from compass.records import atomic_path
 from compass.report.page import render
 from compass.report.results import read_results
@@ -14,14 +16,17 @@ from stages._stage import Summary, main
 
 STAGE = "report"
 
+CARD = Path("reports/data_card")
+
 
 def run(settings: Settings) -> Summary:
-    """Write the page; reads `metrics/` and `data/` of the other stages."""
+    """Write the page and the card; reads `metrics/` and `data/` of the other stages."""
+    pipeline_card(open_outputs(Path("data")), CARD)
     results = read_results()
     facts = {"profile": settings.profile, "seed": str(settings.seed), **provenance.git_state()}
-    page = render(results, title=settings.report.title, facts=facts, links=run_page())
     path = Path("reports/index.html")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    links = {"data card": f"{CARD.name}/card.html", **run_page()}
+    page = render(results, title=settings.report.title, facts=facts, links=links)
     with atomic_path(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     headline = {model: {"average": scored.get("average", {})} for model, scored in results.scores.items()}

@@ -24,10 +24,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.records import LEDGER, RecordError, atomic_path, check_counts, count_reasons, write_records
+from compass.curation.outputs import SUMMARY, digest
+from compass.records import LEDGER, atomic_path, check_counts, count_reasons, write_records
 from compass.settings import Collect, Dedup, Denoise, Source, Verify
-
-SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True)
@@ -121,28 +120,6 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     chosen = set(sorted(range(len(keys)), key=keys.__getitem__)[:count])
     drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(keys)})
     return split(records, [None if row in chosen else drop for row in range(len(keys))], "select")
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a finished curate folder, its files checked against their digests.
-
-    Raises:
-        RecordError: the folder is unfinished, or a file was changed.
-    """
-    path = folder / SUMMARY
-    if not path.exists():
-        raise RecordError(f"{path}: no such file; the run of `compass curate` did not end, start it again")
-    summary = json.loads(path.read_text(encoding="utf-8"))
-    for name, expected in summary["files"].items():
-        if not (folder / name).exists() or digest(folder / name) != expected:
-            raise RecordError(f"{folder / name}: not the file that {path} describes; run `compass curate` again")
-    return summary
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def source_settings(paths: Sequence[Path], known: Sequence[Source] = ()) -> list[Source]:

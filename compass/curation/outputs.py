@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compass.curation.curate import SUMMARY, read_summary
 from compass.records import LEDGER, RecordError
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum")
@@ -19,6 +20,10 @@ STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum")
 
 CURATE_STAGES = ("collect", "dedup", "denoise", "verify", "select")
 """Stages of `compass curate`, in their order."""
+
+
+SUMMARY = "summary.json"
+"""Written last by `compass curate`: what it read, kept and dropped, and the digests of its other files."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,30 @@ def open_outputs(folder: Path) -> Outputs:
     return Outputs(folder, STAGES, kept, dropped, None)
 
 
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary of a finished curate folder, its files checked against their digests.
+
+    Raises:
+        RecordError: the folder is unfinished, or a file was changed.
+    """
+    path = folder / SUMMARY
+    if not path.exists():
+        raise RecordError(f"{path}: no such file; the run of `compass curate` did not end, start it again")
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    for name, expected in summary["files"].items():
+        if not (folder / name).exists() or digest(folder / name) != expected:
+            raise RecordError(f"{folder / name}: not the file that {path} describes; run `compass curate` again")
+    return summary
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """For each RL stage of a pipeline that recorded rewards of this problem: its rows (step, reward, response_tokens)."""
+    """For each RL stage of a pipeline that recorded rewards of this problem: its rows (step, reward, response_tokens, used)."""
     for path in sorted(folder.glob("rl-*/rewards.parquet")):
         if rows := _read(path, filters=[("id", "=", id_)]).to_pylist():
             yield path.parent.name, rows

@@ -96,11 +96,16 @@ def _rollouts(folder: Path, id_: str) -> Iterator[str]:
 
 def _training(folder: Path, id_: str) -> Iterator[str]:
     for stage, rows in rewards(folder, id_):
-        steps = sorted({row["step"] for row in rows})
+        groups = sorted({(row["step"], row["used"]) for row in rows})
         mean = sum(row["reward"] for row in rows) / len(rows)
-        yield f"{stage:11} trained on in {len(steps)} steps, {len(rows)} responses, mean reward {mean:+.3f}"
-        for step in steps:
-            group = [row for row in rows if row["step"] == step]
+        trained = len({step for step, used in groups if used})
+        yield (
+            f"{stage:11} sampled in {len({step for step, _ in groups})} iterations, trained on in {trained}: "
+            f"{len(rows)} responses, mean reward {mean:+.3f}"
+        )
+        for step, used in groups:
+            group = [row for row in rows if (row["step"], row["used"]) == (step, used)]
             each = " ".join(f"{row['reward']:+g}" for row in group)
             tokens = sum(row["response_tokens"] for row in group) / len(group)
-            yield f"{'':11}   step {step}: rewards {each}  ({tokens:.0f} tokens on average)"
+            fate = "" if used else "; left out of the update"
+            yield f"{'':11}   iteration {step}: rewards {each}  ({tokens:.0f} tokens on average{fate})"

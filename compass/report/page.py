@@ -31,7 +31,7 @@ def render(results: Results, *, title: str, facts: dict[str, str], links: dict[s
         results: what the stages measured.
         title: heading.
         facts: what ran, shown as name and value (profile, seed, commit).
-        links: text to address; an empty address shows the text alone.
+        links: text to address, of the web or of a file beside the page; an empty address shows the text alone.
     """
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
@@ -57,23 +57,23 @@ def render(results: Results, *, title: str, facts: dict[str, str], links: dict[s
 def _scores(results: Results) -> str:
     if not results.scores:
         return ""
-    measured = {name for scored in results.scores.values() for score in scored.values() for name in score}
-    others = [name for name in sorted(measured) if name == "greedy" or name.startswith(("pass@", "maj@"))]
+    found = [score for scored in results.scores.values() for score in scored.values()]
+    counts = sorted({score["samples"] for score in found})
+    others = ["greedy", *(f"{name}@{count}" for name in ("pass", "maj") for count in counts)]
+    others = [name for name in others if any(name in score for score in found)]
     rows: list[Sequence[Any]] = []
     for model, scored in results.scores.items():
         for benchmark, score in scored.items():
             low, high = score["ci95"]
             shown = [f"{100 * score['accuracy']:.1f}", f"{100 * low:.1f} – {100 * high:.1f}"]
-            others = [percent(score.get(name)) for name in ("greedy", "pass@8", "maj@8")]
-            rows.append([model, benchmark, *shown, *others, score.get("problems", ""), score.get("samples", "")])
+            shown += [percent(score.get(name)) for name in others]
+            rows.append([model, benchmark, *shown, score.get("problems", ""), score.get("samples", "")])
     head = [
         "model",
         "benchmark",
         "accuracy %",
         "95% interval",
-        "greedy %",
-        "pass@8 %",
-        "maj@8 %",
+        *(f"{name} %" for name in others),
         "problems",
         "samples",
     ]
@@ -121,8 +121,10 @@ def _details(results: Results) -> str:
 def _links(links: dict[str, str]) -> str:
     shown = []
     for text, address in links.items():
-        web = address.startswith(("http://", "https://"))
-        shown.append(f"<a href='{escape(address)}'>{escape(text)}</a>" if web else escape(f"{text} {address}".strip()))
+        # Of schemes only these two: an address from elsewhere could be `javascript:`. Without a colon there is none.
+        linked = address.startswith(("http://", "https://")) or (address and ":" not in address)
+        label = escape(text if linked else f"{text} {address}".strip())
+        shown.append(f"<a href='{escape(address)}'>{label}</a>" if linked else label)
     return f"<p>{' · '.join(shown)}</p>" if shown else ""
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.curation.curate import digest, read_summary
+from compass.curation.outputs import digest, read_summary
 from compass.curation.text import printable
 from compass.records import LEDGER, RecordError, record_id
 

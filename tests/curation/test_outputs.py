@@ -42,7 +42,9 @@ def data(tmp_path, records):
     write("curriculum", left, [Drop(Reason.SOLVE_RATE, {"solve_rate": 0.25}), None, None, None])
     for stage in ("rl-1", "rl-3"):
         rewards = [
-            {"step": step, "id": ids[1], "reward": r, "response_tokens": 10} for step in (2, 5) for r in (1.0, -1.0)
+            {"step": step, "id": ids[1], "reward": r, "response_tokens": 10, "used": step == 2}
+            for step, group in ((2, (1.0, -1.0)), (5, (1.0, 1.0)))
+            for r in group
         ]
         (tmp_path / stage).mkdir()
         pq.write_table(pa.Table.from_pylist(rewards), tmp_path / stage / "rewards.parquet")
@@ -56,8 +58,9 @@ def test_the_story_goes_to_the_rewards(data, capsys):
     assert "grade       kept: solve rate 0.250 of 4 rollouts, level 4" in told
     assert "1 of 4 rollouts right" in told
     assert "curriculum  kept: trains rl-1, rl-3" in told
-    assert "rl-1        trained on in 2 steps, 4 responses, mean reward +0.000" in told
-    assert "step 5: rewards +1 -1" in told
+    assert "rl-1        sampled in 2 iterations, trained on in 1: 4 responses, mean reward +0.500" in told
+    assert "iteration 2: rewards +1 -1  (10 tokens on average)" in told
+    assert "iteration 5: rewards +1 +1  (10 tokens on average; left out of the update)" in told
 
 
 def test_a_dropped_rows_story_ends_where_it_was_dropped(data, capsys):

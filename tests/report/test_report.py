@@ -80,6 +80,23 @@ def test_the_page_is_whole_and_harmless(folder: Path) -> None:
     parser.feed(page)
 
 
+def test_the_page_links_to_files_beside_it(folder: Path) -> None:
+    page = render(read_results(folder), title="t", facts={}, links={"data card": "data_card/card.html"})
+    assert "<a href='data_card/card.html'>data card</a>" in page
+
+
+def test_every_way_of_counting_samples_is_shown(folder: Path) -> None:
+    evaluated = json.loads((folder / "metrics/evaluate.json").read_text())
+    for scored in evaluated["models"].values():
+        for found in scored.values():
+            found |= {"samples": 4, "pass@2": 0.1, "pass@4": 0.123}
+    (folder / "metrics/evaluate.json").write_text(json.dumps(evaluated))
+    page = render(read_results(folder), title="t", facts={}, links={})
+    assert "<th>pass@4 %</th>" in page
+    assert "12.3" in page
+    assert "pass@2" not in page
+
+
 def test_the_page_is_the_same_for_the_same_results(folder: Path) -> None:
     pages = {render(read_results(folder), title="t", facts={}, links={}) for _ in range(2)}
     assert len(pages) == 1
