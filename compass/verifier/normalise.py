@@ -33,6 +33,9 @@ _NOISE = re.compile(
 _REPLACEMENT = {"row": r"\\", "group": "", "drop": "", "space": " ", "frac": r"\frac", "list": ";", "mathdelim": " "}
 _SPACES = re.compile(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])|(?<=[A-Za-z0-9])\s\s+")
 _SCRIPT = re.compile(r"([_^])\{\s*([0-9A-Za-z])\s*\}")
+_BRACED_NAME = re.compile(
+    r"(?<![A-Za-z_^}\]])\{\s*(\\(?:log|ln|lg|sin|cos|tan|cot|sec|csc|max|min|gcd|lcm))\s*\}(?=[_^({\\0-9A-Za-z])"
+)
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
@@ -64,7 +67,8 @@ def _once(text: str) -> str:
     if "\\" in text or "$" in text or "~" in text or ", " in text:
         if r"\\" in text and r"\begin" not in text:
             text = _DOUBLED.sub(r"\\", text)
-        text = text.replace(r"\$", r"\dollar ") if r"\$" in text else text
+        if r"\$" in text or r"\textdollar" in text:
+            text = text.replace(r"\$", r"\dollar ").replace(r"\textdollar", r"\dollar ")
         text = _NOISE.sub(_noise, text)
     if " " in text or "\n" in text or "\t" in text:
         text = _SPACES.sub(
@@ -72,6 +76,7 @@ def _once(text: str) -> str:
         ).strip()
     if "{" in text:
         text = _SCRIPT.sub(r"\1\2", text)
+        text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
     if text.startswith("**") and text.endswith("**") and len(text) > 4:
         text = text[2:-2]

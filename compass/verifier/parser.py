@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from compass.verifier import atoms, brackets
+from compass.verifier import atoms, brackets, numerals
 from compass.verifier.lexer import Token, tokenize
-from compass.verifier.tree import Node, OverBudget, Unreadable, depth, negate
-from compass.verifier.units import unit_of
+from compass.verifier.tree import ZERO, Node, OverBudget, Unreadable, depth, negate, number
+from compass.verifier.units import conversion, unit_of
 from compass.verifier.vocabulary import RELATIONS
 
 MAX_DEPTH = 48
@@ -38,6 +38,7 @@ _SEPARATORS = frozenset([("op", ","), ("op", ";"), ("cmd", "and"), ("cmd", "or")
                          ("cmd", "wedge"), ("cmd", "vee"), ("op", "and"), ("op", "&")])  # fmt: skip
 _CLOSERS = frozenset([("op", sign) for sign in ")]}|"] + [("op", "\\}"), ("op", "\\|"), ("cmd", "end")] + [
     ("cmd", name) for name in ("rvert", "rVert", "rfloor", "rceil", "rangle", "rbrace", "rbrack", "rgroup", "lrcorner", "urcorner", "rparen")])  # fmt: skip
+_ARGUMENTS = frozenset(("op", sign) for sign in ("(", "[", "{", "\\{", "_"))
 _STOPS = _SEPARATORS | _CLOSERS | {END}
 
 
@@ -97,10 +98,17 @@ class Parser:
         left = atoms.prefix(self)
         while True:
             token = self.token
+            if left[0] == "unit" and power < PRODUCT and (token[0] == "num" or token == ("cmd", "and")):
+                compound = self.compound(left)
+                if compound is not None:
+                    left = compound
+                    continue
             if token in _STOPS and (token != ("op", "|") or self.bars or token == END or power > PRODUCT):
                 break
             infix = _INFIX.get(token)
             if infix is None:
+                if token == ("cmd", "min") and left[0] == "num" and self.peek() not in _ARGUMENTS:
+                    self.tokens[self.at] = token = ("word", "min")  # minutes, not the least of something
                 if token[0] == "word" or token[0] == "roman":
                     if power >= PRODUCT:
                         break
@@ -189,6 +197,22 @@ class Parser:
         if left[0] == "rel":
             return ("rel", left[1], (*left[2][:-1], ("unit", left[2][-1], unit)))
         return ("unit", left, unit)
+
+    def compound(self, left: Node) -> Node | None:
+        """A quantity in two units, `5 ft 8 in` or `2 hours and 30 minutes`, in the smaller; None (and nothing read)
+        where what follows is another thing."""
+        start, depth = self.at, self.depth
+        self.accept(("cmd", "and"))
+        if self.token[0] == "num":
+            try:
+                right = self.unit(numerals.read_number(self, self.take()[1]))
+            except Unreadable:
+                right = ZERO
+            factor = conversion(left[2], right[2]) if right[0] == "unit" else None
+            if factor is not None and factor > 1:
+                return ("unit", ("add", (("mul", (number(factor), left[1])), right[1])), right[2])
+        self.at, self.depth = start, depth
+        return None
 
 
 def _group(node: Node) -> Node:

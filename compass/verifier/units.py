@@ -26,7 +26,7 @@ _SCALES = {
     "mi": ("length", fmpq(1609344, 1000)), "s": ("time", fmpq(1)), "min": ("time", fmpq(60)), "h": ("time", fmpq(3600)),
     "day": ("time", fmpq(86400)), "week": ("time", fmpq(604800)), "mg": ("mass", fmpq(1, 1000)), "g": ("mass", fmpq(1)),
     "kg": ("mass", fmpq(1000)), "ml": ("volume", fmpq(1, 1000)), "l": ("volume", fmpq(1)), "cent": ("money", fmpq(1, 100)),
-    "dollar": ("money", fmpq(1)),
+    "dollar": ("money", fmpq(1)), "month": ("calendar", fmpq(1)), "year": ("calendar", fmpq(12)),
 }  # fmt: skip
 
 UNIT_WORDS = frozenset(UNIT_NAMES) | frozenset(
