@@ -55,7 +55,10 @@ class Evaluator:
         self.complex = complex_field
         self.span = 0
         self.terms = 0
-        self.node_work = 150 + ctx.prec / 4
+        # Hundredths of a microsecond: a node, a transcendental function, and gamma at this precision.
+        self.node_work = 300 + ctx.prec / 4
+        self.function_work = ctx.prec**1.5 / 20
+        self.gamma_work = ctx.prec**2 / 120
 
     def value(self, node: Node) -> Any:
         """The ball of a scalar expression.
@@ -153,6 +156,7 @@ class Evaluator:
     def _integer_power(self, value: Any, exponent: int) -> Any:
         # a longer exponent is beyond any budget, and beyond a float
         self._spend(abs(exponent) * (_magnitude(value) + 1) if exponent.bit_length() < 512 else math.inf)
+        spend_numeric(self.node_work * exponent.bit_length())
         if exponent < 0:
             return self._inverse(self.finite(value**-exponent))
         return self.finite(value**exponent)
@@ -164,6 +168,7 @@ class Evaluator:
             raise Undefined
         if self.complex and base == 0:
             raise Undefined
+        spend_numeric(2 * self.function_work)
         logarithm = base.log() * exponent
         self._spend(_size(logarithm) * 1.45)
         return self.finite(logarithm.exp())
@@ -184,6 +189,7 @@ class Evaluator:
         known = FUNCTIONS.get(name)
         if known is None:
             return self._opaque(name, values)
+        spend_numeric(3 * self.gamma_work if name in ("gamma", "factorial", "binom") else self.function_work)
         try:
             value = self.finite(known(self, *values))
         except (TypeError, AttributeError):

@@ -8,8 +8,8 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
-from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
-from compass.verifier.work import spend_exact
+from compass.verifier.tree import Node, OverBudget, Unreadable, symbols, walk
+from compass.verifier.work import spend_exact, sums
 
 MAX_BITS = 20_000
 MAX_WHOLE_BITS = 50_000
@@ -17,6 +17,8 @@ MAX_FACTORIAL = 4_500
 MAX_DEGREE = 64
 MAX_TERMS = 600
 MAX_SUM_TERMS = 2_000
+TERM_NODE = 250
+"""Work of one node of a sum's term, besides the size of its value."""
 
 
 def bits(value: fmpq) -> int:
@@ -72,7 +74,12 @@ def rational(node: Node, bound: dict[str, fmpq] | None = None) -> fmpq | None:
     if kind == "sym":
         return None if bound is None else bound.get(node[1])
     if kind == "big" and node[1] in ("sum", "prod") and node[2]:
-        return _finite(node, bound or {})
+        if bound:
+            return _finite(node, bound)
+        known = sums()
+        if node not in known:
+            known[node] = _finite(node, {})
+        return known[node]
     return None
 
 
@@ -236,7 +243,9 @@ def _finite(node: Node, bound: dict[str, fmpq]) -> fmpq | None:
     if terms > MAX_SUM_TERMS:
         raise OverBudget(f"more than {MAX_SUM_TERMS} terms")
     total = fmpq(0 if name == "sum" else 1)
+    a_term = TERM_NODE * len(walk(body))
     for index in range(int(first.p), int(last.p) + 1):
+        spend_exact(a_term)
         value = rational(body, bound | {variable: fmpq(index), "": terms})
         if value is None:
             return None

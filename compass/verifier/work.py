@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import threading
 
-from compass.verifier.tree import OverBudget
+from flint import fmpq
+
+from compass.verifier.tree import Node, OverBudget
 
 MAX_EXACT = 4_000_000
 """Bits touched by divisions and common divisors, at a few nanoseconds each; cheaper steps count for less."""
 
 MAX_NUMERIC = 3_000_000
-"""The same for balls, each at the precision it is worked out with."""
+"""Hundredths of a microsecond that ball arithmetic takes, by the precision it is worked out with."""
 
 
 class _Done(threading.local):
     exact = 0.0
     numeric = 0.0
+
+    def __init__(self) -> None:
+        self.sums: dict[Node, fmpq | None] = {}
 
 
 _done = _Done()
@@ -28,6 +33,13 @@ _done = _Done()
 def start() -> None:
     """Begin a verdict in this thread."""
     _done.exact = _done.numeric = 0.0
+    _done.sums.clear()
+
+
+def sums() -> dict[Node, fmpq | None]:
+    """The sums and products of many terms that this verdict has worked out; kept no longer, so that the budget of a
+    verdict never depends on those before it."""
+    return _done.sums
 
 
 def spend_exact(amount: float) -> None:
