@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -48,6 +49,15 @@ def test_output_is_streamed_and_a_failure_carries_it(tmp_path: Path) -> None:
     assert lines == ["first", "second"]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises, even where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupting_ends_the_group_and_those_who_left_it(tmp_path: Path) -> None:
     nap = "import time; time.sleep(600)"
     script = (
