@@ -17,6 +17,8 @@ from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
 from compass.verifier.work import spend_numeric
 
 PRECISION = 128
+EXACT_ARGUMENT = 2_000
+"""Work of trying one argument of a function in exact arithmetic."""
 MAX_SPAN = 12_000
 
 
@@ -175,6 +177,7 @@ class Evaluator:
 
     def _call(self, name: str, arguments: tuple[Node, ...]) -> Any:
         if name in EXACT_ONLY:
+            spend_numeric(EXACT_ARGUMENT * len(arguments))
             exact = rational(("call", name, arguments))
             if exact is not None:
                 return self.field(exact)
