@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def verl_config(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> Di
         _recipe(settings) | _data(settings, paths, seed) | _rollout(settings, seed) | _trainer(stage, settings, paths)
     )
     if settings.gpus == 0:
-        overrides |= _cpu(settings)
+        overrides |= _cpu(settings, largest_weight(paths.model))
     for key, value in overrides.items():
         OmegaConf.update(config, key, value, force_add=True)
     return config
@@ -207,7 +208,19 @@ def _trainer(stage: str, s: Rl, paths: StagePaths) -> dict[str, Any]:
     }
 
 
-def _cpu(s: Rl) -> dict[str, Any]:
+def largest_weight(model: Path) -> int:
+    """Elements of the largest tensor in a model folder; 0 where it holds no weights."""
+    from safetensors import safe_open
+
+    largest = 0
+    for path in sorted(model.glob("*.safetensors")):
+        with safe_open(path, framework="numpy") as file:
+            names = file.keys()
+            largest = max([largest, *(math.prod(file.get_slice(name).get_shape()) for name in names)])
+    return largest
+
+
+def _cpu(s: Rl, largest: int) -> dict[str, Any]:
     """What differs without an accelerator: one rank, full precision where asked, as few processes as verl allows."""
     rollout, actor = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"
     precision = {"float32": "fp32", "bfloat16": "bf16"}[s.dtype]
@@ -233,7 +246,8 @@ def _cpu(s: Rl) -> dict[str, Any]:
         f"{rollout}.max_num_seqs": 256,
         f"{rollout}.max_num_batched_tokens": 8192,
         f"{rollout}.agent.num_workers": 1,
-        f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": 64,
+        # weights travel to the rollout in single precision, and none in parts
+        f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": max(64, -(-4 * largest // 2**20) + 1),
         f"{rollout}.engine_kwargs.vllm": {
             "worker_extension_cls": "compass.rl.cpu_rollout.CpuRolloutWorker",
             "distributed_executor_backend": "uni",  # one process less than verl's default

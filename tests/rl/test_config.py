@@ -1,6 +1,8 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from compass.rl.config import StagePaths, micro_batch, verl_config
 from compass.settings import RL_STAGES, load_settings
@@ -39,6 +41,17 @@ def test_the_cpu_gets_full_precision_and_plain_weights(tiny) -> None:
     assert tiny.actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype == "fp32"
     extension = tiny.actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls
     assert extension == "compass.rl.cpu_rollout.CpuRolloutWorker"
+
+
+def test_the_largest_weight_fits_on_its_way_to_the_rollout(tmp_path: Path) -> None:
+    elements = 20 * 2**20
+    save_file(
+        {"embedding": np.zeros(elements, np.uint8), "bias": np.zeros(3, np.uint8)}, tmp_path / "model.safetensors"
+    )
+    settings = load_settings(ROOT / "profiles/small.yaml")
+    config = verl_config("rl-1", settings.rl_1, StagePaths(tmp_path, PATHS.train, PATHS.work), seed=0)
+    bucket = config.actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes
+    assert bucket * 2**20 > 4 * elements
 
 
 def test_a_kl_coefficient_turns_the_kl_loss_on() -> None:
