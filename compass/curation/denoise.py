@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 from compass.curation.decontamination import Benchmarks
@@ -55,13 +57,25 @@ def check_noise(records: pa.Table, settings: Denoise) -> list[Verdict]:
     """A verdict of the noise filters for each record, on all cores where there are enough rows to pay for it."""
     batches = records.combine_chunks().to_batches(BATCH)
     if records.num_rows < ALONE:
-        return [verdict for batch in batches for verdict in _check_batch((batch, settings))]
-    found = in_processes(_check_batch, ((batch, settings) for batch in batches))
+        return [verdict for batch in batches for verdict in _check(batch.to_pylist(), settings)]
+    found = in_processes(_check_packed, ((pack(batch), settings) for batch in batches))
     return [verdict for verdicts in found for verdict in verdicts]
 
 
-def _check_batch(work: tuple[pa.RecordBatch, Denoise]) -> list[Verdict]:
+def pack(batch: pa.RecordBatch) -> bytes:
+    """A batch as bytes of its own: pickling a slice of a table would send the whole table's buffers."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def _check_packed(work: tuple[bytes, Denoise]) -> list[Verdict]:
+    packed, settings = work
+    return _check(pa.ipc.open_stream(packed).read_all().to_pylist(), settings)
+
+
+def _check(records: list[dict[str, Any]], settings: Denoise) -> list[Verdict]:
     from compass.curation import noise
 
-    batch, settings = work
-    return [noise.check(record, settings) for record in batch.to_pylist()]
+    return [noise.check(record, settings) for record in records]

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+
 from compass.curation import denoise as module
-from compass.curation.denoise import denoise
+from compass.curation.denoise import denoise, pack
 from compass.settings import Denoise
 
 ITEM = (
@@ -46,3 +48,11 @@ def test_worker_processes_change_nothing(records, monkeypatch):
     monkeypatch.setattr(module, "ALONE", 10)
     monkeypatch.setattr(module, "BATCH", 7)
     assert reasons(rows, records()) == alone
+
+
+def test_a_batch_is_sent_without_the_rest_of_its_table(records):
+    table = records(*[(f"What is {number} + {number}? " * 20, str(2 * number), "web") for number in range(2_000)])
+    batch = table.combine_chunks().to_batches(10)[3]
+    packed = pack(batch)
+    assert len(packed) < 3 * batch.nbytes + 10_000
+    assert pa.ipc.open_stream(packed).read_all().to_pylist() == batch.to_pylist()
