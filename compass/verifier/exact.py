@@ -347,29 +347,34 @@ def _check(top: Any, bottom: Any) -> None:
         raise OverBudget(f"more than {MAX_TERMS} terms")
 
 
+def _quotients(left: Node, right: Node) -> tuple[tuple[Any, Any], tuple[Any, Any]] | None:
+    """Both expressions as quotients in the variables of both; None where one is none, or where there are no variables."""
+    names = tuple(sorted(symbols(left) | symbols(right)))
+    if not names or len(names) > 12:
+        return None
+    first, second = quotient(left, names), quotient(right, names)
+    return None if first is None or second is None else (first, second)
+
+
 def same_function(left: Node, right: Node) -> bool | None:
     """Whether two rational functions are equal, exactly; None where one is none.
 
     Raises:
         OverBudget, Unreadable: as `quotient`.
     """
-    names = tuple(sorted(symbols(left) | symbols(right)))
-    if not names or len(names) > 12:
+    both = _quotients(left, right)
+    if both is None:
         return None
-    first, second = quotient(left, names), quotient(right, names)
-    if first is None or second is None:
-        return None
+    first, second = both
     return bool(_product(first[0], second[1]) == _product(second[0], first[1]))
 
 
 def same_zeros(left: Node, right: Node, *, signed: bool = False) -> bool | None:
     """Whether two rational functions are equal up to a constant factor (positive where `signed`); None where undecided."""
-    names = tuple(sorted(symbols(left) | symbols(right)))
-    if not names or len(names) > 12:
+    both = _quotients(left, right)
+    if both is None:
         return None
-    first, second = quotient(left, names), quotient(right, names)
-    if first is None or second is None:
-        return None
+    first, second = both
     if signed:
         first = (_product(first[0], second[1]), _product(first[1], second[1]))
         second = (_product(second[0], first[1]), first[1])
