@@ -109,12 +109,11 @@ def values(gold: Node, answer: Node) -> Finding:
     one, two = rational(gold), rational(answer)
     if one is not None and two is not None:
         return numbers(one, literal_of(gold), two, literal_of(answer))
-    if symbols(gold) ^ symbols(answer) == {"I"}:  # computer algebra writes the imaginary unit so
+    names = symbols(gold), symbols(answer)
+    if names[0] ^ names[1] == {"I"}:  # computer algebra writes the imaginary unit so
         return values(_imaginary(gold), _imaginary(answer))
-    if symbols(gold) != symbols(answer) and not (symbols(gold) and symbols(answer)):
-        exact = None
-    else:
-        exact = _exact(gold, answer)
+    # between a constant and an expression algebra decides nothing that a point would not
+    exact = None if bool(names[0]) != bool(names[1]) else _exact(gold, answer)
     if exact is not None:
         return Finding(exact, "algebra", "as rational functions")
     same = _numeric(gold, answer)
@@ -122,7 +121,7 @@ def values(gold: Node, answer: Node) -> Finding:
         return lastresort.compare(gold, answer)
     if same is None:
         return Finding(None, "numeric", "no point where both are defined")
-    if same or symbols(gold) or symbols(answer):
+    if same or any(names):
         return Finding(same, "numeric", "equal at every point tried" if same else "different at a point")
     if _rounded(gold, one, answer, two):
         return Finding(True, "numeric", "equal up to rounding")

@@ -73,13 +73,20 @@ KINDS = frozenset(
 ) | {"named set"}
 
 
+_LEAVES = frozenset(["num", "sym", "const", "word", "named set"])
+
+
 def walk(node: Node) -> list[Node]:
-    """The node and everything below it."""
+    """The node and everything below it, in no particular order."""
     found, stack = [], [node]
     while stack:
-        top = stack.pop()
-        found.append(top)
-        stack.extend(children(top))
+        item = stack.pop()
+        head = item[0] if item else None
+        if head.__class__ is str and head in KINDS:
+            found.append(item)
+            if head in _LEAVES:
+                continue
+        stack += [part for part in item if part.__class__ is tuple]
     return found
 
 
