@@ -13,6 +13,7 @@ from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
+_DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _normalised = lru_cache(maxsize=8192)(normalise)
@@ -78,6 +79,8 @@ def _split(text: str) -> tuple[str, str]:
 
 def _words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
+    if words.is_formula(gold) or words.is_formula(answer):
+        return None
     letters = words.choice(gold), words.choice(answer)
     if letters[0] is not None and letters[0] == letters[1]:
         return Finding(True, "text", f"choice {letters[0]}")
@@ -105,10 +108,15 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
 """Words that name a set of numbers."""
 
 
+def _as_set(text: str) -> str:
+    """The set that a text names in words; any other text as it is."""
+    return text if _DIGIT.search(text) else _SETS.get(words.wording(text), text)
+
+
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
     work.start()
-    left, right = parse(_SETS.get(words.wording(gold), gold)), parse(_SETS.get(words.wording(answer), answer))
+    left, right = parse(_as_set(gold)), parse(_as_set(answer))
     for side in (right, left):
         if isinstance(side, Unreadable):
             return _unread(gold, answer, side)

@@ -20,17 +20,17 @@ _SUPER = re.compile(f"[{''.join(SUPERSCRIPTS)}]+")
 _SUB = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
 _VULGAR = re.compile(f"(?<=\\d)\\s*([{''.join(FRACTIONS)}])|([{''.join(FRACTIONS)}])")
 
-_NOISE = re.compile(
-    r"(?P<row>\\\\(?:\[[^\[\]]{0,12}\])?)"
-    r"|(?P<group>(?<=\d)(?:\{,\}|,\\!)\s*(?=\d{3}(?!\d)))"
-    r"|(?P<drop>\\!|\\displaystyle(?![a-z])|\\textstyle(?![a-z])|\\(?:no)?limits(?![a-z])|\\(?:m?left|m?right)(?=[\[\]()|.<>/\s])\.?"
-    r"|\\(?:m?left|m?right)(?=\\)|\\[bB]igg?[lrm]?(?![a-z])|\\phantom\{[^{}]*\}|\\nonumber|\\,(?=\s*$)|\$)"
-    r"|(?P<space>\\[,;: ]|\\(?:thin|med|thick)space(?![a-z])|\\q?quad|\\hspace\*?\{[^{}]*\}|~)"
-    r"|(?P<frac>\\[dtc]frac(?![a-z]))"
-    r"|(?P<list>(?<=\d),\s+(?=\d{3}(?!\d)))"
-    r"|(?P<mathdelim>\\[()\[\]])"
+_NOISE = re.compile(  # each branch begins with its sign, so that the search passes over the others at once; a group at its end names it
+    r"\\\\(?:\[[^\[\]]{0,12}\])?(?P<row>)"
+    r"|\{,\}(?<=\d\{,\})\s*(?=\d{3}(?!\d))|,\\!(?<=\d,\\!)\s*(?=\d{3}(?!\d))"
+    r"|\\!|\\displaystyle(?![a-z])|\\textstyle(?![a-z])|\\(?:no)?limits(?![a-z])|\\(?:m?left|m?right)(?=[\[\]()|.<>/\s])\.?"
+    r"|\\(?:m?left|m?right)(?=\\)|\\[bB]igg?[lrm]?(?![a-z])|\\phantom\{[^{}]*\}|\\nonumber|\\,(?=\s*$)|\$"
+    r"|\\(?:[,;: ]|(?:thin|med|thick)space(?![a-z])|q?quad|hspace\*?\{[^{}]*\})(?P<space>)|~(?P<tie>)"
+    r"|\\[dtc]frac(?![a-z])(?P<frac>)"
+    r"|,(?<=\d,)\s+(?=\d{3}(?!\d))(?P<list>)"
+    r"|\\[()\[\]](?P<mathdelim>)"
 )
-_REPLACEMENT = {"row": r"\\", "group": "", "drop": "", "space": " ", "frac": r"\frac", "list": ";", "mathdelim": " "}
+_REPLACEMENT = {"row": r"\\", None: "", "space": " ", "tie": " ", "frac": r"\frac", "list": ";", "mathdelim": " "}
 _SPACES = re.compile(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])|(?<=[A-Za-z0-9])\s\s+")
 _SCRIPT = re.compile(r"([_^])\{\s*([0-9A-Za-z])\s*\}")
 _BRACED_NAME = re.compile(
@@ -42,7 +42,7 @@ _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
 
 
 def _noise(match: re.Match[str]) -> str:
-    return _REPLACEMENT[match.lastgroup or "drop"]
+    return _REPLACEMENT[match.lastgroup]
 
 
 def normalise(text: str) -> str:
@@ -76,7 +76,8 @@ def _once(text: str) -> str:
         ).strip()
     if "{" in text:
         text = _SCRIPT.sub(r"\1\2", text)
-        text = _BRACED_NAME.sub(r"\1 ", text)
+        if "{\\" in text:
+            text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
     if text.startswith("**") and text.endswith("**") and len(text) > 4:
         text = text[2:-2]

@@ -246,8 +246,10 @@ def parse_tokens(tokens: list[Token]) -> Node:
 def parse(text: str) -> Node | Unreadable:
     """The tree of normalised text, or the error that says why it cannot be read (so that both are cached)."""
     try:
-        node = parse_tokens(tokenize(text))
-        if depth(node) > MAX_TREE_DEPTH:
+        tokens = tokenize(text)
+        node = parse_tokens(tokens)
+        # a token adds at most two levels, as a division does
+        if len(tokens) > MAX_TREE_DEPTH // 2 and depth(node) > MAX_TREE_DEPTH:
             return OverBudget(f"nested deeper than {MAX_TREE_DEPTH}")
         return node
     except Unreadable as error:

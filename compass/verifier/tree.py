@@ -76,8 +76,15 @@ KINDS = frozenset(
 _LEAVES = frozenset(["num", "sym", "const", "word", "named set"])
 
 
+_walked: dict[int, tuple[Node, list[Node]]] = {}
+"""The latest walks by the node's identity: a comparison asks for the same one a dozen times."""
+
+
 def walk(node: Node) -> list[Node]:
-    """The node and everything below it, in no particular order."""
+    """The node and everything below it, in no particular order; not to be changed by the caller."""
+    known = _walked.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
     found, stack = [], [node]
     while stack:
         item = stack.pop()
@@ -87,6 +94,9 @@ def walk(node: Node) -> list[Node]:
             if head in _LEAVES:
                 continue
         stack += [part for part in item if part.__class__ is tuple]
+    if len(_walked) >= 32:
+        _walked.clear()
+    _walked[id(node)] = node, found
     return found
 
 

@@ -38,6 +38,14 @@ _SAME = {
 SYNONYMS = {other: name for name, others in _SAME.items() for other in (name, *others.split(";"))}
 
 
+_FORMULA = re.compile(r"[\^=<>+*|\[\]&#]|\\(?!text|math|mbox|hbox|operatorname|emph)[A-Za-z{]")
+
+
+def is_formula(text: str) -> bool:
+    """Whether normalised text holds signs that no choice, time, date or prose has: a cheap look before the others."""
+    return _FORMULA.search(text) is not None
+
+
 def wording(text: str) -> str:
     """The words of an answer: lower case, no LaTeX, punctuation or articles; synonyms made one."""
     plain = _TEXT_COMMAND.sub("", text).replace("{", " ").replace("}", " ").replace("\\", " ")
