@@ -18,6 +18,7 @@ MAX_DEPTH = 48
 MAX_TREE_DEPTH = 80
 LIST, RELATION, SETOP, SUM, PRODUCT, SIGN, POWER, POSTFIX = 10, 20, 30, 40, 50, 55, 70, 80
 END: Token = ("end", "")
+_PADDING = [END] * 4  # the last token and those that are looked at beyond it
 
 _INFIX: dict[Token, tuple[int, str]] = {
     **{("cmd", name): (RELATION, "rel") for name in RELATIONS if name.isalpha()},
@@ -46,7 +47,7 @@ class Parser:
     """Reads one token list. `depth` counts nested calls; `bars` the `|...|` that are open."""
 
     def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
+        self.tokens = [*tokens, *_PADDING]
         self.at = 0
         self.depth = 0
         self.bars = 0
@@ -54,21 +55,22 @@ class Parser:
     @property
     def token(self) -> Token:
         """The token to read next; `END` after the last."""
-        return self.tokens[self.at] if self.at < len(self.tokens) else END
+        return self.tokens[self.at]
 
     def peek(self, ahead: int = 1) -> Token:
         """The token `ahead` places after the next."""
-        return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else END
+        return self.tokens[self.at + ahead]
 
     def take(self) -> Token:
         """Read one token."""
-        token = self.token
-        self.at += 1
+        token = self.tokens[self.at]
+        if token is not END:
+            self.at += 1
         return token
 
     def accept(self, *wanted: Token) -> bool:
         """Read the next token if it is one of those wanted."""
-        if self.token in wanted:
+        if self.tokens[self.at] in wanted:
             self.at += 1
             return True
         return False
@@ -97,7 +99,7 @@ class Parser:
             raise OverBudget(f"nested deeper than {MAX_DEPTH}")
         left = atoms.prefix(self)
         while True:
-            token = self.token
+            token = self.tokens[self.at]
             if left[0] == "unit" and power < PRODUCT and (token[0] == "num" or token == ("cmd", "and")):
                 compound = self.compound(left)
                 if compound is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.tree import Node, Unreadable, negate
+from compass.verifier.tree import Node, Unreadable, contains, negate
 
 MAX_ITEMS = 200
 
@@ -95,8 +95,7 @@ def unnamed(node: Node) -> tuple[Node | None, Node]:
 
 def spread(node: Node) -> list[Node]:
     """A node with `±` in it as its two values; any other as itself."""
-    sign = _find_sign(node)
-    if not sign:
+    if not contains(node, "pm") or not _find_sign(node):
         return [node]
     return [_choose(node, plus=True), _choose(node, plus=False)]
 
