@@ -60,8 +60,10 @@ def run_group(
         ReproError: the command's exit status is not 0.
     """
     environment.apply()
-    # A pipe makes Python's output block-buffered; the log is to show a stage's lines as they are written.
-    variables = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
+    # Stages call `python`: this one, whatever is on the path of the process that started the flow. A pipe makes
+    # Python's output block-buffered; the log is to show a stage's lines as they are written.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    variables = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **(env or {})}
     process = subprocess.Popen(
         command,
         cwd=folder,

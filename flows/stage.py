@@ -15,7 +15,11 @@ from prefect import flow, get_run_logger, runtime, task  # noqa: E402
 from flows.repro import dvc_command, parse_parameters, run_group  # noqa: E402
 
 
-@task(name="dvc", task_run_name="dvc {target}")
+def _task_name() -> str:
+    return f"dvc {runtime.task_run.parameters['target'] or 'all stages'}"
+
+
+@task(name="dvc", task_run_name=_task_name)
 def dvc(target: str | None, single: bool, parameters: dict[str, Any] | None, folder: str) -> None:
     """Bring a target up to date with `dvc repro`; the flow run's id is the pipeline run's in MLflow."""
     command = dvc_command(target, single=single, parameters=parameters)

@@ -49,6 +49,13 @@ def test_output_is_streamed_and_a_failure_carries_it(tmp_path: Path) -> None:
     assert lines == ["first", "second"]
 
 
+def test_a_stages_python_is_the_flows_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    lines: list[str] = []
+    run_group(["sh", "-c", "command -v python"], folder=tmp_path, log=lines.append)
+    assert lines == [str(Path(sys.executable).parent / "python")]
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Ctrl-C raises, even where the tests were started in the background, which ignores it."""
