@@ -16,8 +16,8 @@ _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
 _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
-_normalised = lru_cache(maxsize=8192)(normalise)
-_number = lru_cache(maxsize=8192)(quick.read)
+_normalised = lru_cache(maxsize=2048)(normalise)
+_number = lru_cache(maxsize=2048)(quick.read)
 
 
 def verify(*, gold: str, answer: str) -> Verdict:

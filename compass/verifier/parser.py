@@ -244,7 +244,7 @@ def parse_tokens(tokens: list[Token]) -> Node:
     return ("seq", "", "", tuple(brackets.split_rows(items, separators)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Node | Unreadable:
     """The tree of normalised text, or the error that says why it cannot be read (so that both are cached)."""
     try:
