@@ -16,11 +16,11 @@ import json
 import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 GRADERS = ("compass", "math_verify", "verl_math_dapo", "verl_math_reward")
+SHORT_S = 5.0
 SCRIPT = Path(__file__).with_name("verifier_graders.py")
 
 
@@ -85,7 +85,14 @@ def measure(grader: Grader, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "p50_ms": round(times[len(times) // 2] * 1e3, 4),
         "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 4),
         "max_ms": round(times[-1] * 1e3, 3),
+        "seconds": round(sum(times), 3),
     }
+
+
+def middle(passes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The pass of middle speed: a fast grader is done in a tenth of a second, which any other process can spoil."""
+    ordered = sorted(passes, key=lambda row: row["pairs_per_second"])
+    return {**ordered[len(ordered) // 2], "passes": len(passes)}
 
 
 def read_cases(paths: list[Path]) -> dict[str, list[dict[str, Any]]]:
@@ -145,26 +152,30 @@ def main() -> int:
         "--python", action="append", default=[], metavar="GRADER=PYTHON", help="the interpreter of one grader"
     )
     parser.add_argument("--timeout", type=float, default=10.0)
+    parser.add_argument("--passes", type=int, default=9, help="passes of a grader that takes less than 5 s for one")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
     pythons = dict(item.split("=", 1) for item in args.python)
     results: dict[str, list[dict[str, Any]]] = {}
     for name, rows in read_cases(args.cases).items():
-        results[name] = []
-        for grader_name in args.graders:
-            grader = Grader(grader_name, pythons.get(grader_name, sys.executable), args.timeout)
-            started = time.perf_counter()
-            if not grader.start():
-                print(f"{name:12s} {grader_name:18s} missing: its package cannot be imported by {grader.python}")
-                continue
-            row = measure(grader, rows)
-            grader.stop()
-            results[name].append(row)
+        passes: dict[str, list[dict[str, Any]]] = {}
+        for number in range(args.passes):
+            for grader_name in args.graders:
+                if number and (grader_name not in passes or passes[grader_name][0]["seconds"] > SHORT_S):
+                    continue
+                grader = Grader(grader_name, pythons.get(grader_name, sys.executable), args.timeout)
+                if grader.start():  # anew for every pass: no answer is remembered
+                    passes.setdefault(grader_name, []).append(measure(grader, rows))
+                    grader.stop()
+                else:
+                    print(f"{name:12s} {grader_name:18s} missing: its package cannot be imported by {grader.python}")
+        results[name] = [middle(found) for found in passes.values()]
+        for row in results[name]:
             print(
-                f"{name:12s} {grader_name:18s} accuracy {row['accuracy']:.4f}  false positives {row['false positive']:3d}  "
+                f"{name:12s} {row['grader']:18s} accuracy {row['accuracy']:.4f}  false positives {row['false positive']:3d}  "
                 f"false negatives {row['false negative']:4d}  {row['pairs_per_second']:9.1f} pairs/s  p50 {row['p50_ms']:.3f} ms  "
-                f"p99 {row['p99_ms']:.3f} ms  max {row['max_ms']:.1f} ms  ({time.perf_counter() - started:.0f} s)",
+                f"p99 {row['p99_ms']:.3f} ms  max {row['max_ms']:.1f} ms  (passes: {row['passes']})",
                 flush=True,
             )
     if args.json:
