@@ -31,7 +31,6 @@ _INFIX: dict[Token, tuple[int, str]] = {
     ("cmd", "mod"): (PRODUCT, "mod"), ("cmd", "bmod"): (PRODUCT, "mod"), ("op", ":"): (SETOP + 5, ":"), ("cmd", "colon"): (SETOP + 5, ":"),
     ("cmd", "choose"): (PRODUCT, "choose"),
     **{("cmd", name): (POSTFIX, "currency") for name in ("dollar", "euro", "pounds", "yen")},
-    **{("cmd", name): (POSTFIX, "currency") for name in ("dollar", "euro", "pounds", "yen")},
     ("op", "^"): (POWER, "^"), ("op", "!"): (POSTFIX, "!"), ("op", "%"): (POSTFIX, "%"), ("op", "'"): (POSTFIX, "'"),
     ("cmd", "circ"): (POSTFIX, "deg"), ("cmd", "degree"): (POSTFIX, "deg"), ("cmd", "percent"): (POSTFIX, "%"), ("op", "_"): (POSTFIX, "_"),
 }  # fmt: skip
