@@ -11,13 +11,13 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
-    "profile": ("compass.profiles", "put a complete parameter set in force, compare two, list them"),
-    "verify": ("compass.verifier.command", "compare two answers, or a file of pairs, and say how it was decided"),
-    "curate": ("compass.curation.curate_command", "run the data stages alone on any files"),
-    "why": ("compass.curation.why_command", "one problem's whole story, by its id or its text"),
-    "ledger": ("compass.curation.ledger_command", "count, filter and sample the rows that curation dropped"),
-    "card": ("compass.curation.card_command", "the data card of a curated set"),
-    "rl": ("compass.rl.command", "show what an RL stage would run with"),
+    "profile": ("compass.commands.profile", "put a complete parameter set in force, compare two, list them"),
+    "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
+    "curate": ("compass.commands.curate", "run the data stages alone on any files"),
+    "why": ("compass.commands.why", "one problem's whole story, by its id or its text"),
+    "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
+    "card": ("compass.commands.card", "the data card of a curated set"),
+    "rl": ("compass.commands.rl", "show what an RL stage would run with"),
 }
 """Subcommand to the module that holds it and one line of help."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -12,7 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.records import LEDGER, RECORD, RecordError, atomic_path, check_counts, count_reasons, write_records
+from compass.files import write_json
+from compass.ledger import LEDGER, check_counts, count_reasons
+from compass.records import RECORD, RecordError, write_records
 from compass.settings import Settings, SettingsError, load_settings
 
 
@@ -40,14 +41,6 @@ def write_split(
     write_records(Path(folder) / "kept.parquet", kept.select(RECORD.names).cast(RECORD))
     reasons = count_reasons(dropped.column("reason").to_pylist())
     return Summary(stage, read=read, kept=kept.num_rows, dropped=reasons, metrics=metrics)
-
-
-def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main(

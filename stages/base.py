@@ -11,9 +11,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from compass.base.origin import Origin, folder_digest, write_origin
+from compass.base.origin import Origin, write_origin
 from compass.base.pretrain import PretrainError, pretrain
 from compass.base.resolve import ModelError, resolve
+from compass.files import folder_digest
 from compass.settings import Settings
 from stages._stage import Summary, main
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from compass.curriculum.curriculum import curriculum
 from compass.curriculum.select import Selection
-from compass.records import RecordError, count_reasons, read_records
+from compass.ledger import count_reasons
+from compass.records import RecordError, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split
 

@@ -18,10 +18,11 @@ from rich.console import Console
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
 from compass.evaluation.table import scores_table
-from compass.records import atomic_path, read_records
+from compass.files import atomic_path, write_json
+from compass.records import read_records
 from compass.sampling.models import SamplingError
 from compass.settings import Settings
-from stages._stage import Summary, main, write_json
+from stages._stage import Summary, main
 
 BENCHMARKS = Path("data/collect/benchmarks.parquet")
 MODELS = Path("models")

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from compass.files import atomic_path
 from compass.grading.grade import fill_levels, sample_rollouts
-from compass.records import atomic_path, read_records, split
+from compass.ledger import split
+from compass.records import read_records
 from compass.sampling.models import SamplingError
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split

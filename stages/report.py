@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from compass import provenance
-from compass.curation.data_card import pipeline_card
-from compass.curation.outputs import open_outputs
-from compass.records import atomic_path
+from compass.files import atomic_path
+from compass.report.data_card import pipeline_card
 from compass.report.page import render
 from compass.report.results import read_results
+from compass.report.rows import open_outputs
 from compass.settings import Settings
 from compass.tracking import run_page
 from stages._stage import Summary, main

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.curation.verifiable import verifiable
-from compass.records import RecordError, count_reasons, read_records
+from compass.ledger import count_reasons
+from compass.records import RecordError, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,20 +17,6 @@ class Origin:
     name: str
     revision: str
     digest: str
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, read piece by piece."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def folder_digest(folder: Path, patterns: Iterable[str] = ("*.safetensors",)) -> str:
-    """SHA-256 over names and contents of the files in `folder` that match, in order of name."""
-    digest = hashlib.sha256()
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
-        digest.update(f"{path.name}\0{file_digest(path)}\n".encode())
-    return digest.hexdigest()
 
 
 def write_origin(folder: Path, origin: Origin) -> None:

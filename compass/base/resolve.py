@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from compass.base.origin import Origin, file_digest, folder_digest
+from compass.base.origin import Origin
+from compass.files import file_digest, folder_digest
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 _REST = ("config.json", "generation_config.json", "tokenizer*", "vocab.*", "merges.txt", "special_tokens_map.json")

@@ -24,8 +24,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.curation.outputs import SUMMARY, digest
-from compass.records import LEDGER, atomic_path, check_counts, count_reasons, write_records
+from compass.files import atomic_path, file_digest
+from compass.ledger import LEDGER, check_counts, count_reasons
+from compass.records import write_records
+from compass.report.rows import SUMMARY
 from compass.settings import Collect, Dedup, Denoise, Source, Verify
 
 
@@ -56,10 +58,10 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
         SourceError: a source cannot be read.
         RecordError: rows were lost.
     """
-    from compass.curation.data_card import write_card
     from compass.curation.dedup import dedup
     from compass.curation.denoise import denoise
     from compass.curation.verifiable import verifiable
+    from compass.report.data_card import write_card
     from compass.sources.collect import collect, collect_benchmarks
 
     out.mkdir(parents=True, exist_ok=True)
@@ -101,7 +103,7 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
     write_records(out / "kept.parquet", records)
     write_records(out / "dropped.parquet", dropped)
     write_card(out, summary, records, dropped)
-    summary["files"] = {path.name: digest(path) for path in sorted(out.iterdir()) if path.is_file()}
+    summary["files"] = {path.name: file_digest(path) for path in sorted(out.iterdir()) if path.is_file()}
     with atomic_path(out / SUMMARY) as temporary:
         temporary.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     log.finish(out)
@@ -114,7 +116,7 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     Returns:
         Kept and dropped (`not_selected`) rows.
     """
-    from compass.records import Drop, Reason, split
+    from compass.ledger import Drop, Reason, split
 
     keys = [hashlib.blake2b(f"{seed}\x00{id_}".encode(), digest_size=8).digest() for id_ in records["id"].to_pylist()]
     chosen = set(sorted(range(len(keys)), key=keys.__getitem__)[:count])

@@ -24,7 +24,7 @@ import pyarrow as pa
 from compass.curation.clusters import jaccard_between, sorted_sets
 from compass.curation.minhash import hash_ngrams
 from compass.curation.words import NO_NUMBERS, Words, split_words
-from compass.records import Drop, Reason, Verdict
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 CHUNK = 10_000
@@ -91,7 +91,7 @@ class Benchmarks:
             found += self._find(split_words(problems.slice(low, CHUNK)))
         return found
 
-    def check(self, records: pa.Table) -> list[Verdict]:
+    def check(self, records: pa.Table) -> list[Drop | None]:
         """A verdict for each record; the evidence names benchmark, item, rule and score."""
         answers = records.column("answer").to_pylist()
         return [

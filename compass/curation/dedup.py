@@ -17,7 +17,7 @@ from compass.curation.duplicates import Groups, find
 from compass.curation.minhash import hash_ngrams
 from compass.curation.survivor import settle
 from compass.curation.words import split_words
-from compass.records import Verdict, split
+from compass.ledger import Drop, split
 from compass.settings import Dedup
 
 _NEEDED = ("id", "source", "problem", "answer", "solution", "solve_rate")
@@ -42,7 +42,7 @@ def dedup(
         row's) and `cluster_size`.
     """
     groups = groups or find(records.column("problem"), settings)
-    verdicts: list[Verdict] = [None] * records.num_rows
+    verdicts: list[Drop | None] = [None] * records.num_rows
     heads = np.arange(records.num_rows)
     rank = {name: number for number, name in enumerate(sources)}
     for members, rows, similarity in _clusters(records, _several(groups.cluster), settings.ngram):

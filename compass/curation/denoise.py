@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from compass.curation.decontamination import Benchmarks
 from compass.curation.parallel import in_processes
-from compass.records import Drop, Verdict, split
+from compass.ledger import Drop, split
 from compass.settings import Denoise
 
 BATCH = 2_000
@@ -44,7 +44,7 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     return split(records, verdicts, "denoise")
 
 
-def _whole_item(found: Verdict) -> bool:
+def _whole_item(found: Drop | None) -> bool:
     return found is not None and found.evidence["rule"] != "coverage"
 
 
@@ -53,7 +53,7 @@ def _also(noisy: Drop, contaminated: Drop) -> Drop:
     return Drop(noisy.reason, {**noisy.evidence, "also_contaminated": item})
 
 
-def check_noise(records: pa.Table, settings: Denoise) -> list[Verdict]:
+def check_noise(records: pa.Table, settings: Denoise) -> list[Drop | None]:
     """A verdict of the noise filters for each record, on all cores where there are enough rows to pay for it."""
     batches = records.combine_chunks().to_batches(BATCH)
     if records.num_rows < ALONE:
@@ -70,12 +70,12 @@ def pack(batch: pa.RecordBatch) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _check_packed(work: tuple[bytes, Denoise]) -> list[Verdict]:
+def _check_packed(work: tuple[bytes, Denoise]) -> list[Drop | None]:
     packed, settings = work
     return _check(pa.ipc.open_stream(packed).read_all().to_pylist(), settings)
 
 
-def _check(records: list[dict[str, Any]], settings: Denoise) -> list[Verdict]:
+def _check(records: list[dict[str, Any]], settings: Denoise) -> list[Drop | None]:
     from compass.curation import noise
 
     return [noise.check(record, settings) for record in records]

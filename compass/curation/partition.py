@@ -27,7 +27,7 @@ from compass.curation.clusters import join, roots, sorted_sets
 from compass.curation.duplicates import RECALL, Groups, first_equal
 from compass.curation.minhash import band_keys, bands, hash_ngrams, permutations, signatures
 from compass.curation.words import split_words
-from compass.records import LEDGER
+from compass.ledger import LEDGER
 from compass.settings import Dedup
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any
 
 from compass.curation.words import split_words
-from compass.records import Drop, Reason, Verdict
+from compass.ledger import Drop, Reason
 
 PHRASING = frozenset(
     re.findall(
@@ -49,7 +49,7 @@ def settle(
     similarity: Callable[[int, int], float],
     rank: dict[str, int],
     conflicts: str = "majority",
-) -> tuple[list[int], list[Verdict]]:
+) -> tuple[list[int], list[Drop | None]]:
     """Apply the rules above to one cluster.
 
     Args:
@@ -90,7 +90,7 @@ def _settle_one(
     exact: Sequence[int],
     similarity: Callable[[int, int], float],
     conflicts: str,
-    verdicts: list[Verdict],
+    verdicts: list[Drop | None],
 ) -> int:
     """Fill the verdicts of one problem's rows, given in order of preference; returns the survivor."""
     support: dict[int, set[str]] = {}

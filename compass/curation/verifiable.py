@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.records import Drop, Reason, Verdict, split
+from compass.ledger import Drop, Reason, split
 from compass.settings import Verify
 
 Pairs = Sequence[tuple[str, str]]
@@ -49,7 +49,7 @@ def verifiable(
     unique = list(dict.fromkeys(golds))
     kinds = {gold: answer_type(gold) for gold in unique}
     found = check_golds(unique, settings, kinds, processes=processes)
-    verdicts: list[Verdict] = [found[gold] for gold in golds]
+    verdicts: list[Drop | None] = [found[gold] for gold in golds]
     if rollouts:
         ids = records.column("id").to_pylist()
         for row, (id_, gold) in enumerate(zip(ids, golds, strict=True)):
@@ -62,7 +62,7 @@ def verifiable(
 
 def check_golds(
     golds: Sequence[str], settings: Verify, kinds: dict[str, str], *, processes: int | None = None
-) -> dict[str, Verdict]:
+) -> dict[str, Drop | None]:
     """For each gold the verdict of the verifier on the gold alone; `kinds` holds the golds' answer types."""
     from compass.verifier import verify_many
 
@@ -75,7 +75,7 @@ def check_golds(
     return {gold: _gold_verdict(gold, kinds[gold], settings, outcomes) for gold in golds}
 
 
-def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[str, str], Any]) -> Verdict:
+def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[str, str], Any]) -> Drop | None:
     if len(words := prose_words(gold)) > settings.max_text_words and kind == "text":
         return Drop(
             Reason.UNREADABLE_GOLD, {"answer": gold[:200], "words": len(words), "limit": settings.max_text_words}
@@ -153,7 +153,7 @@ def suspicious(
     rollouts: Sequence[tuple[str | None, bool]],
     settings: Verify,
     equal: Callable[[str, str], bool] | None = None,
-) -> Verdict:
+) -> Drop | None:
     """Whether a problem's rollouts agree on one answer that is not the gold.
 
     Args:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from compass.curriculum.levels import source_levels
 from compass.curriculum.select import Selection, select
-from compass.records import Drop, Reason, Verdict, split
+from compass.ledger import Drop, Reason, split
 from compass.settings import RL_STAGES, Curriculum
 
 
@@ -50,7 +50,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
     return kept, dropped, chosen
 
 
-def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Verdict:
+def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Drop | None:
     lowest, highest = settings.solve_rate
     rate = row["solve_rate"]
     if level is None:

@@ -32,7 +32,7 @@ def read_results(folder: str | Path = ".") -> Results:
     Raises:
         RecordError: a file is not what its stage writes; the message names it.
     """
-    from compass.curation.planted import measure_folder
+    from compass.report.planted import measure_folder
 
     folder = Path(folder)
     summaries = {stage: found for stage in STAGES if (found := _read_json(folder / "metrics" / f"{stage}.json"))}

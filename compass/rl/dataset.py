@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compass.files import atomic_path
 from compass.prompts import chat_messages
-from compass.records import RecordError, atomic_path
+from compass.records import RecordError
 from compass.settings import Rl
 
 

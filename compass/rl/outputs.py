@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.records import atomic_path
+from compass.files import atomic_path
 
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "config.json")
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compass.records import atomic_path
+from compass.files import atomic_path
 from compass.sampling.engine import PROMPT_TOO_LONG, Engine
 from compass.sampling.models import Model, SamplingError, model_digest
 from compass.sampling.progress import SamplingProgress

@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.records import LEDGER, RECORD, Drop, Reason, count_reasons, record_id, split, table
+from compass.ledger import LEDGER, Drop, Reason, count_reasons, split
+from compass.records import RECORD, record_id, table
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
 from compass.sources.hub import hub_rows, is_commit, resolve_commit

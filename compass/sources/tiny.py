@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.records import atomic_path
+from compass.files import atomic_path
 from compass.settings import Generator, SettingsError
 from compass.sources import tiny_planting as planting
 from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_solution

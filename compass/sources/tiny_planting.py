@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from compass.records import Reason
+from compass.ledger import Reason
 from compass.sources.tiny_problems import Problem
 
 NEAR_SIMILARITY = 0.82

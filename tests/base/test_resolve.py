@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compass.base.origin import Origin, folder_digest, read_origin, write_origin
+from compass.base.origin import Origin, read_origin, write_origin
 from compass.base.resolve import ModelError, resolve
 from compass.base.tokenizer import train_tokenizer
+from compass.files import folder_digest
 
 
 @pytest.fixture(scope="module")

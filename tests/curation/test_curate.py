@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.curation.outputs import digest, read_summary
-from compass.curation.text import printable
-from compass.records import LEDGER, RecordError, record_id
+from compass.files import file_digest
+from compass.ledger import LEDGER
+from compass.records import RecordError, record_id
+from compass.report.rows import read_summary
+from compass.report.text import printable
 
 ITEM = "A farmer has 17 sheep and buys 25 more at the market on Monday. How many sheep does the farmer have then?"
 WORDY = (
@@ -74,7 +76,7 @@ def test_two_runs_give_the_same_bytes(files, curated, tmp_path):
     names = sorted(path.name for path in curated.iterdir())
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     for name in names:
-        assert digest(tmp_path / name) == digest(curated / name), name
+        assert file_digest(tmp_path / name) == file_digest(curated / name), name
 
 
 def test_selection_is_a_stable_sample(files, curated, tmp_path):
@@ -115,7 +117,7 @@ def test_a_killed_run_leaves_nothing_that_counts_and_the_next_ends_right(files, 
     subprocess.run([sys.executable, "-m", "compass.cli", *command(files, tmp_path)], check=True, capture_output=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in curated.iterdir())
     for path in curated.iterdir():
-        assert digest(tmp_path / path.name) == digest(path), path.name
+        assert file_digest(tmp_path / path.name) == file_digest(path), path.name
 
 
 @pytest.mark.parametrize(

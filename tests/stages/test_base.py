@@ -2,8 +2,9 @@
 
 import pytest
 
-from compass.base.origin import folder_digest, read_origin
+from compass.base.origin import read_origin
 from compass.base.pretrain import PretrainError
+from compass.files import folder_digest
 from compass.settings import load_settings
 from stages import base
 

@@ -7,7 +7,8 @@ import pytest
 
 import stages.dedup
 import stages.denoise
-from compass.records import LEDGER, RECORD, RecordError, record_id, table, write_records
+from compass.ledger import LEDGER
+from compass.records import RECORD, RecordError, record_id, table, write_records
 from compass.settings import load_settings
 
 TEXT = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"

@@ -5,7 +5,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from compass.records import LEDGER, RECORD, read_records, table, write_records
+from compass.ledger import LEDGER
+from compass.records import RECORD, read_records, table, write_records
 from compass.settings import Settings, load_settings
 from stages import evaluate, grade
 

@@ -25,7 +25,7 @@ from compass.curation.noise.proof import proof
 from compass.curation.noise.true_false import true_false
 from compass.curation.noise.truncated import truncated
 from compass.curation.noise.yes_no import yes_no
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 Filter = Callable[[dict, Denoise], Drop | None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import excerpt
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

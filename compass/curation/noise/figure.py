@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import excerpt, without_figures
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _CODE = re.compile(r"\[/?asy\]|\\begin\{(?:asy|tikzpicture|pspicture|picture)\}|\\psset|\bdraw\(\(", re.I)

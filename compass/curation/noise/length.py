@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 

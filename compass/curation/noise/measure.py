@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.curation.noise import FILTERS
-from compass.records import Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import ASK, excerpt, sentences, without_figures
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _START = r"(?:^|\n)\s*(?:[-*]\s+)?(?:\*\*)?"

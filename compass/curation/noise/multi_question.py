@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import sentences, without_figures
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _QUOTED = re.compile(r'"[^"]{0,300}"|“[^”]{0,300}”|``[^`\']{0,300}\'\'|(?<!\w)\'[^\'\n]{8,200}\?\'')

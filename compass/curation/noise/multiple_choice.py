@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import ASK, excerpt, without_figures
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"

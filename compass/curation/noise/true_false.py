@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import excerpt
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 _GOLD = re.compile(

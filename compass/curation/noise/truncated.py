@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.text import without_figures
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 # No "is", "of", "that", "if", "to", "for", "with": sentences to complete end so.

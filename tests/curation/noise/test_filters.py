@@ -7,7 +7,7 @@ import time
 import pytest
 
 from compass.curation import noise
-from compass.records import Drop, Reason
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise, SettingsError, load_settings
 
 SETTINGS = Denoise()

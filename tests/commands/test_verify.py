@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.verifier import command
+from compass.commands import verify as command
 
 
 def call(*words: str) -> int:

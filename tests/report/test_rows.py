@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.curation import card_command
-from compass.records import Drop, Reason, split, write_records
+from compass.commands import card as card_command
+from compass.ledger import Drop, Reason, split
+from compass.records import write_records
 
 TEXT = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from compass.cli import COMMANDS, main
-from compass.profiles import diff
+from compass.commands.profile import diff
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

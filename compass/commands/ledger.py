@@ -37,8 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print counts or rows; returns 0, or 1 after saying what is wrong."""
-    from compass.curation.outputs import by_reason, choose, open_outputs
     from compass.records import RecordError
+    from compass.report.rows import by_reason, choose, open_outputs
 
     try:
         ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
@@ -77,7 +77,7 @@ def _count(rows: list[dict[str, Any]]) -> None:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from compass.curation.text import printable
+    from compass.report.text import printable
 
     for row in rows:
         print(
@@ -89,7 +89,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _write(path: Path, ledger: pa.Table) -> None:
-    from compass.records import atomic_path
+    from compass.files import atomic_path
 
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for batch in ledger.to_batches(max_chunksize=10_000):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compass.records import LEDGER, RecordError
+from compass.files import file_digest
+from compass.ledger import LEDGER
+from compass.records import RecordError
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum")
 """Stages of the pipeline that write kept and dropped rows, in their order."""
@@ -99,15 +100,9 @@ def read_summary(folder: Path) -> dict[str, Any]:
         raise RecordError(f"{path}: no such file; the run of `compass curate` did not end, start it again")
     summary = json.loads(path.read_text(encoding="utf-8"))
     for name, expected in summary["files"].items():
-        if not (folder / name).exists() or digest(folder / name) != expected:
+        if not (folder / name).exists() or file_digest(folder / name) != expected:
             raise RecordError(f"{folder / name}: not the file that {path} describes; run `compass curate` again")
     return summary
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:

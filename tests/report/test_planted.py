@@ -5,8 +5,8 @@ import pytest
 
 from compass.curation.dedup import dedup
 from compass.curation.denoise import denoise
-from compass.curation.planted import measure
 from compass.records import RecordError
+from compass.report.planted import measure
 from compass.settings import load_settings
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from compass.curation.outputs import Outputs, rewards, rollouts
-from compass.curation.text import printable
 from compass.records import RecordError
+from compass.report.rows import Outputs, rewards, rollouts
+from compass.report.text import printable
 
 MEANING = {
     "exact_duplicate": "it has the same tokens as its twin",

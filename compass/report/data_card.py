@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.curation.svg import bars
-from compass.curation.text import printable
-from compass.records import atomic_path
+from compass.files import atomic_path
+from compass.report.svg import bars
+from compass.report.text import printable
 
 if TYPE_CHECKING:
-    from compass.curation.outputs import Outputs
+    from compass.report.rows import Outputs
 
 LENGTHS = (0, 50, 100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 4_000)
 """Lower ends of the classes of problem length, in characters."""
@@ -65,7 +65,8 @@ def write_card(folder: Path, summary: Mapping[str, Any], kept: pa.Table, dropped
 
 def pipeline_card(outputs: Outputs, folder: Path) -> list[Path]:
     """Write the card of a pipeline's data: the rows that the last data stage kept; returns the card's paths."""
-    from compass.records import count_reasons, read_records
+    from compass.ledger import count_reasons
+    from compass.records import read_records
 
     tables = {stage: read_records(path) for stage, path in outputs.kept.items()}
     kept, dropped = list(tables.values())[-1], outputs.ledger()

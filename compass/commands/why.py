@@ -23,9 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the story; returns 0, or 1 when nothing is found."""
-    from compass.curation.outputs import open_outputs, search
-    from compass.curation.why import story
     from compass.records import RecordError
+    from compass.report.rows import open_outputs, search
+    from compass.report.story import story
 
     query = " ".join(args.query)
     try:

@@ -33,9 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the card; returns 0, or 1 after saying what is wrong."""
-    from compass.curation.data_card import pipeline_card, write_card
-    from compass.curation.outputs import open_outputs
     from compass.records import RecordError, read_records
+    from compass.report.data_card import pipeline_card, write_card
+    from compass.report.rows import open_outputs
 
     try:
         outputs = open_outputs(args.data)

@@ -1,0 +1,128 @@
+"""The ledger of dropped rows: why a row was dropped, on what evidence, and that no row is lost.
+
+Every curation stage writes the rows it keeps and the rows it drops; a dropped row says which stage dropped it, for
+which reason (one of `Reason`) and on what evidence. `split` checks that no row is lost between the two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+
+from compass.records import RECORD, RecordError
+
+LEDGER = (
+    RECORD.append(pa.field("stage", pa.string()))
+    .append(pa.field("reason", pa.string()))
+    .append(pa.field("evidence", pa.string()))
+)
+"""Columns of a dropped row: the record, and who dropped it, why, and on what evidence (a JSON object)."""
+
+
+class Reason(StrEnum):
+    """Why a row was dropped: the closed list."""
+
+    # collect
+    EMPTY_PROBLEM = "empty_problem"
+    MISSING_ANSWER = "missing_answer"
+    DUPLICATE_ID = "duplicate_id"
+    TOO_LARGE = "too_large"
+    UNDECODABLE = "undecodable"
+    LICENCE = "licence"
+    # dedup
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    ANSWER_CONFLICT = "answer_conflict"
+    # denoise
+    LINK = "link"
+    IMAGE = "image"
+    FIGURE = "figure"
+    MARKUP = "markup"
+    ENCODING = "encoding"
+    TOO_SHORT = "too_short"
+    TOO_LONG = "too_long"
+    TRUNCATED = "truncated"
+    PROOF = "proof"
+    MULTIPLE_CHOICE = "multiple_choice"
+    TRUE_FALSE = "true_false"
+    YES_NO = "yes_no"
+    MULTI_PART = "multi_part"
+    MULTI_QUESTION = "multi_question"
+    ANSWER_GIVEN = "answer_given"
+    LANGUAGE = "language"
+    CONTAMINATED = "contaminated"
+    # verify
+    UNREADABLE_GOLD = "unreadable_gold"
+    UNSTABLE_GOLD = "unstable_gold"
+    SUSPICIOUS_GOLD = "suspicious_gold"
+    # curriculum
+    UNGRADED = "ungraded"
+    SOLVE_RATE = "solve_rate"
+    NOT_SELECTED = "not_selected"
+
+
+@dataclass(frozen=True)
+class Drop:
+    """What a filter `(record) -> Drop | None` returns against a row; None keeps it.
+
+    `evidence` is what a person needs to check the verdict: the matched text, the twin's id and similarity, the
+    benchmark item. Values must be JSON.
+    """
+
+    reason: Reason
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+def split(
+    records: pa.Table, drops: Sequence[Drop | None], stage: str, *, read: int | None = None
+) -> tuple[pa.Table, pa.Table]:
+    """Split records into kept and dropped by what was decided for each row, and check that the counts add up.
+
+    Args:
+        records: `RECORD` rows.
+        drops: one per row; None keeps it.
+        stage: the stage's name, written into the ledger.
+        read: how many rows the stage read, when `records` is not all of them.
+
+    Returns:
+        The kept rows (`RECORD`) and the dropped rows (`LEDGER`), both in input order.
+
+    Raises:
+        RecordError: kept + dropped is not what was read.
+    """
+    if len(drops) != records.num_rows:
+        raise RecordError(f"{stage}: {len(drops)} decisions for {records.num_rows} rows")
+    mask = pa.array([drop is None for drop in drops], type=pa.bool_())
+    kept = records.filter(mask)
+    dropped_for = [drop for drop in drops if drop is not None]
+    dropped = records.filter(pa.compute.invert(mask))
+    for name, values in (
+        ("stage", [stage] * len(dropped_for)),
+        ("reason", [str(drop.reason) for drop in dropped_for]),
+        ("evidence", [json.dumps(drop.evidence, ensure_ascii=False, sort_keys=True) for drop in dropped_for]),
+    ):
+        dropped = dropped.append_column(pa.field(name, pa.string()), pa.array(values, type=pa.string()))
+    check_counts(stage, read=records.num_rows if read is None else read, kept=kept, dropped=dropped)
+    return kept, dropped
+
+
+def check_counts(stage: str, *, read: int, kept: pa.Table, dropped: pa.Table) -> None:
+    """Raise `RecordError` unless every row that was read is kept or dropped."""
+    if kept.num_rows + dropped.num_rows != read:
+        raise RecordError(
+            f"{stage}: read {read} rows but kept {kept.num_rows} and dropped {dropped.num_rows}; "
+            "a row was lost or counted twice"
+        )
+
+
+def count_reasons(dropped: Iterable[str]) -> dict[str, int]:
+    """How often each reason occurs, most frequent first."""
+    counts: dict[str, int] = {}
+    for reason in dropped:
+        counts[reason] = counts.get(reason, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
