@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.verifier import Outcome, answer_type, extract_answer, verify, verify_many
-from compass.verifier.normalise import normalise
+from compass.verifier.reading.normalise import normalise
 
 _EXIT = {Outcome.EQUAL: 0, Outcome.DIFFERENT: 1, Outcome.UNRECOGNISED: 2}
 

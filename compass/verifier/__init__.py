@@ -6,11 +6,11 @@
 Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
 """
 
-from compass.verifier.core import verify
+from compass.verifier.answer_type import answer_type
+from compass.verifier.batch import verify_many
 from compass.verifier.extract import extract_answer
-from compass.verifier.kinds import answer_type
-from compass.verifier.many import verify_many
 from compass.verifier.reward import reward
 from compass.verifier.verdict import Outcome, Verdict
+from compass.verifier.verify import verify
 
 __all__ = ["Outcome", "Verdict", "answer_type", "extract_answer", "reward", "verify", "verify_many"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compass.verifier.core import verify
 from compass.verifier.extract import extract_answer
+from compass.verifier.verify import verify
 
 
 def reward(response: str, gold: str) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from compass.verifier.core import verify
 from compass.verifier.extract import extract_answer
+from compass.verifier.verify import verify
 
 
 def compute_score(

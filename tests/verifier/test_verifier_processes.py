@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from compass.verifier import lastresort, reward, verify, verify_many
+from compass.verifier import reward, verify, verify_many
+from compass.verifier.comparing import sympy_client
 from compass.verifier.verl_reward import compute_score
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,7 @@ def judge(pair: tuple[str, str]) -> bool:
 @pytest.fixture(autouse=True)
 def _patient_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough processor time for sympy, whatever else the machine does."""
-    monkeypatch.setattr(lastresort, "SECONDS", 1.0)
+    monkeypatch.setattr(sympy_client, "SECONDS", 1.0)
 
 
 def test_threads_agree_with_one_thread() -> None:
@@ -64,16 +65,16 @@ def test_other_processes_start_their_own_sympy(method: str) -> None:
 
 
 def test_sympy_is_ended_at_its_deadline_and_serves_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lastresort, "SECONDS", 0.02)
+    monkeypatch.setattr(sympy_client, "SECONDS", 0.02)
     verdict = verify(gold="1", answer=r"\int_0^{\infty} x^{x^{x}} \sin(x^{99}) dx")
     assert (verdict.outcome, verdict.detail) == ("unrecognised", "out of time or memory")
-    monkeypatch.setattr(lastresort, "SECONDS", 1.0)
+    monkeypatch.setattr(sympy_client, "SECONDS", 1.0)
     assert judge(PAIRS[1])
 
 
 def test_a_sympy_process_that_dies_is_started_again() -> None:
     assert judge(PAIRS[1])
-    process = lastresort._client.process
+    process = sympy_client._client.process
     assert process is not None
     process.kill()
     process.wait()
@@ -88,7 +89,7 @@ class Interrupted:
 
 
 def test_an_interrupted_question_leaves_no_answer_for_the_next() -> None:
-    client = lastresort._Client()
+    client = sympy_client._Client()
     tree = ["num", "1/2"]
     question = {"left": tree, "right": tree, "seconds": 1.0}
     client.ask(question)

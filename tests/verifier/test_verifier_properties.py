@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compass.verifier import Outcome, verify
-from compass.verifier.normalise import normalise
+from compass.verifier.reading.normalise import normalise
 
 COMMON = settings(max_examples=150, deadline=None, derandomize=True)
 integers = st.integers(-999, 999)

@@ -1,4 +1,4 @@
-"""The process that runs sympy: started as a script by `lastresort`, it imports nothing of this package.
+"""The process that runs sympy: started as a script by `sympy_client`, it imports nothing of this package.
 
 It reads one JSON request a line and answers with one JSON line. A child forked after the import does the work; the
 kernel ends it when its processor time is spent (`ITIMER_PROF`, whose default action ends a process even inside C

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from compass.verifier import quick, structure, words, work
-from compass.verifier.normalise import MAX_LENGTH, normalise
-from compass.verifier.parser import parse
-from compass.verifier.scalar import numbers
+from compass.verifier import budget
+from compass.verifier.comparing import structure
+from compass.verifier.comparing.scalar import numbers
+from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.parser import parse
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
@@ -17,7 +19,7 @@ _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _normalised = lru_cache(maxsize=2048)(normalise)
-_number = lru_cache(maxsize=2048)(quick.read)
+_number = lru_cache(maxsize=2048)(plain_number.read)
 
 
 def verify(*, gold: str, answer: str) -> Verdict:
@@ -79,19 +81,19 @@ def _split(text: str) -> tuple[str, str]:
 
 def _words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
-    if words.is_formula(gold) or words.is_formula(answer):
+    if wording.is_formula(gold) or wording.is_formula(answer):
         return None
-    letters = words.choice(gold), words.choice(answer)
+    letters = wording.choice(gold), wording.choice(answer)
     if letters[0] is not None and letters[0] == letters[1]:
         return Finding(True, "text", f"choice {letters[0]}")
-    times = words.clock(gold), words.clock(answer)
+    times = wording.clock(gold), wording.clock(answer)
     if times[0] is not None and times[1] is not None:
         return Finding(times[0] == times[1], "text", "times of day")
-    first, second = words.wording(gold), words.wording(answer)
-    prose = words.is_prose(gold), words.is_prose(answer)
+    first, second = wording.wording(gold), wording.wording(answer)
+    prose = wording.is_prose(gold), wording.is_prose(answer)
     if first == second and all(prose):
         return Finding(True, "text", "the same words")
-    dates = words.date(gold), words.date(answer)
+    dates = wording.date(gold), wording.date(answer)
     if dates[0] is not None and dates[1] is not None:
         return Finding(dates[0] == dates[1], "text", "dates")
     if all(prose):
@@ -110,12 +112,12 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
 
 def _as_set(text: str) -> str:
     """The set that a text names in words; any other text as it is."""
-    return text if _DIGIT.search(text) else _SETS.get(words.wording(text), text)
+    return text if _DIGIT.search(text) else _SETS.get(wording.wording(text), text)
 
 
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
-    work.start()
+    budget.start()
     left, right = parse(_as_set(gold)), parse(_as_set(answer))
     for side in (right, left):
         if isinstance(side, Unreadable):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from compass.verifier import lastresort, rounding
-from compass.verifier.exact import rational, same_function
-from compass.verifier.numeric import approximate, identical
+from compass.verifier.comparing import rounding, sympy_client
+from compass.verifier.comparing.exact import rational, same_function
+from compass.verifier.comparing.numeric import approximate, identical
+from compass.verifier.reading.units import conversion, is_vague
 from compass.verifier.tree import Node, OverBudget, Unreadable, contains, symbols
-from compass.verifier.units import conversion, is_vague
 from compass.verifier.verdict import Finding
 
 DEGREE, PERCENT = "degree", "percent"
@@ -118,7 +118,7 @@ def values(gold: Node, answer: Node) -> Finding:
         return Finding(exact, "algebra", "as rational functions")
     same = _numeric(gold, answer)
     if same is None and (contains(gold, "big") or contains(answer, "big")):
-        return lastresort.compare(gold, answer)
+        return sympy_client.compare(gold, answer)
     if same is None:
         return Finding(None, "numeric", "no point where both are defined")
     if same or any(names):

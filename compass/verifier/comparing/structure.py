@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from compass.verifier import realset, scalar
-from compass.verifier.exact import rational, same_zeros
-from compass.verifier.matrix import matrix_of
-from compass.verifier.numeric import same_equation
-from compass.verifier.shapes import Shape, bound_name, renamed, shape, unnamed
+from compass.verifier.comparing import real_sets, scalar
+from compass.verifier.comparing.exact import rational, same_zeros
+from compass.verifier.comparing.matrix import matrix_of
+from compass.verifier.comparing.numeric import same_equation
+from compass.verifier.comparing.shapes import Shape, bound_name, renamed, shape, unnamed
+from compass.verifier.reading.wording import wording
 from compass.verifier.tree import Node, OverBudget, Unreadable, contains, symbols
 from compass.verifier.verdict import Finding
-from compass.verifier.words import wording
 
 MAX_PAIRINGS = 200
 _REALS = frozenset(["setop", "relation", "named set"])
@@ -260,16 +260,16 @@ def _sets(gold: Shape, answer: Shape) -> Finding:
         return _relations(gold.node, answer.node)
     first, second = _pieces(gold.node), _pieces(answer.node)
     if first is not None and second is not None:
-        return YES if realset.same(first, second) else no("other sets of numbers")
+        return YES if real_sets.same(first, second) else no("other sets of numbers")
     if gold.kind == answer.kind == "setop" and gold.node[1] == answer.node[1]:
         return _set_operation(gold.node, answer.node)
     return no(f"{gold.kind} against {answer.kind}")
 
 
-def _pieces(node: Node) -> list[realset.Piece] | None:
+def _pieces(node: Node) -> list[real_sets.Piece] | None:
     if node[0] == "unit":
         return _pieces(node[1])
-    return realset.pieces(node)
+    return real_sets.pieces(node)
 
 
 def _set_operation(gold: Node, answer: Node) -> Finding:
@@ -295,7 +295,7 @@ def _relations(gold: Node, answer: Node) -> Finding:
     if symbols(gold) == symbols(answer) and len(symbols(gold)) <= 2:
         first, second = _pieces(gold), _pieces(answer)
         if first is not None and second is not None:
-            return YES if realset.same(first, second) else no("other sets of numbers")
+            return YES if real_sets.same(first, second) else no("other sets of numbers")
     chains = [_rising(node) for node in (gold, answer)]
     if chains[0][0] == chains[1][0] and len(chains[0][1]) == len(chains[1][1]):
         found = _in_order(chains[0][1], chains[1][1])

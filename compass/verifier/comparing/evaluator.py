@@ -12,9 +12,9 @@ from zlib import crc32
 
 from flint import acb, arb, ctx, fmpq
 
-from compass.verifier.exact import MAX_SUM_TERMS, bits, rational
+from compass.verifier.budget import spend_numeric
+from compass.verifier.comparing.exact import MAX_SUM_TERMS, bits, rational
 from compass.verifier.tree import Node, OverBudget, Unreadable, symbols
-from compass.verifier.work import spend_numeric
 
 PRECISION = 128
 EXACT_ARGUMENT = 2_000

@@ -8,8 +8,8 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
+from compass.verifier.budget import spend_exact, sums
 from compass.verifier.tree import Node, OverBudget, Unreadable, symbols, walk
-from compass.verifier.work import spend_exact, sums
 
 MAX_BITS = 20_000
 MAX_WHOLE_BITS = 50_000

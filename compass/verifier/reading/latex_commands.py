@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compass.verifier import atoms, brackets, numerals
-from compass.verifier.matrix import determinant
+from compass.verifier.comparing.matrix import determinant
+from compass.verifier.reading import atoms, brackets, numerals
+from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
 from compass.verifier.tree import ONE, Node, Unreadable, number
-from compass.verifier.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
 
 if TYPE_CHECKING:
-    from compass.verifier.parser import Parser
+    from compass.verifier.reading.parser import Parser
 
 _CONSTANTS = {"pi": "pi", "infty": "inf", "infin": "inf", "infinity": "inf", "inf": "inf", "exponentialE": "e"}
 _ACCENTS = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.verifier.vocabulary import FRACTIONS, GREEK_UNICODE, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
+from compass.verifier.reading.vocabulary import FRACTIONS, GREEK_UNICODE, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
 
 MAX_LENGTH = 4000
 """Longer answers are not read at all."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compass.verifier import atoms
+from compass.verifier.reading import atoms
 from compass.verifier.tree import Node, Unreadable
 
 if TYPE_CHECKING:
-    from compass.verifier.parser import Parser
+    from compass.verifier.reading.parser import Parser
 
 BRACKETS = {
     ("op", "("): ("(", [("op", ")"), ("op", "]")]), ("op", "["): ("[", [("op", "]"), ("op", ")")]),

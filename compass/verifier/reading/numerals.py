@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from compass.verifier import atoms
+from compass.verifier.reading import atoms
 from compass.verifier.tree import Node, OverBudget, Unreadable, number
 
 if TYPE_CHECKING:
-    from compass.verifier.parser import Parser
+    from compass.verifier.reading.parser import Parser
 
 MAX_DIGITS = 1000
 MAX_DECIMAL_EXPONENT = 400

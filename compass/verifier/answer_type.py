@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from compass.verifier import quick, words, work
-from compass.verifier.exact import rational
-from compass.verifier.normalise import MAX_LENGTH, normalise
-from compass.verifier.parser import parse
-from compass.verifier.shapes import shape, unnamed
+from compass.verifier import budget
+from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.shapes import shape, unnamed
+from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.parser import parse
 from compass.verifier.tree import Node, Unreadable, contains, symbols
 
 _PLAIN_KINDS = {
@@ -28,19 +29,19 @@ def answer_type(answer: str) -> str:
     if len(answer) > MAX_LENGTH:
         return "unrecognised"
     text = normalise(answer)
-    number = quick.read(text)
+    number = plain_number.read(text)
     if number is not None:
         if number.mark:
             return "percent" if number.mark == "%" else "quantity"
         return "integer" if number.value.q == 1 else "decimal" if number.literal else "fraction"
-    if words.choice(text) is not None:
+    if wording.choice(text) is not None:
         return "choice"
-    if words.is_prose(text) or words.clock(text) is not None or words.date(text) is not None:
+    if wording.is_prose(text) or wording.clock(text) is not None or wording.date(text) is not None:
         return "text"
     tree = parse(text)
     if isinstance(tree, Unreadable):
-        return "text" if words.is_sentence(text) else "unrecognised"
-    work.start()
+        return "text" if wording.is_sentence(text) else "unrecognised"
+    budget.start()
     try:
         return _type(tree)
     except Unreadable:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from flint import acb, arb, ctx, fmpq
 
-from compass.verifier.evaluator import PRECISION, Evaluator, Undefined, working_precision
+from compass.verifier.comparing.evaluator import PRECISION, Evaluator, Undefined, working_precision
 from compass.verifier.tree import Node, OverBudget, contains, symbols, walk
 
 MAX_NODES = 1_500

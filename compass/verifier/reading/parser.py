@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from compass.verifier import atoms, brackets, numerals
-from compass.verifier.lexer import Token, tokenize
+from compass.verifier.reading import atoms, brackets, numerals
+from compass.verifier.reading.lexer import Token, tokenize
+from compass.verifier.reading.units import conversion, unit_of
+from compass.verifier.reading.vocabulary import RELATIONS
 from compass.verifier.tree import ZERO, Node, OverBudget, Unreadable, depth, negate, number
-from compass.verifier.units import conversion, unit_of
-from compass.verifier.vocabulary import RELATIONS
 
 MAX_DEPTH = 48
 MAX_TREE_DEPTH = 80

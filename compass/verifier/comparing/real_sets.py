@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from compass.verifier.exact import rational
-from compass.verifier.numeric import approximate, identical
+from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.tree import Node, Unreadable, negate, number, symbols
 
 INFINITY: Node = ("const", "inf")
@@ -173,14 +173,14 @@ def _absolute(op: str, inside: Node, bound: Node) -> list[Piece] | None:
 
 
 def _applied_name(node: Node) -> bool:
-    from compass.verifier.shapes import is_name
+    from compass.verifier.comparing.shapes import is_name
 
     return is_name(node)
 
 
 def _linear(op: str, left: Node, right: Node) -> tuple[str, Node] | None:
     """Solve an inequality that is linear in its one variable with rational coefficients."""
-    from compass.verifier.exact import quotient
+    from compass.verifier.comparing.exact import quotient
 
     names = tuple(symbols(left) | symbols(right))
     if len(names) != 1:

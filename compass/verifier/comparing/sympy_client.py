@@ -50,7 +50,7 @@ class _Client:
                     return json.loads(line)
                 self.close()
             raise RuntimeError(
-                "sympy's process ended twice without an answer; run compass/verifier/sympy_worker.py by hand to see why"
+                "sympy's process ended twice without an answer; run compass/verifier/comparing/sympy_worker.py by hand to see why"
             )
 
     def _running(self) -> subprocess.Popen[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from compass.verifier.core import verify
 from compass.verifier.verdict import Verdict
+from compass.verifier.verify import verify
 
 CHUNK = 500
 SMALL = 2_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from compass.verifier.reading.units import UNIT_WORDS
+from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 from compass.verifier.tree import OverBudget, Unreadable
-from compass.verifier.units import UNIT_WORDS
-from compass.verifier.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 
 MAX_TOKENS = 1200
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compass.verifier import brackets, commands, numerals
+from compass.verifier.reading import brackets, latex_commands, numerals
+from compass.verifier.reading.vocabulary import FUNCTIONS
 from compass.verifier.tree import Node, Unreadable, negate
-from compass.verifier.vocabulary import FUNCTIONS
 
 if TYPE_CHECKING:
-    from compass.verifier.parser import Parser
+    from compass.verifier.reading.parser import Parser
 
 LIST, RELATION, SETOP, SUM, PRODUCT, SIGN, POWER, POSTFIX = 10, 20, 30, 40, 50, 55, 70, 80
 
@@ -37,7 +37,7 @@ def prefix(parser: Parser) -> Node:
     if token in brackets.BRACKETS:
         return brackets.bracket(parser, token)
     if kind == "cmd":
-        return commands.read(parser, value)
+        return latex_commands.read(parser, value)
     if kind in ("word", "roman"):
         if value.lower() in _HEDGES and parser.token[0] == "num":
             return parser.expression(RELATION)
@@ -132,7 +132,7 @@ def postfix(parser: Parser, left: Node, name: str) -> Node:
     if name == "%":
         return ("percent", left)
     if name == "currency":
-        return ("unit", left, commands.CURRENCY[parser.tokens[parser.at - 1][1]])
+        return ("unit", left, latex_commands.CURRENCY[parser.tokens[parser.at - 1][1]])
     if name == "deg":
         return ("degree", left)
     if name == "'":
