@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pipeline table test test-fast lint format ui deps lock clean distclean
+.PHONY: help setup pipeline table test test-fast mutation lint format ui deps lock clean distclean
 
 help:  ## list these rules
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -44,6 +44,9 @@ test-fast: $(READY)  ## the tests that start neither vLLM nor verl
 
 # One process a core, a file's tests in one process: they share what is costly to make.
 FAST_TESTS := $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
+
+mutation: $(READY)  ## change small things in the code and see whether the tests notice (ARGS="--help")
+	@$(BIN)/python benchmarks/mutation.py $(ARGS)
 
 lint: $(READY)  ## check style and formatting
 	@$(BIN)/ruff check .

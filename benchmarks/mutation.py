@@ -1,0 +1,409 @@
+"""Change one small thing in the code and see whether the fast tests notice: how much the tests pin down.
+
+    python benchmarks/mutation.py --seed 1 --count 200
+    python benchmarks/mutation.py --seed 1 --count 60 --path compass/grading --scope folder
+    python benchmarks/mutation.py --again work/mutation/1-60-compass-grading-folder.json
+
+Draws a seeded sample of the mutations of benchmarks/mutants.py (the same seed on the same code gives the same sample) and runs,
+in a scratch copy of the working tree, the fast tests that run the changed function: first those that mirror the file
+(compass/X/y.py: tests/X/test_y.py, then the rest of tests/X), then, with --scope all, those of other folders. Which test
+file runs which function is found once with coverage, subprocesses included, and kept in work/mutation/coverage.json;
+after an edit only changed test files are measured again. A function that no measurement saw, and code that runs on import,
+is tested by every test file that imports the file.
+
+A mutant is noticed when a test fails; a run past its time limit, or past 8 GiB of memory, is noticed too, and marked `hang`.
+Survivors that change nothing are named in benchmarks/equivalent_mutants.yaml (file, before, after, why) and
+marked `equivalent`. Ends with a table by folder; OUT is JSON. A run that was killed goes on when called again with
+the same arguments and unchanged files.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import hashlib
+import json
+import os
+import queue
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import mutants
+import yaml
+from coverage import CoverageData
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "work" / "mutation"
+EQUIVALENTS = Path(__file__).with_name("equivalent_mutants.yaml")
+PACKAGES = ("compass", "flows", "stages")
+# Folders of tests whose names differ from those of the code; the longest match counts.
+MIRRORS: dict[str, tuple[str, ...]] = {}
+MEMORY = 8 << 30
+PYTEST = ["-m", "pytest", "-m", "not slow", "-q", "-x", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-rfE"]
+COVERAGE = """
+[run]
+source = {sources}
+parallel = true
+data_file = {data}
+patch = subprocess
+sigterm = true
+disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse,no-sysmon
+"""
+
+
+class Copy:
+    """A scratch copy of the working tree, git's ignored files left out, that subprocesses of the tests import as well."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "house"
+        for name in _files():
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.root / name)
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
+        # Checked by content: a mutant of the same size within the same second must not run the old bytecode.
+        compiling = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", *PACKAGES]
+        subprocess.run([sys.executable, *compiling], cwd=self.root, check=False)
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))},
+            "PYTHONPATH": str(self.root),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # starting takes half as long
+        }
+
+    def test(self, files: list[str], limit: float, prefix: tuple[str, ...] = ()) -> tuple[str, str]:
+        """Runs test files in this order: ("passed" | "failed" | "hang", the first failed test or pytest's last line)."""
+        command = [sys.executable, *prefix, *PYTEST, f"--basetemp={self.root.parent}/t", *files]
+        process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self.environment,
+            start_new_session=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        try:
+            output, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return "hang", f"ran past {limit:.0f} s"
+        finally:
+            _end(process)
+        lines = output.strip().splitlines() or ["no output"]
+        failed = [line.split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        if process.returncode in (0, 5):  # 5: every test of the file is slow
+            return "passed", lines[-1]
+        return "failed", failed[0].split(" ", 1)[1] if failed else lines[-1]
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Ends the process and what it started; a mutant may leave children that hang."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    return sorted(name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file())
+
+
+def _digest(names: list[str]) -> str:
+    made = hashlib.sha256()
+    for name in names:
+        made.update(name.encode() + b"\0" + (ROOT / name).read_bytes() + b"\0")
+    return made.hexdigest()[:16]
+
+
+class CoverageMap:
+    """Which test files run which functions: {test file: {"digest", "seconds", "runs": {source: [function, ...]}}}."""
+
+    def __init__(self) -> None:
+        self.path = WORK / "coverage.json"
+        self.entries = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def measure(self, tests: list[str], copy: Copy) -> None:
+        """Measures the test files that changed, or that ran a file which is no more; all must pass on the unchanged code."""
+        support = [name for name in _files() if name.startswith("tests/") and name.endswith("conftest.py")]
+        digests = {test: _digest([test, *support]) for test in tests}
+        stale = [test for test in tests if not self._is_fresh(test, digests[test])]
+        for test in tqdm(stale, "what each test file runs", unit="file", disable=not stale):
+            data = copy.root.parent / "coverage"
+            shutil.rmtree(data, ignore_errors=True)
+            data.mkdir()
+            settings = data / "rc"
+            settings.write_text(COVERAGE.format(sources=",".join(PACKAGES), data=data / "data"))
+            begun = time.monotonic()
+            outcome, last = copy.test([test], 1200, ("-m", "coverage", "run", f"--rcfile={settings}"))
+            if outcome != "passed":
+                sys.exit(f"{test} does not pass on unchanged code: {last}")
+            runs = _functions_run(data, copy.root)
+            self.entries[test] = {"digest": digests[test], "seconds": time.monotonic() - begun, "runs": runs}
+            WORK.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.entries))
+
+    def _is_fresh(self, test: str, digest: str) -> bool:
+        entry = self.entries.get(test)
+        return entry is not None and entry["digest"] == digest and all((ROOT / file).exists() for file in entry["runs"])
+
+    def tests_of(self, file: str, function: str, tests: list[str]) -> list[str]:
+        """The tests among `tests` that run `function` of `file`, or that import the file where no measurement tells."""
+        importing = [test for test in tests if file in self.entries[test]["runs"]]
+        running = [test for test in importing if function in self.entries[test]["runs"][file]]
+        return running if function and running else importing
+
+    def limit(self, tests: list[str]) -> float:
+        return 40 + 4 * sum(self.entries[test]["seconds"] for test in tests)
+
+
+def _functions_run(data: Path, root: Path) -> dict[str, list[str]]:
+    lines: dict[str, set[int]] = defaultdict(set)
+    for path in data.glob("data*"):
+        read = CoverageData(basename=str(path))
+        read.read()
+        for file in read.measured_files():
+            if file.startswith(f"{root}/"):
+                lines[file.removeprefix(f"{root}/")].update(read.lines(file) or [])
+    return {
+        file: sorted({mutants.function_at((root / file).read_text(), line) for line in seen})
+        for file, seen in lines.items()
+        if seen or not (root / file).read_text().strip()
+    }
+
+
+def mirrors(file: str, tests: list[str]) -> list[str]:
+    """The test files that mirror `file`, the one of the same name first."""
+    for length in range(len(Path(file).parts), 0, -1):
+        if (start := "/".join(Path(file).parts[:length])) in MIRRORS:
+            return [test for test in tests if test.startswith(MIRRORS[start])]
+    inside = Path(file).parts if Path(file).parts[0] != "compass" else Path(file).parts[1:]
+    folder = Path("tests", *inside[:-1])
+    while folder != Path("tests") and not (ROOT / folder).is_dir():
+        folder = folder.parent
+    name = f"test_{Path(file).stem}.py"
+    chosen = [
+        test
+        for test in tests
+        if Path(test).parent == folder or (folder != Path("tests") and Path(test).is_relative_to(folder))
+    ]
+    return sorted(chosen, key=lambda test: Path(test).name != name)
+
+
+def draw(paths: list[str], seed: int, count: int) -> list[mutants.Mutant]:
+    """A seeded sample without repetition; fewer where there are not as many."""
+    files = [name for name in _files() if name.endswith(".py") and name.startswith(PACKAGES) and _inside(name, paths)]
+    if not files:
+        sys.exit(f"no Python file of {', '.join(PACKAGES)} is in {' '.join(paths)}")
+    mutations = [mutants.Mutations(name, (ROOT / name).read_text()) for name in tqdm(files, "mutations", unit="file")]
+    places = [(mutation, number) for mutation in mutations for number in range(len(mutation))]
+    random.Random(seed).shuffle(places)
+    sample = []
+    for mutation, number in places:
+        if len(sample) == count:
+            break
+        if mutant := mutation.make(number):
+            sample.append(mutant)
+    print(f"{len(sample)} of {len(places)} mutations, seed {seed}")
+    return sample
+
+
+def _inside(name: str, paths: list[str]) -> bool:
+    return any(Path(name).is_relative_to(path.rstrip("/")) for path in paths)
+
+
+def survivors_of(result: dict) -> list[mutants.Mutant]:
+    """The survivors of an earlier run, found again in the code of now by operator and changed lines."""
+    wanted = [row for row in result["mutants"] if row["outcome"] == "survived"]
+    sample = []
+    for file in sorted({row["file"] for row in wanted}):
+        if not (ROOT / file).exists():
+            print(f"{file} is no more")
+            continue
+        mutations = mutants.Mutations(file, (ROOT / file).read_text())
+        made = [mutant for number in range(len(mutations)) if (mutant := mutations.make(number))]
+        for row in wanted:
+            same = [
+                m
+                for m in made
+                if (m.file, m.operator, m.before, m.after)
+                == tuple(row[k] for k in ("file", "operator", "before", "after"))
+            ]
+            sample += [min(same, key=lambda m: abs(m.line - row["line"]))] if same else []
+    print(f"{len(sample)} of {len(wanted)} survivors are still possible")
+    return sample
+
+
+def judge(mutant: mutants.Mutant, copy: Copy, coverage: CoverageMap, tests: list[str], scope: str) -> dict:
+    """Runs the tests on one mutant: a row of the result."""
+    begun = time.monotonic()
+    original = (copy.root / mutant.file).read_text()
+    function = mutants.function_at(original, mutant.line)
+    near = mirrors(mutant.file, tests)
+    near = coverage.tests_of(mutant.file, function, near)
+    near = near[:1] + sorted(near[1:], key=lambda test: coverage.entries[test]["seconds"])
+    far = (
+        [test for test in coverage.tests_of(mutant.file, function, tests) if test not in near] if scope == "all" else []
+    )
+    far.sort(key=lambda test: coverage.entries[test]["seconds"])
+    outcome, by, step = "survived", "no test runs it" if not near + far else "", ""
+    (copy.root / mutant.file).write_text(mutant.code)
+    try:
+        for name, chosen in (("folder", near), ("all", far)):
+            if chosen and outcome == "survived":
+                result, last = copy.test(chosen, coverage.limit(chosen))
+                if result != "passed":
+                    outcome, by, step = ("noticed" if result == "failed" else "hang"), last, name
+    finally:
+        (copy.root / mutant.file).write_text(original)
+    row = {"file": mutant.file, "line": mutant.line, "function": function, "operator": mutant.operator}
+    row |= {"before": mutant.before, "after": mutant.after, "outcome": outcome, "by": by}
+    return row | {"step": step, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def run(
+    sample: list[mutants.Mutant], coverage: CoverageMap, tests: list[str], copies: list[Copy], scope: str, journal: Path
+) -> list[dict]:
+    """Judges the sample with one worker per copy; rows already in `journal` are kept."""
+    known = {row["key"]: row for row in map(json.loads, journal.read_text().splitlines())} if journal.exists() else {}
+    free: queue.Queue[Copy] = queue.Queue()
+    for copy in copies:
+        free.put(copy)
+
+    def one(mutant: mutants.Mutant) -> dict:
+        copy = free.get()
+        try:
+            return judge(mutant, copy, coverage, tests, scope)
+        finally:
+            free.put(copy)
+
+    keys = [hashlib.sha256(f"{mutant.file}\0{mutant.code}".encode()).hexdigest()[:16] for mutant in sample]
+    rest = [(key, mutant) for key, mutant in zip(keys, sample, strict=True) if key not in known]
+    pool = concurrent.futures.ThreadPoolExecutor(len(copies))
+    try:
+        waiting = {pool.submit(one, mutant): key for key, mutant in rest}
+        bar = tqdm(concurrent.futures.as_completed(waiting), "mutants", total=len(waiting), unit="mutant")
+        for done in bar:
+            row = {"key": waiting[done], **done.result()}
+            known[row["key"]] = row
+            with journal.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            bar.set_postfix(
+                noticed=f"{sum(known[key]['outcome'] != 'survived' for key in keys if key in known)}/{len(known)}"
+            )
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [{name: value for name, value in known[key].items() if name != "key"} for key in keys]
+
+
+def name_equivalents(rows: list[dict]) -> None:
+    """Marks the survivors that benchmarks/equivalent_mutants.yaml explains."""
+    listed = yaml.safe_load(EQUIVALENTS.read_text()) or [] if EQUIVALENTS.exists() else []
+    reasons = {(entry["file"], entry["before"], entry["after"]): entry["why"] for entry in listed}
+    for row in rows:
+        why = reasons.get((row["file"], row["before"], row["after"]))
+        if why and row["outcome"] == "survived":
+            row |= {"outcome": "equivalent", "by": why}
+
+
+def summary(rows: list[dict]) -> dict[str, dict[str, int]]:
+    """Counts by folder: mutants, noticed (with hangs), by the folder's own tests, equivalent, survived."""
+    folders: dict[str, Counter] = defaultdict(Counter)
+    for row in rows:
+        parts = Path(row["file"]).parts
+        for folder in ("/".join(parts[: 2 if len(parts) > 2 else 1]), "all"):
+            folders[folder]["mutants"] += 1
+            folders[folder]["noticed"] += row["outcome"] in ("noticed", "hang")
+            folders[folder]["by_folder"] += row["step"] == "folder"
+            folders[folder][row["outcome"]] += row["outcome"] in ("equivalent", "survived")
+    names = ("mutants", "noticed", "by_folder", "equivalent", "survived")
+    return {
+        folder: {name: folders[folder][name] for name in names}
+        for folder in sorted(folders, key=lambda name: (name == "all", name))
+    }
+
+
+def show(rows: list[dict]) -> None:
+    for row in rows:
+        if row["outcome"] == "survived":
+            print(
+                f"{row['file']}:{row['line']} {row['function']} ({row['operator']}) {row['by']}\n  - {row['before']}\n  + {row['after']}"
+            )
+    print(f"\n{'folder':24}{'mutants':>8}{'noticed':>9}{'':>6}{'by folder':>11}{'equivalent':>12}{'survived':>10}")
+    for folder, counts in summary(rows).items():
+        share = f"{counts['noticed'] / counts['mutants']:.0%}"
+        print(
+            f"{folder:24}{counts['mutants']:8}{counts['noticed']:9}{share:>6}{counts['by_folder']:11}{counts['equivalent']:12}{counts['survived']:10}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200, help="mutants in the sample (default %(default)s)")
+    parser.add_argument("--path", nargs="+", default=["compass"], help="files or folders to change (default: compass)")
+    parser.add_argument(
+        "--scope",
+        choices=("all", "folder"),
+        default="all",
+        help="all fast tests (default), or those that mirror the file",
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="mutants tested at the same time (default %(default)s)")
+    parser.add_argument("--again", type=Path, metavar="OUT", help="test the survivors of an earlier result once more")
+    parser.add_argument("--out", type=Path, help="default work/mutation/SEED-COUNT-PATH-SCOPE.json")
+    arguments = parser.parse_args()
+
+    seed, count, scope = arguments.seed, arguments.count, arguments.scope
+    if arguments.again:
+        earlier = json.loads(arguments.again.read_text())
+        sample, scope = survivors_of(earlier), earlier["scope"]
+        default = arguments.again.with_name(f"{arguments.again.stem}-again.json")
+    else:
+        sample = draw(arguments.path, seed, count)
+        default = WORK / f"{seed}-{count}-{'-'.join(arguments.path).replace('/', '-')}-{scope}.json"
+    if not sample:
+        return
+    out = arguments.out or default
+    tests = [
+        name
+        for name in _files()
+        if name.startswith("tests/") and Path(name).name.startswith("test_") and name.endswith(".py")
+    ]
+    if scope == "folder":
+        wanted = {test for mutant in sample for test in mirrors(mutant.file, tests)}
+        tests = [test for test in tests if test in wanted]
+    WORK.mkdir(parents=True, exist_ok=True)
+    journal = WORK / f"{out.stem}.{_digest(_files())}.jsonl"
+    with tempfile.TemporaryDirectory(prefix="mutation-", ignore_cleanup_errors=True) as scratch:
+        copies = []
+        for number in range(max(1, min(arguments.jobs, len(sample)))):
+            (Path(scratch) / str(number)).mkdir()
+            copies.append(Copy(Path(scratch) / str(number)))
+        coverage = CoverageMap()
+        coverage.measure(tests, copies[0])
+        rows = run(sample, coverage, tests, copies, scope, journal)
+    name_equivalents(rows)
+    command = "python benchmarks/mutation.py " + " ".join(sys.argv[1:])
+    result = {"command": command, "seed": seed, "count": len(rows), "path": arguments.path, "scope": scope}
+    out.write_text(
+        json.dumps(result | {"by_folder": summary(rows), "mutants": rows}, indent=1, ensure_ascii=False) + "\n"
+    )
+    show(rows)
+    print(f"\n{out}")
+
+
+if __name__ == "__main__":
+    main()
