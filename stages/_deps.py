@@ -18,11 +18,8 @@ from compass.settings import RL_STAGES
 EVERYWHERE = frozenset(
     {
         "compass/environment.py",
-        "compass/flatten.py",
-        "compass/pipeline_run.py",
-        "compass/provenance.py",
         "compass/settings",
-        "compass/tracking.py",
+        "compass/tracking",
         "stages/__init__.py",
         "stages/_stage.py",
     }

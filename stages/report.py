@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compass import provenance
 from compass.files import atomic_path
 from compass.report.data_card import pipeline_card
 from compass.report.page import render
@@ -12,6 +11,7 @@ from compass.report.results import read_results
 from compass.report.rows import open_outputs
 from compass.settings import Settings
 from compass.tracking import run_page
+from compass.tracking.repository import git_state
 from stages._stage import Summary, main
 
 STAGE = "report"
@@ -23,7 +23,7 @@ def run(settings: Settings) -> Summary:
     """Write the page and the card; reads `metrics/` and `data/` of the other stages."""
     pipeline_card(open_outputs(Path("data")), CARD)
     results = read_results()
-    facts = {"profile": settings.profile, "seed": str(settings.seed), **provenance.git_state()}
+    facts = {"profile": settings.profile, "seed": str(settings.seed), **git_state()}
     path = Path("reports/index.html")
     links = {"data card": f"{CARD.name}/card.html", **run_page()}
     page = render(results, title=settings.report.title, facts=facts, links=links)

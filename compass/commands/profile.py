@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from compass.flatten import flatten
 from compass.settings import SettingsError, load_settings
+from compass.tracking.values import flatten
 
 ABSENT = "(default)"
 """Shown for a key that a profile leaves to its default."""

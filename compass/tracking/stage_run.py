@@ -1,12 +1,4 @@
-"""MLflow: one parent run a pipeline run, one nested run a stage. The only module that imports MLflow.
-
-    with stage_run("dedup", settings) as tracked:
-        ...
-        tracked.summary({"read": 10, "kept": 9, "dropped": {"exact_duplicate": 1}})
-
-A stage's run holds its parameters, its metrics, the git commit, DVC's hashes of what it read and wrote and the row
-counts of its parquet inputs. The parent carries the headline metrics, and for every stage that DVC skipped the id of
-the run that produced the cached result. Runs go into `mlflow.db` beside `dvc.yaml`, or to `MLFLOW_TRACKING_URI`.
+"""The MLflow run of one stage: opened before the stage begins, filled while it runs, ended as the stage ended.
 
 The parent's status is that of its last stage: nothing tells a stage that it is the last one of its `dvc repro`.
 `COMPASS_TRACKING` says what a tracking server that cannot be reached means: `required` (default) ends the stage before
@@ -17,28 +9,37 @@ server never costs its result: what could not be recorded is said on stderr.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from compass import environment, provenance
-from compass.flatten import flatten, metric_values, scrub
-from compass.pipeline_run import KIND, OUTPUTS, PIPELINE, STAGE, cached_runs, git_tags, mark_killed, open_parent, owner
+from compass import environment
 from compass.settings import SettingsError
-
-DEFAULT_EXPERIMENT = "compass-thinker"
+from compass.tracking import mlflow_client
+from compass.tracking.dvc_files import Graph, digest
+from compass.tracking.mlflow_client import DEFAULT_EXPERIMENT, connect, tracking_uri
+from compass.tracking.pipeline_run import (
+    KIND,
+    OUTPUTS,
+    PIPELINE,
+    STAGE,
+    cached_runs,
+    git_tags,
+    mark_killed,
+    open_parent,
+    owner,
+)
+from compass.tracking.processes import pipeline_key
+from compass.tracking.values import flatten, metric_values, scrub
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `make ui` shows the local database."""
 
 RUN_PAGE = "COMPASS_RUN_PAGE"
 """Environment variable with the address of the run's page, while a stage runs."""
-
-BATCH = 100
-"""Most parameters or tags MLflow takes in one call."""
 
 
 class TrackingError(SettingsError):
@@ -67,15 +68,8 @@ class StageRun:
 
     def metrics(self, values: dict[str, float], step: int | None = None) -> None:
         """Record metrics (nested names with dots), at a step where they are a curve."""
-        if self._client is None:
-            return
-        from mlflow.entities import Metric
-
-        now = int(time.time() * 1000)
-        found = [Metric(name, value, now, step or 0) for name, value in metric_values(values).items()]
-        for first in range(0, len(found), BATCH):
-            part = found[first : first + BATCH]
-            self._safely("metrics", lambda part=part: self._client.log_batch(self.run_id, metrics=part))
+        flat = metric_values(values)
+        self._safely("metrics", lambda: mlflow_client.log_metrics(self._client, self.run_id, flat, step or 0))
 
     def artifact(self, path: str | Path) -> None:
         """Copy a small file or folder (a plot, a page) into the run; weights are referenced by their hash instead."""
@@ -86,24 +80,16 @@ class StageRun:
         self._tag(self.run_id, values)
 
     def _tag(self, run_id: str | None, values: dict[str, str]) -> None:
-        if self._client is None:
-            return
-        from mlflow.entities import RunTag
-
-        found = [RunTag(name, scrub(str(value))[:5000]) for name, value in values.items()]
-        for first in range(0, len(found), BATCH):
-            part = found[first : first + BATCH]
-            self._safely("tags", lambda part=part: self._client.log_batch(run_id, tags=part))
+        harmless = {name: scrub(str(value)) for name, value in values.items()}
+        self._safely("tags", lambda: mlflow_client.log_tags(self._client, run_id, harmless))
 
     def _safely(self, what: str, call: Callable[[], Any]) -> Any:
         """Call MLflow; a failure is said and forgotten, since the stage's result matters more than its record."""
         if self._client is None:
             return None
-        from mlflow.exceptions import MlflowException
-
         try:
             return call()
-        except (MlflowException, OSError) as error:
+        except mlflow_client.failures() as error:
             print(f"tracking: {what} not recorded: {_first_line(error)}", file=sys.stderr)
             return None
 
@@ -142,22 +128,17 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
 
 def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageRun:
     """Open the stage's run under its pipeline's, or say why that is impossible."""
-    # Seven retries with growing pauses are MLflow's default: minutes of silence where a server is down.
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
-    from mlflow.exceptions import MlflowException
-
     try:
-        client, experiment = _connect(folder)
-        graph = provenance.Graph(folder)
+        client, experiment = connect(folder)
+        graph = Graph(folder)
         mark_killed(client, experiment)
-        key, parent = provenance.pipeline_key(), None
+        key, parent = pipeline_key(), None
         if key:
             parent, new = open_parent(client, experiment, key, settings.profile)
             if new:
-                _log_params(client, parent, flatten(settings.model_dump(mode="json", by_alias=True)))
+                mlflow_client.log_params(client, parent, flatten(settings.model_dump(mode="json", by_alias=True)))
         return _open_stage(client, experiment, parent, key, stage, settings, graph)
-    except (MlflowException, OSError) as error:
+    except mlflow_client.failures() as error:
         message = f"the tracking server {scrub(tracking_uri(folder))} cannot be used: {_first_line(error)}"
         if optional:
             print(f"tracking: {message}; going on without a record", file=sys.stderr)
@@ -168,51 +149,14 @@ def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageR
         ) from None
 
 
-def tracking_uri(folder: str | Path = ".") -> str:
-    """`MLFLOW_TRACKING_URI`, or the SQLite file `mlflow.db` at the repository's root."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{provenance.repository_root(folder) / 'mlflow.db'}"
-
-
 def run_page() -> dict[str, str]:
     """Text and address of the page of the run that is being tracked; empty where nothing is."""
     address = scrub(os.environ.get(RUN_PAGE, ""))
     return {f"MLflow run{' (after make ui)' if address.startswith(LOCAL_UI) else ''}": address} if address else {}
 
 
-def _connect(folder: Path) -> tuple[Any, str]:
-    """The client and the experiment's id; a fresh SQLite file is made by one process at a time.
-
-    MLflow migrates a new database on first use, and two processes doing that at once break it.
-    """
-    import fcntl
-    import logging
-
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # the migrations of a fresh database, line by line
-    from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
-
-    logging.getLogger("mlflow.store").setLevel(logging.WARNING)
-    uri, name = tracking_uri(folder), os.environ.get("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
-    local = uri.startswith("sqlite:")
-    root = provenance.repository_root(folder)
-    with open(root / "mlflow.db.lock", "a") if local else contextlib.nullcontext() as lock:
-        if lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        client = MlflowClient(tracking_uri=uri)
-        found = client.get_experiment_by_name(name)
-        if found is None:
-            try:
-                place = (root / "mlartifacts").as_uri() if local else None
-                return client, client.create_experiment(name, artifact_location=place)
-            except MlflowException:
-                found = client.get_experiment_by_name(name)  # another machine made it in between
-                if found is None:
-                    raise
-    return client, found.experiment_id
-
-
 def _open_stage(
-    client: Any, experiment: str, parent: str | None, key: str | None, stage: str, settings: Any, graph: Any
+    client: Any, experiment: str, parent: str | None, key: str | None, stage: str, settings: Any, graph: Graph
 ) -> StageRun:
     tags = {
         KIND: "stage",
@@ -227,43 +171,18 @@ def _open_stage(
     run_id = client.create_run(experiment, tags=tags, run_name=stage).info.run_id
     section = settings.stage(stage).model_dump(mode="json")
     # Named as in params.yaml: verl logs its own configuration into the same run, and must find no name taken.
-    _log_params(client, run_id, flatten({"seed": settings.seed, stage: section}))
-    if inputs := _dataset_inputs(graph, stage):
-        client.log_inputs(run_id, datasets=inputs)
+    mlflow_client.log_params(client, run_id, flatten({"seed": settings.seed, stage: section}))
+    mlflow_client.log_datasets(client, run_id, stage, graph.datasets(stage))
     tracked = StageRun(client, run_id, parent, experiment)
     if parent and key:
         tracked._tag(parent, cached_runs(client, experiment, key, stage, graph))
     return tracked
 
 
-def _dataset_inputs(graph: Any, stage: str) -> list[Any]:
-    """The parquet files a stage reads, as MLflow dataset inputs."""
-    import json
-
-    from mlflow.entities import Dataset, DatasetInput, InputTag
-
-    return [
-        DatasetInput(
-            Dataset(
-                name=found["name"],
-                digest=found["md5"],
-                source_type="local",
-                source=json.dumps({"uri": found["name"]}),
-                schema=json.dumps({"columns": found["columns"]}),
-                profile=json.dumps({"num_rows": found["rows"]}),
-            ),
-            tags=[InputTag("mlflow.data.context", stage)],
-        )
-        for found in graph.datasets(stage)
-    ]
-
-
 def _record_outputs(tracked: StageRun, stage: str, folder: Path) -> None:
     """Tag the run with what it wrote, and copy the headline metrics to the pipeline's run."""
-    import json
-
-    hashes = provenance.Graph(folder).out_hashes(stage)
-    tracked.tags({OUTPUTS: provenance.digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}})
+    hashes = Graph(folder).out_hashes(stage)
+    tracked.tags({OUTPUTS: digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}})
     for page in ("plots", "reports"):
         for path in hashes:
             if Path(path).parts[0] == page:
@@ -279,14 +198,6 @@ def _end(tracked: StageRun, status: str) -> None:
     for run_id in (tracked.run_id, tracked.parent_id):
         if run_id:
             tracked._safely("the end", lambda run_id=run_id: tracked._client.set_terminated(run_id, status))
-
-
-def _log_params(client: Any, run_id: str, values: dict[str, str]) -> None:
-    from mlflow.entities import Param
-
-    found = [Param(name, value) for name, value in values.items()]
-    for first in range(0, len(found), BATCH):
-        client.log_batch(run_id, params=found[first : first + BATCH])
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """How the runs of one pipeline run hang together in MLflow: tags, the parent, runs that were killed, cached stages.
 
-Every function takes an MLflow client; `compass.tracking` makes it.
+Every function takes an MLflow client, as `mlflow_client.connect` makes it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import socket
 import time
 from typing import Any
 
-from compass import provenance
+from compass.tracking.dvc_files import Graph, digest
+from compass.tracking.processes import process_key, process_runs
+from compass.tracking.repository import git_state
 
 PIPELINE = "compass.pipeline"
 """Tag on every run: the pipeline run it belongs to. MLflow's filters cannot follow nesting."""
@@ -30,12 +32,12 @@ PROCESS = "compass.process"
 
 def owner() -> dict[str, str]:
     """Tags that say which process a run belongs to."""
-    return {HOST: socket.gethostname(), PROCESS: provenance.process_key()}
+    return {HOST: socket.gethostname(), PROCESS: process_key()}
 
 
 def git_tags() -> dict[str, str]:
     """Tags for the commit, and whether files differ from it."""
-    state = provenance.git_state()
+    state = git_state()
     return {"mlflow.source.git.commit": state["commit"], "compass.git_dirty": state["dirty"]} if state else {}
 
 
@@ -43,7 +45,7 @@ def mark_killed(client: Any, experiment: str) -> None:
     """Mark as KILLED the runs of this host that say RUNNING but whose process is gone."""
     here = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{socket.gethostname()}'"
     for run in client.search_runs([experiment], here):
-        if not provenance.process_runs(run.data.tags[PROCESS]):
+        if not process_runs(run.data.tags[PROCESS]):
             client.set_terminated(run.info.run_id, "KILLED")
 
 
@@ -59,7 +61,7 @@ def open_parent(client: Any, experiment: str, key: str, profile: str) -> tuple[s
     return client.create_run(experiment, tags=tags, run_name=name).info.run_id, True
 
 
-def cached_runs(client: Any, experiment: str, key: str, stage: str, graph: provenance.Graph) -> dict[str, str]:
+def cached_runs(client: Any, experiment: str, key: str, stage: str, graph: Graph) -> dict[str, str]:
     """For each stage that `stage` builds on and DVC skipped: a tag with the run that produced the outputs it uses."""
     own = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'stage'")
     ran = {run.data.tags[STAGE] for run in own}
@@ -68,7 +70,7 @@ def cached_runs(client: Any, experiment: str, key: str, stage: str, graph: prove
         locked = graph.locked_outs(other)
         if other in ran or not locked:
             continue
-        condition = f"tags.`{STAGE}` = '{other}' and tags.`{OUTPUTS}` = '{provenance.digest(locked)}'"
+        condition = f"tags.`{STAGE}` = '{other}' and tags.`{OUTPUTS}` = '{digest(locked)}'"
         for run in client.search_runs([experiment], condition, max_results=1, order_by=["attributes.start_time DESC"]):
             found[f"compass.cached.{other}"] = run.info.run_id
     return found

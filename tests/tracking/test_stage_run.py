@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compass import provenance
 from compass.settings import load_settings
-from compass.tracking import TrackingError, _connect, run_page, stage_run
+from compass.tracking import TrackingError, run_page, stage_run
+from compass.tracking.dvc_files import Graph, dvc_md5
+from compass.tracking.mlflow_client import connect
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = load_settings(ROOT / "profiles" / "tiny.yaml")
 
 
@@ -25,7 +26,7 @@ SETTINGS = load_settings(ROOT / "profiles" / "tiny.yaml")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database as its first use leaves it: migrations take seconds, so they run once."""
     folder = tmp_path_factory.mktemp("database")
-    _connect(folder)
+    connect(folder)
     return folder / "mlflow.db"
 
 
@@ -78,7 +79,7 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     [dataset] = [found.dataset for found in stage.inputs.dataset_inputs]
     assert dataset.name == "data/collect/kept.parquet"
     assert json.loads(dataset.profile) == {"num_rows": 3}
-    assert stage.data.tags["dvc.dep.data/collect"] == provenance.dvc_md5(repository.folder / "data/collect")
+    assert stage.data.tags["dvc.dep.data/collect"] == dvc_md5(repository.folder / "data/collect")
     assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
 
 
@@ -95,7 +96,7 @@ def test_a_skipped_stage_is_named_by_the_run_that_made_its_result(
     repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = run_dedup(repository.folder)
-    hashes = provenance.Graph(repository.folder).out_hashes("dedup")
+    hashes = Graph(repository.folder).out_hashes("dedup")
     locked = "".join(f"    - {{path: {path}, md5: {md5}}}\n" for path, md5 in hashes.items())
     (repository.folder / "dvc.lock").write_text(f"stages:\n  dedup:\n    outs:\n{locked}")
     monkeypatch.setenv("COMPASS_PIPELINE_RUN", "second")

@@ -1,4 +1,4 @@
-"""Where a result comes from: the pipeline run it belongs to, the git commit, and DVC's hashes of inputs and outputs.
+"""What a stage read and wrote, by DVC's hashes.
 
 DVC's own files are read as data (`dvc.yaml` for what a stage depends on, `dvc.lock` for what its outputs were);
 hashes are computed by DVC's rules, so that they compare with those in `dvc.lock`.
@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,68 +16,6 @@ import yaml
 
 IGNORED = ("__pycache__",)
 """Folder names that `.dvcignore` keeps out of every hash."""
-
-
-def pipeline_key() -> str | None:
-    """What the stages of one pipeline run have in common, None for a stage started by hand.
-
-    `COMPASS_PIPELINE_RUN` where it is set (a caller that spreads one run over several `dvc` calls), else the nearest
-    `dvc` process among this process's ancestors: DVC starts every stage itself and tells it nothing about the run.
-    """
-    if given := os.environ.get("COMPASS_PIPELINE_RUN"):
-        return given
-    import psutil
-
-    for ancestor in psutil.Process().parents():
-        try:
-            words = ancestor.cmdline()[:3]
-        except psutil.Error:  # it ended, or belongs to another user: not the one that started us
-            continue
-        if any(Path(word).name == "dvc" for word in words):
-            return f"dvc-{socket.gethostname()}-{ancestor.pid}-{int(ancestor.create_time())}"
-    return None
-
-
-def process_key() -> str:
-    """This process, told apart from a later one with the same number: `pid:create time`."""
-    import psutil
-
-    own = psutil.Process()
-    return f"{own.pid}:{own.create_time():.2f}"
-
-
-def process_runs(key: str) -> bool:
-    """Whether the process of a `process_key` made on this host still runs."""
-    import psutil
-
-    pid, created = key.split(":")
-    try:
-        found = psutil.Process(int(pid))
-        return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - float(created)) < 1
-    except psutil.Error:
-        return False
-
-
-def repository_root(folder: str | Path = ".") -> Path:
-    """The folder whose tracking database is used: `folder`, or the repository that a DVC experiment's copy belongs to."""
-    folder = Path(folder).resolve()
-    for parent in (folder, *folder.parents):
-        if parent.parts[-3:] == (".dvc", "tmp", "exps"):  # where `dvc exp run --temp` and the queue put their copies
-            return parent.parents[2]
-    return folder
-
-
-def git_state(folder: str | Path = ".") -> dict[str, str]:
-    """`{"commit": hash, "dirty": "true"|"false"}`, empty outside a git repository or without git."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
-
-    try:
-        dirty = bool(git("status", "--porcelain", "--untracked-files=no"))
-        return {"commit": git("rev-parse", "HEAD"), "dirty": str(dirty).lower()}
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        return {}
 
 
 class Graph:
