@@ -134,7 +134,10 @@ class CoverageMap:
 
     def __init__(self) -> None:
         self.path = WORK / "coverage.json"
-        self.entries = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.entries = self._read()
+
+    def _read(self) -> dict[str, dict]:
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def measure(self, tests: list[str], copy: Copy) -> None:
         """Measures the test files that changed, or that ran a file which is no more; all must pass on the unchanged code."""
@@ -152,7 +155,8 @@ class CoverageMap:
             if outcome != "passed":
                 sys.exit(f"{test} does not pass on unchanged code: {last}")
             runs = _functions_run(data, copy.root)
-            self.entries[test] = {"digest": digests[test], "seconds": time.monotonic() - begun, "runs": runs}
+            entry = {"digest": digests[test], "seconds": time.monotonic() - begun, "runs": runs}
+            self.entries = self._read() | {test: entry}  # another run may have added to it
             WORK.mkdir(parents=True, exist_ok=True)
             self.path.write_text(json.dumps(self.entries))
 
