@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.curation.verifiable import verifiable
+from compass.curation.verify_golds import verify_golds
 from compass.ledger import count_reasons
 from compass.records import RecordError, read_records
 from compass.settings import Settings
@@ -34,7 +34,7 @@ def run(settings: Settings, records: Path = RECORDS, rollouts: Path = ROLLOUTS, 
         RecordError: records or rollouts cannot be read.
     """
     read = read_records(records)
-    kept, dropped = verifiable(read, settings.verify, read_rollouts(rollouts))
+    kept, dropped = verify_golds(read, settings.verify, read_rollouts(rollouts))
     types = count_reasons(kept.column("answer_type").to_pylist())
     return write_split(folder, "verify", read=read.num_rows, kept=kept, dropped=dropped, answer_types=types)
 

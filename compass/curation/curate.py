@@ -60,7 +60,7 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
     """
     from compass.curation.dedup import dedup
     from compass.curation.denoise import denoise
-    from compass.curation.verifiable import verifiable
+    from compass.curation.verify_golds import verify_golds
     from compass.report.data_card import write_card
     from compass.sources.collect import collect, collect_benchmarks
 
@@ -78,7 +78,7 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
     del collected
     records = log.add("dedup", records.num_rows, *dedup(records, settings.dedup, names))
     records = log.add("denoise", records.num_rows, *denoise(records, benchmarks.kept, settings.denoise))
-    records = log.add("verify", records.num_rows, *verifiable(records, settings.verify))
+    records = log.add("verify", records.num_rows, *verify_golds(records, settings.verify))
     if settings.problems:
         records = log.add("select", records.num_rows, *select(records, settings.problems, settings.seed))
     dropped = pa.concat_tables(log.dropped)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from compass.curation.verifiable import perturbed, rewritten, suspicious, verifiable
+from compass.curation.verify_golds import perturbed, rewritten, suspicious, verify_golds
 from compass.records import record_id, table
 from compass.settings import Verify
 
@@ -17,7 +17,7 @@ def records(*golds):
 
 def reasons(*golds, rollouts=None, **settings):
     found = records(*golds)
-    kept, dropped = verifiable(found, Verify(**settings), rollouts, processes=1)
+    kept, dropped = verify_golds(found, Verify(**settings), rollouts, processes=1)
     assert kept.num_rows + dropped.num_rows == len(golds)
     return dict(zip(dropped.column("answer").to_pylist(), dropped.column("reason").to_pylist(), strict=True)), kept
 
@@ -76,7 +76,7 @@ def test_rollouts_that_agree_against_the_gold_make_it_suspicious():
 def test_suspicious_golds_are_dropped_by_id():
     found = records("7", "8")
     id_ = found.column("id")[0].as_py()
-    kept, dropped = verifiable(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
+    kept, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
     assert kept.column("answer").to_pylist() == ["8"]
     assert dropped.column("reason").to_pylist() == ["suspicious_gold"]
     assert json.loads(dropped.column("evidence")[0].as_py())["rollouts_say"] == "5"

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _LATEX = re.compile(r"\\(?:text|textbf|mathrm|mbox|textit)\s*\{|\\[A-Za-z]+|[{}$]")
 
 
-def verifiable(
+def verify_golds(
     records: pa.Table,
     settings: Verify,
     rollouts: dict[str, list[tuple[str | None, bool]]] | None = None,
