@@ -52,6 +52,20 @@ def table(rows: Sequence[dict[str, Any]], schema: pa.Schema = RECORD) -> pa.Tabl
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
+def with_column(records: pa.Table, name: str, values: Sequence[Any] | pa.Array | pa.ChunkedArray) -> pa.Table:
+    """The records with the values of one column replaced; its place and type stay.
+
+    Args:
+        records: any table.
+        name: a column of it.
+        values: one per row, in the rows' order.
+    """
+    field = records.schema.field(name)
+    if not isinstance(values, pa.Array | pa.ChunkedArray):
+        values = pa.array(values, type=field.type)
+    return records.set_column(records.schema.get_field_index(name), field, values.cast(field.type))
+
+
 def read_records(path: str | Path) -> pa.Table:
     """Read a parquet file of records or of dropped records.
 

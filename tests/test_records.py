@@ -3,7 +3,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.records import RECORD, RecordError, read_records, record_id, table, write_records
+from compass.records import RECORD, RecordError, read_records, record_id, table, with_column, write_records
 
 
 def rows(count: int) -> pa.Table:
@@ -37,3 +37,12 @@ def test_a_missing_a_truncated_and_a_foreign_file_are_named(tmp_path: Path) -> N
     pa.parquet.write_table(pa.table({"x": [1]}), tmp_path / "foreign.parquet")
     with pytest.raises(RecordError, match=r"foreign\.parquet: lacks the columns"):
         read_records(tmp_path / "foreign.parquet")
+
+
+def test_a_replaced_column_keeps_its_place_and_type() -> None:
+    filled = with_column(rows(2), "level", [3, None])
+    assert filled.schema.equals(RECORD)
+    assert filled.column("level").to_pylist() == [3, None]
+    assert filled.drop_columns("level").equals(rows(2).drop_columns("level"))
+    assert with_column(rows(2), "level", pa.array([3, 4], pa.int64())).schema.equals(RECORD)
+    assert with_column(rows(2), "level", pa.chunked_array([[3], [4]])).column("level").to_pylist() == [3, 4]

@@ -8,13 +8,14 @@ compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from compass.draw import draw_key
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
 
 def sample(ledger: pa.Table, count: int, seed: int) -> list[dict[str, Any]]:
     """`count` rows with the lowest seeded hash of their id."""
-    keys = [hashlib.blake2b(f"{seed}\x00{id_}".encode()).digest() for id_ in ledger.column("id").to_pylist()]
-    rows = sorted(range(len(keys)), key=keys.__getitem__)[:count]
+    ids = ledger.column("id").to_pylist()  # rows, not ids, are drawn: rows of one id may have been dropped
+    rows = sorted(range(len(ids)), key=lambda row: draw_key(ids[row], seed))[:count]
     return ledger.take(pa.array(rows, type=pa.int64())).to_pylist()
 
 

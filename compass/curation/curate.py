@@ -14,7 +14,6 @@ same input gives the same bytes, on any number of cores.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from compass.draw import draw
 from compass.files import atomic_path, file_digest
 from compass.ledger import LEDGER, check_counts, count_reasons
 from compass.records import write_records
@@ -118,10 +118,10 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     """
     from compass.ledger import Drop, Reason, split
 
-    keys = [hashlib.blake2b(f"{seed}\x00{id_}".encode(), digest_size=8).digest() for id_ in records["id"].to_pylist()]
-    chosen = set(sorted(range(len(keys)), key=keys.__getitem__)[:count])
-    drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(keys)})
-    return split(records, [None if row in chosen else drop for row in range(len(keys))], "select")
+    ids = records["id"].to_pylist()
+    chosen = set(draw(ids, count, seed))
+    drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(ids)})
+    return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
 
 
 def source_settings(paths: Sequence[Path], known: Sequence[Source] = ()) -> list[Source]:

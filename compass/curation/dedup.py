@@ -18,6 +18,7 @@ from compass.curation.minhash import hash_ngrams
 from compass.curation.survivor import settle
 from compass.curation.words import split_words
 from compass.ledger import Drop, split
+from compass.records import with_column
 from compass.settings import Dedup
 
 _NEEDED = ("id", "source", "problem", "answer", "solution", "solve_rate")
@@ -51,8 +52,8 @@ def dedup(
         for member, drop in zip(members.tolist(), drops, strict=True):
             verdicts[member] = drop
     sizes = np.bincount(heads, minlength=records.num_rows)[heads]
-    records = _replace(records, "cluster", records.column("id").take(pa.array(heads)))
-    records = _replace(records, "cluster_size", pa.array(sizes))
+    records = with_column(records, "cluster", records.column("id").take(pa.array(heads)))
+    records = with_column(records, "cluster_size", pa.array(sizes))
     return split(records, verdicts, "dedup")
 
 
@@ -81,8 +82,3 @@ def _clusters(
             own = start[at : at + len(members) + 1]
             yield members, rows[at : at + len(members)], partial(jaccard, sets, own)
             at += len(members)
-
-
-def _replace(records: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
-    place = records.schema.get_field_index(name)
-    return records.set_column(place, records.schema.field(name), values.cast(records.schema.field(name).type))

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.ledger import Drop, Reason, split
+from compass.records import with_column
 from compass.settings import Verify
 
 Pairs = Sequence[tuple[str, str]]
@@ -55,9 +56,7 @@ def verify_golds(
         for row, (id_, gold) in enumerate(zip(ids, golds, strict=True)):
             if verdicts[row] is None and id_ in rollouts:
                 verdicts[row] = suspicious(gold, rollouts[id_], settings)
-    position = records.schema.get_field_index("answer_type")
-    types = pa.array([kinds[gold] for gold in golds], type=pa.string())
-    return split(records.set_column(position, records.schema.field(position), types), verdicts, "verify")
+    return split(with_column(records, "answer_type", [kinds[gold] for gold in golds]), verdicts, "verify")
 
 
 def check_golds(

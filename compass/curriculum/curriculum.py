@@ -9,6 +9,7 @@ import pyarrow as pa
 from compass.curriculum.levels import source_levels
 from compass.curriculum.select import Selection, select
 from compass.ledger import Drop, Reason, split
+from compass.records import with_column
 from compass.settings import RL_STAGES, Curriculum
 
 
@@ -44,8 +45,8 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
     for position, row in enumerate(rows):
         if verdicts[position] is None and row["id"] not in stages:
             verdicts[position] = Drop(Reason.NOT_SELECTED, {"level": levels[position]})
-    filled = _fill_column(records, "level", levels)
-    filled = _fill_column(filled, "stages", [",".join(stages[r["id"]]) if r["id"] in stages else None for r in rows])
+    filled = with_column(records, "level", levels)
+    filled = with_column(filled, "stages", [",".join(stages[r["id"]]) if r["id"] in stages else None for r in rows])
     kept, dropped = split(filled, verdicts, "curriculum")
     return kept, dropped, chosen
 
@@ -60,9 +61,3 @@ def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> 
     if rate is not None and not lowest <= rate <= highest:
         return Drop(Reason.SOLVE_RATE, {"solve_rate": rate, "allowed": [lowest, highest]})
     return None
-
-
-def _fill_column(records: pa.Table, name: str, values: list[Any]) -> pa.Table:
-    position = records.schema.get_field_index(name)
-    field = records.schema.field(position)
-    return records.set_column(position, field, pa.array(values, type=field.type))

@@ -7,11 +7,11 @@ near; only levels of the stage's mix and levels next to one of them give. What i
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compass.curriculum.levels import LEVELS
+from compass.draw import draw
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def select(
         seed: of the hash that orders problems; the same seed and ids give the same sets.
     """
     by_level: dict[int, list[str]] = {level: [] for level in LEVELS}
-    for id_ in sorted(levels, key=lambda id_: _rank(id_, seed)):
+    for id_ in draw(levels, len(levels), seed):
         by_level[levels[id_]].append(id_)
     uses: dict[str, int] = {}
     chosen = {}
@@ -78,7 +78,3 @@ def _fill(ordered: Mapping[int, Sequence[str]], wanted: dict[int, int]) -> Selec
                 borrowed.append({"for": level, "from": giver, "problems": given})
     ids = [id_ for level in LEVELS for id_ in ordered[level][: taken[level]]]
     return Selection(ids, wanted, {level: count for level, count in taken.items() if count}, borrowed)
-
-
-def _rank(id_: str, seed: int) -> bytes:
-    return hashlib.blake2b(f"{seed}\x00{id_}".encode(), digest_size=8).digest()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from compass.draw import draw
 from compass.records import RecordError
-from compass.sampling.draw import draw
 
 
 def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: int, seed: int) -> dict[str, pa.Table]:
@@ -38,6 +38,6 @@ def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: i
             raise RecordError(
                 f"benchmark {benchmark!r}: holds no problem; known: {sorted(set(sources))}; run collect again"
             )
-        drawn = draw(own, max_problems, seed)
+        drawn = set(draw(own, max_problems, f"{seed}\0draw"))
         found[benchmark] = items.filter(pa.array([name in drawn for name in ids]))
     return found

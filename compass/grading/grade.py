@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from compass.draw import draw
 from compass.grading.levels import levels
 from compass.grading.solve_rate import solve_rates
-from compass.records import RECORD, RecordError
-from compass.sampling.draw import draw
+from compass.records import RecordError, with_column
 from compass.sampling.models import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
@@ -37,7 +37,7 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
     problems = dict(zip(*(records.column(name).to_pylist() for name in ("id", "problem")), strict=True))
     if len(problems) != records.num_rows:
         raise RecordError(f"grade: {records.num_rows} records have {len(problems)} distinct ids; run collect again")
-    drawn = draw(problems, settings.max_problems, seed)
+    drawn = set(draw(problems, settings.max_problems, f"{seed}\0draw"))
     responses = sample_responses(
         {name: problem for name, problem in problems.items() if name in drawn},
         model=find_model(settings.model, settings.revision),
@@ -68,8 +68,7 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
         "level": [level.get(name) for name in ids],
     }
     for name, values in columns.items():
-        field = RECORD.field(name)
-        records = records.set_column(records.schema.get_field_index(name), field, pa.array(values, type=field.type))
+        records = with_column(records, name, values)
     too_long = len(set(rollouts.column("id").to_pylist())) - len(rates)
     return records, _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.sampling.draw import draw
 from compass.sampling.score import score_responses
 
 OUTPUTS = Path(__file__).parents[2] / "../shared/data/model_outputs/qwen25_math_cot_100x8.jsonl.gz"
@@ -54,10 +53,3 @@ def test_published_scores_of_real_responses_are_found_again():
     scored = score_responses(responses, {str(row["idx"]): row["gt"] for row in rows})
     agreed = sum(ours == theirs for ours, theirs in zip(scored.column("correct").to_pylist(), published, strict=True))
     assert agreed / len(published) >= 0.99
-
-
-def test_a_draw_of_none_is_all_and_larger_draws_hold_smaller_ones():
-    ids = [str(number) for number in range(100)]
-    assert draw(ids, 0, seed=0) == draw(ids, 100, seed=0) == set(ids)
-    assert len(draw(ids, 10, seed=0)) == 10
-    assert draw(ids, 10, seed=0) < draw(ids, 20, seed=0)
