@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compass.errors import UserError
 from compass.files import atomic_path
 
 RECORD = pa.schema(
@@ -34,7 +35,7 @@ RECORD = pa.schema(
 """Columns of a record, in the order of the file. A column that no stage has filled yet is null."""
 
 
-class RecordError(ValueError):
+class RecordError(UserError):
     """Records that cannot be used; the message names the file and the row."""
 
 

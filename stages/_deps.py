@@ -18,6 +18,7 @@ from compass.settings import RL_STAGES
 EVERYWHERE = frozenset(
     {
         "compass/environment.py",
+        "compass/errors.py",
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",

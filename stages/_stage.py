@@ -11,10 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, check_counts, count_reasons
-from compass.records import RECORD, RecordError, write_records
-from compass.settings import Settings, SettingsError, load_settings
+from compass.records import RECORD, write_records
+from compass.settings import Settings, load_settings
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,6 @@ def write_split(
 def main(
     stage: str,
     run: Callable[[Settings], Summary],
-    errors: tuple[type[Exception], ...] = (),
     *,
     metrics_alone: bool = False,
 ) -> None:
@@ -54,8 +54,8 @@ def main(
 
     `metrics/<stage>.json` holds the summary, or with `metrics_alone` the summary's `metrics` and nothing around them.
 
-    An error of the user's making (settings, records, or one of `errors`) and a full disk end the process with a
-    message alone; any other propagates with its traceback.
+    An error of the user's making and a full disk end the process with a message alone; any other propagates with its
+    traceback.
     """
     from compass import tracking
 
@@ -66,7 +66,7 @@ def main(
             result = summary.metrics if metrics_alone else asdict(summary)
             tracked.summary(result)
             write_json(f"metrics/{stage}.json", result)
-    except (SettingsError, RecordError, *errors) as error:
+    except UserError as error:
         sys.exit(f"{stage}: {error}")
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):

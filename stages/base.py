@@ -12,8 +12,8 @@ import shutil
 from pathlib import Path
 
 from compass.base.origin import Origin, write_origin
-from compass.base.pretrain import PretrainError, pretrain
-from compass.base.resolve import ModelError, resolve
+from compass.base.pretrain import pretrain
+from compass.base.resolve import resolve
 from compass.files import folder_digest
 from compass.settings import Settings
 from stages._stage import Summary, main
@@ -69,4 +69,4 @@ def _pretrain(settings: Settings, out: Path) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main("base", run, errors=(PretrainError, ModelError))
+    main("base", run)

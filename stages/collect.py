@@ -13,7 +13,6 @@ from pathlib import Path
 from compass.records import write_records
 from compass.settings import Settings
 from compass.sources.collect import collect, collect_benchmarks
-from compass.sources.read import SourceError
 from stages._stage import Summary, main, write_split
 
 FOLDER = Path("data/collect")
@@ -53,4 +52,4 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
 
 
 if __name__ == "__main__":
-    main("collect", run, errors=(SourceError,))
+    main("collect", run)

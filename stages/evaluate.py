@@ -20,7 +20,6 @@ from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
 from compass.evaluation.table import scores_table
 from compass.files import atomic_path, write_json
 from compass.records import read_records
-from compass.sampling.models import SamplingError
 from compass.settings import Settings
 from stages._stage import Summary, main
 
@@ -69,4 +68,4 @@ def run(
 
 if __name__ == "__main__":
     # Scores have a contract of their own: the file is the scores, not a summary around them.
-    main("evaluate", run, errors=(SamplingError,), metrics_alone=True)
+    main("evaluate", run, metrics_alone=True)

@@ -17,7 +17,6 @@ from compass.files import atomic_path
 from compass.grading.grade import fill_levels, sample_rollouts
 from compass.ledger import split
 from compass.records import read_records
-from compass.sampling.models import SamplingError
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split
 
@@ -47,4 +46,4 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
 
 
 if __name__ == "__main__":
-    main("grade", run, errors=(SamplingError,))
+    main("grade", run)

@@ -19,18 +19,14 @@ from pathlib import Path
 
 from compass.records import read_records
 from compass.rl.checks import (
-    PolicyMismatchError,
-    UnfillableStageError,
     check_fillable,
     predict_mixed_share,
 )
 from compass.rl.config import StagePaths
-from compass.rl.launch import TrainingError, train
+from compass.rl.launch import train
 from compass.rl.outputs import export_model, start_from_optimizer, write_curves, write_rewards
 from compass.settings import RL_STAGES, Rl, Settings
 from stages._stage import Summary, main
-
-ERRORS = (TrainingError, PolicyMismatchError, UnfillableStageError)
 
 
 def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
@@ -122,4 +118,4 @@ def _course(ours: Rl, seed: int, start: Path, training_set: Path) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in RL_STAGES:
         sys.exit(f"usage: python -m stages.rl {{{','.join(RL_STAGES)}}}")
-    main(sys.argv[1], partial(run, stage=sys.argv[1]), errors=ERRORS)
+    main(sys.argv[1], partial(run, stage=sys.argv[1]))

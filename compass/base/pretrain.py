@@ -24,6 +24,7 @@ from typing import Any
 
 from compass.base import corpus
 from compass.base.tokenizer import train_tokenizer
+from compass.errors import UserError
 from compass.prompts import chat_messages
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_solution
@@ -47,7 +48,7 @@ Pair = tuple[list[int], list[int]]
 Progress = Callable[[int, float, float], None]
 
 
-class PretrainError(RuntimeError):
+class PretrainError(UserError):
     """The policy did not reach the skill asked for; the message names the settings."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.base.origin import Origin
+from compass.errors import UserError
 from compass.files import file_digest, folder_digest
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
@@ -23,7 +24,7 @@ _PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl")
 _ENDS_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>")
 
 
-class ModelError(RuntimeError):
+class ModelError(UserError):
     """A model that cannot be used; the message names it, what was found and what to do."""
 
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from compass.errors import UserError
+
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 """Qwen2's special tokens; `END` closes a turn and is the end of sequence, `PAD` pads."""
 
@@ -25,7 +27,7 @@ CHAT_TEMPLATE = (
 )
 
 
-class TokenizerError(ValueError):
+class TokenizerError(UserError):
     """A tokenizer that does not survive saving and loading."""
 
 

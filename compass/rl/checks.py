@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from compass.errors import UserError
+
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
@@ -37,11 +39,11 @@ class RewardCanaryError(RuntimeError):
     """The reward path gives a known answer a wrong reward."""
 
 
-class PolicyMismatchError(RuntimeError):
+class PolicyMismatchError(UserError):
     """Rollouts come from other weights than those being trained."""
 
 
-class UnfillableStageError(ValueError):
+class UnfillableStageError(UserError):
     """The graded solve rates say that dynamic sampling cannot fill its batches."""
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compass.errors import UserError
 from compass.rl.checks import check_agreement
 from compass.rl.config import StagePaths, verl_config
 from compass.settings import Rl
@@ -38,7 +39,7 @@ CPU_ENVIRONMENT = {
 }
 
 
-class TrainingError(RuntimeError):
+class TrainingError(UserError):
     """An RL stage ended before its last iteration."""
 
 

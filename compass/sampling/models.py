@@ -6,11 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from compass.errors import UserError
+
 IDENTIFYING = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja", "*.gguf")
 """Files of a model folder that decide what it samples: weights, configuration, tokenizer, chat template."""
 
 
-class SamplingError(ValueError):
+class SamplingError(UserError):
     """A model or prompts that cannot be sampled from; the message names which and what to do."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from compass.errors import UserError
 from compass.settings.data import Collect, Curriculum, Dedup, Denoise, Generator, Grade, Source, Verify
 from compass.settings.models import Base, Evaluate, Pretrain, Report, Sampling
 from compass.settings.rl import Rl
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError):
     """A parameter file that cannot be used; the message names file, key, value and what is allowed."""
 
 

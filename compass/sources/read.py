@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from compass.errors import UserError
+
 Row = dict[str, Any]
 
 FORMATS = ("jsonl", "json", "csv", "parquet")
@@ -28,7 +30,7 @@ COMPRESSIONS = ("gz", "zst")
 csv.field_size_limit(2**31 - 1)  # the default of 128 KiB fails on long solutions
 
 
-class SourceError(ValueError):
+class SourceError(UserError):
     """A source that cannot be read; the message names the file or hub id, the row, what was found and what to do."""
 
 

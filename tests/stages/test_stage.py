@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from compass.errors import UserError
 from compass.records import RecordError
-from compass.settings import Settings
+from compass.settings import Settings, SettingsError
 from stages._stage import Summary, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,9 +25,10 @@ def test_the_summary_is_written_and_told(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == "denoise: read 1,200, kept 1,199; dropped link 1\n"
 
 
-def test_an_error_of_the_users_making_is_one_message_and_no_summary() -> None:
+@pytest.mark.parametrize("error", [UserError, RecordError, SettingsError])
+def test_an_error_of_the_users_making_is_one_message_and_no_summary(error: type[UserError]) -> None:
     def run(settings: Settings) -> Summary:
-        raise RecordError("data/x.parquet: no such file")
+        raise error("data/x.parquet: no such file")
 
     with pytest.raises(SystemExit, match=r"^dedup: data/x\.parquet: no such file$"):
         main("dedup", run)
