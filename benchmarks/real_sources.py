@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from compass.curation.curate import CurateSettings, curate
-from compass.curriculum.levels import source_levels
+from compass.curriculum.source_levels import source_levels
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compass.curriculum.curriculum import curriculum
-from compass.curriculum.select import Selection
+from compass.curriculum.selection import Selection
 from compass.ledger import count_reasons
 from compass.records import RecordError, read_records
 from compass.settings import Settings

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from compass.records import read_records
+<<<<<<< HEAD
 from compass.rl.checks import (
     check_fillable,
     predict_mixed_share,
@@ -25,6 +26,15 @@ from compass.rl.checks import (
 from compass.rl.config import StagePaths
 from compass.rl.launch import train
 from compass.rl.outputs import export_model, start_from_optimizer, write_curves, write_rewards
+=======
+from compass.rl.checkpoint import export_model, start_from_optimizer
+from compass.rl.config import StagePaths
+from compass.rl.launch import TrainingError, train
+from compass.rl.metrics import write_curves
+from compass.rl.mixed_groups import UnfillableStageError, check_fillable, predict_mixed_share
+from compass.rl.policy_agreement import PolicyMismatchError
+from compass.rl.reward_table import write_rewards
+>>>>>>> 03700e8 (wip)
 from compass.settings import RL_STAGES, Rl, Settings
 from stages._stage import Summary, main
 
@@ -104,7 +114,7 @@ def _share_used(rewards) -> float:
 
 def _course(ours: Rl, seed: int, start: Path, training_set: Path) -> str:
     """A name for everything that decides the course of training."""
-    from compass.sampling.models import Model, model_digest
+    from compass.sampling.model_source import Model, model_digest
 
     decides = {
         "settings": ours.model_dump(exclude={"save_every", "micro_batch_size"}),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.curriculum.levels import source_levels
-from compass.curriculum.select import Selection, select
+from compass.curriculum.selection import Selection, select
+from compass.curriculum.source_levels import source_levels
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
 from compass.settings import RL_STAGES, Curriculum

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.evaluation.score import average_scores, benchmark_scores, over_base, problem_shares
-from compass.sampling.models import find_model
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base, problem_shares
+from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
 from compass.settings import Evaluate

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,6 @@ from compass.settings import Rl
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
-
-PACKAGE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,9 @@ def verl_config(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> Di
         _recipe(settings) | _data(settings, paths, seed) | _rollout(settings, seed) | _trainer(stage, settings, paths)
     )
     if settings.gpus == 0:
-        overrides |= _cpu(settings, largest_weight(paths.model))
+        from compass.rl.cpu.configuration import cpu_overrides
+
+        overrides |= cpu_overrides(settings.dtype, paths.model)
     for key, value in overrides.items():
         OmegaConf.update(config, key, value, force_add=True)
     return config
@@ -123,7 +122,7 @@ def _recipe(s: Rl) -> dict[str, Any]:
         f"{actor}.use_kl_loss": s.kl_coef > 0,
         f"{actor}.kl_loss_coef": s.kl_coef,
         "reward.num_workers": 0,  # the agent loop scores
-        "reward.custom_reward_function.path": "pkg://compass.rl.reward",
+        "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
         "reward.custom_reward_function.name": "compute_score",
         "reward.reward_manager.name": "dapo",
         "reward.reward_kwargs": {
@@ -205,52 +204,4 @@ def _trainer(stage: str, s: Rl, paths: StagePaths) -> dict[str, Any]:
             "max_generation_batches": s.max_generation_batches,
             "rewards_file": str(paths.rewards),
         },
-    }
-
-
-def largest_weight(model: Path) -> int:
-    """Elements of the largest tensor in a model folder; 0 where it holds no weights."""
-    from safetensors import safe_open
-
-    largest = 0
-    for path in sorted(model.glob("*.safetensors")):
-        with safe_open(path, framework="numpy") as file:
-            names = file.keys()
-            largest = max([largest, *(math.prod(file.get_slice(name).get_shape()) for name in names)])
-    return largest
-
-
-def _cpu(s: Rl, largest: int) -> dict[str, Any]:
-    """What differs without an accelerator: one rank, full precision where asked, as few processes as verl allows."""
-    rollout, actor = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"
-    precision = {"float32": "fp32", "bfloat16": "bf16"}[s.dtype]
-    return {
-        "trainer.device": "cpu",
-        "ray_kwargs.ray_init.num_gpus": 1,  # a logical token, see compass.rl.cpu_platform
-        "ray_kwargs.ray_init.num_cpus": 16,  # logical as well: verl's actors each ask for one
-        "ray_kwargs.ray_init.include_dashboard": False,
-        "ray_kwargs.ray_init.object_store_memory": 1 << 29,
-        "actor_rollout_ref.model.override_config.attn_implementation": "sdpa",
-        "actor_rollout_ref.model.use_remove_padding": False,
-        "actor_rollout_ref.model.enable_gradient_checkpointing": False,
-        f"{actor}.use_torch_compile": False,
-        f"{actor}.fsdp_config.use_torch_compile": False,
-        f"{actor}.fsdp_config.mixed_precision": {
-            "param_dtype": precision,
-            "reduce_dtype": "fp32",
-            "buffer_dtype": "fp32",
-        },
-        f"{rollout}.enforce_eager": True,
-        f"{rollout}.free_cache_engine": False,
-        f"{rollout}.enable_sleep_mode": False,
-        f"{rollout}.max_num_seqs": 256,
-        f"{rollout}.max_num_batched_tokens": 8192,
-        f"{rollout}.agent.num_workers": 1,
-        # weights travel to the rollout in single precision, and none in parts
-        f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": max(64, -(-4 * largest // 2**20) + 1),
-        f"{rollout}.engine_kwargs.vllm": {
-            "worker_extension_cls": "compass.rl.cpu_rollout.CpuRolloutWorker",
-            "distributed_executor_backend": "uni",  # one process less than verl's default
-        },
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
     }

@@ -6,37 +6,27 @@ checkpoint. A stage is done when its last checkpoint is its last iteration; verl
 
 from __future__ import annotations
 
-import ctypes
-import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+<<<<<<< HEAD
 from compass.errors import UserError
 from compass.rl.checks import check_agreement
+=======
+from compass.machine import die_with_parent
+from compass.rl.checkpoint import last_step
+>>>>>>> 03700e8 (wip)
 from compass.rl.config import StagePaths, verl_config
+from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.policy_agreement import check_agreement
 from compass.settings import Rl
-
-THREADS = {
-    "OMP_NUM_THREADS": str(os.cpu_count()),  # Ray would give each process one
-    "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
-}
-"""How OpenMP uses the cores, unless the environment already says."""
-
-CPU_ENVIRONMENT = {
-    "VERL_PLATFORM": "cpu",
-    "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu_platform",
-    "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # else vLLM makes a worker process of "uni", and both sides wait spinning
-    "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
-}
 
 
 class TrainingError(UserError):
@@ -63,8 +53,8 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
 
     paths.work.mkdir(parents=True, exist_ok=True)
     done = last_step(paths.checkpoints)
-    _recover_metrics(paths, done)
-    _forget_after(paths.rewards, done)
+    recover_metrics(paths.live_metrics, paths.metrics, done)
+    forget_after(paths.rewards, done)
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
@@ -75,38 +65,32 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
             f"{stage}: stopped at iteration {reached} of {settings.steps}; the log is {paths.work / 'train.log'}\n"
             + _tail(paths.work / "train.log")
         )
-    return list(_read_metrics(paths.metrics))
-
-
-def last_step(checkpoints: Path) -> int:
-    """The iteration of the last whole checkpoint; 0 when there is none."""
-    tracker = checkpoints / "latest_checkpointed_iteration.txt"
-    return int(tracker.read_text()) if tracker.exists() else 0
+    return read_metrics(paths.metrics)
 
 
 def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -> None:
+    """Start the trainer, follow its metrics until it ends, and end whatever it left behind."""
     from tqdm import tqdm
 
-    live = paths.live_metrics
-    environment = {**THREADS, **os.environ, **CPU_ENVIRONMENT} if settings.gpus == 0 else dict(os.environ)
-    # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
-    environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    environment |= {"VERL_FILE_LOGGER_PATH": str(live.resolve()), "RAY_DEDUP_LOGS": "0", "TQDM_DISABLE": "1"}
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
-            env=environment,
+            env=trainer_environment(os.environ, gpus=settings.gpus, live_metrics=paths.live_metrics),
             stdout=log,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            preexec_fn=_die_with_parent,
+            preexec_fn=partial(die_with_parent, os.getpid()),  # Ray's and vLLM's processes follow the trainer
         )
         position = 0
         try:
             while True:
                 running = process.poll() is None
-                if live.exists():
-                    position = _follow(live, position, paths.metrics, settings, bar)
+                fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
+                for row in fresh:
+                    if settings.gpus == 0:
+                        check_agreement(row["step"], row, settings.dtype)
+                    bar.update(1)
+                    bar.set_postfix_str(headline(row))
                 if not running:
                     return
                 time.sleep(0.5)
@@ -114,31 +98,34 @@ def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -
             _end(process)
 
 
-def _follow(live: Path, position: int, metrics: Path, settings: Rl, bar: Any) -> int:
-    """Move whole new lines of verl's metrics into the stage's own file, and check and show each."""
-    with live.open("rb") as file:
-        file.seek(position)
-        new = file.read()
-    whole = new[: new.rfind(b"\n") + 1]
-    for line in whole.splitlines():
-        entry = json.loads(line)
-        values = {"step": entry["step"], **entry["data"]}
-        with metrics.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(values) + "\n")
-        if settings.gpus == 0:
-            check_agreement(entry["step"], values, settings.dtype)
-        bar.update(1)
-        bar.set_postfix_str(
-            f"reward {values.get('critic/score/mean', float('nan')):+.2f}, "
-            f"{values.get('response_length/mean', float('nan')):.0f} tokens"
-        )
-    return position + len(whole)
+def trainer_environment(given: Mapping[str, str], *, gpus: int, live_metrics: Path) -> dict[str, str]:
+    """The environment variables of the trainer: `given`, and what verl, Ray and the device ask for.
+
+    Args:
+        given: the variables of the stage's own process.
+        gpus: GPUs per node; 0 is the CPU.
+        live_metrics: the file that verl writes its metrics to.
+    """
+    if gpus == 0:
+        from compass.rl.cpu.environment import environment as cpu_environment
+
+        given = cpu_environment(given)
+    return {
+        **given,
+        # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "VERL_FILE_LOGGER_PATH": str(live_metrics.resolve()),
+        "RAY_DEDUP_LOGS": "0",
+        "TQDM_DISABLE": "1",
+    }
 
 
-def _die_with_parent() -> None:
-    """Have the kernel end the trainer when the stage is killed; Ray's and vLLM's processes follow the trainer."""
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+def headline(metrics: Mapping[str, Any]) -> str:
+    """What the progress bar says of an iteration: mean reward and mean response length in tokens."""
+    reward = metrics.get("critic/score/mean", float("nan"))
+    length = metrics.get("response_length/mean", float("nan"))
+    return f"reward {reward:+.2f}, {length:.0f} tokens"
 
 
 def _end(process: subprocess.Popen) -> None:
@@ -158,36 +145,6 @@ def _end(process: subprocess.Popen) -> None:
     for child in children:
         if child.is_running():
             child.kill()
-
-
-def _read_metrics(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
-
-
-def _recover_metrics(paths: StagePaths, done: int) -> None:
-    """Keep the metrics of iterations up to the checkpoint, those that a killed stage had not taken over included."""
-    kept = {}
-    for line in _whole_lines(paths.live_metrics):
-        entry = json.loads(line)
-        kept[entry["step"]] = json.dumps({"step": entry["step"], **entry["data"]}) + "\n"
-    for line in _whole_lines(paths.metrics):
-        kept[json.loads(line)["step"]] = line
-    paths.metrics.write_text("".join(kept[step] for step in sorted(kept) if step <= done), encoding="utf-8")
-    paths.live_metrics.unlink(missing_ok=True)
-
-
-def _whole_lines(path: Path) -> list[str]:
-    """The lines of a file, without one that a kill cut off."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    return [line for line in lines if line.endswith("\n")]
-
-
-def _forget_after(path: Path, step: int) -> None:
-    """Drop lines of iterations after `step`: they will be run again. A line cut off by a kill goes as well."""
-    kept = [line for line in _whole_lines(path) if json.loads(line)["step"] <= step]
-    path.write_text("".join(kept), encoding="utf-8")
 
 
 def _tail(log: Path, lines: int = 25) -> str:

@@ -2,35 +2,14 @@
 
 verl's own entry point would compose its configuration again and run its task runner in a process of its own; here the
 configuration is the file, and the task runner lives in this process. On the CPU every other process is forked from
-this one (`compass.rl.fork_server`).
+this one (`compass.rl.cpu.fork_server`).
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 import tempfile
 from pathlib import Path
-
-from compass.rl import fork_server
-
-IMPORTED_ONCE = (
-    "compass.rl.agent_loop",
-    "compass.rl.cpu_rollout",
-    "compass.rl.group_sampler",
-    "compass.rl.reward",
-    "transfer_queue",
-    "transformers.models.qwen2.modeling_qwen2",
-    "verl.experimental.reward_loop",
-    "verl.trainer.ppo.v1",
-    "verl.workers.engine.fsdp",
-    "verl.workers.engine_workers",
-    "verl.workers.rollout.vllm_rollout.vllm_async_server",
-    "vllm.model_executor.models.qwen2",
-    "vllm.v1.engine.core",
-    "vllm.v1.worker.cpu_worker",
-)
-"""What the processes of an RL stage import; a module missing here costs seconds in each of them."""
 
 
 def main(path: str) -> None:
@@ -40,6 +19,9 @@ def main(path: str) -> None:
     config = OmegaConf.load(path)
     on_cpu = config.trainer.device == "cpu"
     if on_cpu:
+        from compass.rl.cpu import fork_server
+        from compass.rl.cpu.preload import preload
+
         fork_server.prepare_ray()
 
     import ray
@@ -49,8 +31,7 @@ def main(path: str) -> None:
     environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
     with tempfile.TemporaryDirectory(prefix="compass-") as folder:
         if on_cpu:
-            for module in IMPORTED_ONCE:
-                importlib.import_module(module)
+            preload()
             environment["py_executable"] = str(fork_server.start(Path(folder)))
         _check(config)
         ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
@@ -68,7 +49,7 @@ def _check(config) -> None:
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
-    from compass.rl.checks import reward_canary
+    from compass.rl.reward_canary import reward_canary
 
     validate_config(config=config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
     reward_canary(config, AutoTokenizer.from_pretrained(config.actor_rollout_ref.model.path))

@@ -23,7 +23,7 @@ from typing import Any
 
 from compass import environment
 from compass.prompts import chat_messages
-from compass.sampling.models import Model, SamplingError
+from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.progress import SamplingProgress
 from compass.settings import Sampling
 

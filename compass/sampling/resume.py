@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from compass.files import atomic_path
 from compass.sampling.engine import PROMPT_TOO_LONG, Engine
-from compass.sampling.models import Model, SamplingError, model_digest
+from compass.sampling.model_source import Model, SamplingError, model_digest
 from compass.sampling.progress import SamplingProgress
 from compass.settings import Sampling
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compass.curriculum.curriculum import curriculum
-from compass.curriculum.levels import source_levels
-from compass.curriculum.select import quotas, select
+from compass.curriculum.selection import quotas, select
+from compass.curriculum.source_levels import source_levels
 from compass.records import table
 from compass.settings import Curriculum
 

@@ -40,7 +40,7 @@ def test_the_cpu_gets_full_precision_and_plain_weights(tiny) -> None:
     assert tiny.trainer.device == "cpu"
     assert tiny.actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype == "fp32"
     extension = tiny.actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls
-    assert extension == "compass.rl.cpu_rollout.CpuRolloutWorker"
+    assert extension == "compass.rl.cpu.rollout.CpuRolloutWorker"
 
 
 def test_the_largest_weight_fits_on_its_way_to_the_rollout(tmp_path: Path) -> None:

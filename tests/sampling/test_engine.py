@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compass.sampling.engine import PROMPT_TOO_LONG, Engine
-from compass.sampling.models import SamplingError, find_model
+from compass.sampling.model_source import SamplingError, find_model
 from compass.settings import Sampling
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.sampling.engine import PROMPT_TOO_LONG, Response, request_seed
-from compass.sampling.models import Model, SamplingError, find_model, model_digest
+from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
 from compass.sampling.resume import sample_responses, work_key
 from compass.settings import Sampling
 

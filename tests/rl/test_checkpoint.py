@@ -1,8 +1,6 @@
-import csv
-import json
 from pathlib import Path
 
-from compass.rl.outputs import export_model, start_from_optimizer, write_curves, write_rewards
+from compass.rl.checkpoint import export_model, last_step, start_from_optimizer
 
 
 def model_folder(folder: Path, weights: str) -> Path:
@@ -44,23 +42,10 @@ def test_an_interrupted_stage_goes_on_from_its_own_checkpoint(tmp_path: Path) ->
     assert (tmp_path / "checkpoints/latest_checkpointed_iteration.txt").read_text() == "5"
 
 
-def test_curves_hold_every_metric_of_every_iteration(tmp_path: Path) -> None:
-    write_curves([{"step": 1, "a": 0.5}, {"step": 2, "a": 0.7, "b": 3}], tmp_path / "steps.csv")
-    with (tmp_path / "steps.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert rows == [{"step": "1", "a": "0.5", "b": ""}, {"step": "2", "a": "0.7", "b": "3"}]
+def test_no_checkpoint_is_iteration_zero(tmp_path: Path) -> None:
+    assert last_step(tmp_path) == 0
 
 
-def test_rewards_are_one_row_a_response(tmp_path: Path) -> None:
-    lines = [
-        {"step": 2, "id": "b", "rewards": [1.0, -1.0], "tokens": [7, 9], "used": True},
-        {"step": 1, "id": "a", "rewards": [-1.0, -1.0], "tokens": [5, 5], "used": False},
-    ]
-    (tmp_path / "rewards.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    rows = write_rewards(tmp_path / "rewards.jsonl", tmp_path / "rewards.parquet").to_pylist()
-    assert [(row["step"], row["id"], row["reward"], row["used"]) for row in rows] == [
-        (1, "a", -1.0, False),
-        (1, "a", -1.0, False),
-        (2, "b", 1.0, True),
-        (2, "b", -1.0, True),
-    ]
+def test_the_last_checkpoint_is_the_trackers(tmp_path: Path) -> None:
+    (tmp_path / "latest_checkpointed_iteration.txt").write_text("15")
+    assert last_step(tmp_path) == 15

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import array
 import contextlib
-import ctypes
 import gc
 import json
 import multiprocessing
 import os
 import random
 import runpy
-import signal
 import socket
 import stat
 import struct
@@ -29,6 +27,8 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+
+from compass.machine import die_with_parent
 
 CLIENT = """#!{python} -IS
 import array, json, os, socket, struct, sys
@@ -71,7 +71,7 @@ def start(folder: Path) -> Path:
     gc.freeze()  # keeps the shared pages shared
     parent = os.getpid()
     if os.fork() == 0:
-        _die_with(parent)
+        die_with_parent(parent)
         multiprocessing.set_executable(str(client))
         try:
             _serve(listener)
@@ -91,13 +91,6 @@ def prepare_ray() -> None:
     os.environ["RAY_RAYLET_PID"] = str(os.getpid())
 
 
-def _die_with(parent: int) -> None:
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def _serve(listener: socket.socket) -> None:
     """Fork a process for every client, and tell each client how its process ended."""
     clients: dict[int, socket.socket] = {}
@@ -113,7 +106,7 @@ def _serve(listener: socket.socket) -> None:
             server = os.getpid()
             child = os.fork()
             if child == 0:
-                _die_with(server)
+                die_with_parent(server)
                 listener.close()
                 for other in clients.values():
                     other.close()

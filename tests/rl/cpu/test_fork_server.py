@@ -11,7 +11,7 @@ import pytest
 HOST = """
 import sys, time
 from pathlib import Path
-from compass.rl import fork_server
+from compass.rl.cpu import fork_server
 import json as preloaded
 print(fork_server.start(Path(sys.argv[1])), flush=True)
 time.sleep(60)
@@ -29,7 +29,7 @@ def python(tmp_path: Path):
 
 
 def test_it_runs_code_with_arguments_environment_and_folder(python, tmp_path: Path) -> None:
-    code = "import os, sys; print(sys.argv[1:], os.environ['COLOUR'], os.getcwd(), 'compass.rl.fork_server' in sys.modules)"
+    code = "import os, sys; print(sys.argv[1:], os.environ['COLOUR'], os.getcwd(), 'compass.rl.cpu.fork_server' in sys.modules)"
     done = subprocess.run(
         [python[0], "-u", "-c", code, "a", "b c"],
         env={**os.environ, "COLOUR": "blue"},

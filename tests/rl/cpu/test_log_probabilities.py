@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from compass.rl.log_probabilities import log_probabilities
+from compass.rl.cpu.log_probabilities import log_probabilities
 
 
 @pytest.mark.parametrize("block", [1, 100, 1 << 24])

@@ -3,8 +3,8 @@ import io
 import pyarrow as pa
 import pytest
 
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores
 from compass.evaluation.evaluate import plot_rows, summarise
-from compass.evaluation.score import average_scores, benchmark_scores
 from compass.evaluation.table import scores_table
 
 

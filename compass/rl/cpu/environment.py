@@ -1,0 +1,26 @@
+"""Environment variables of the trainer and of every process that it starts, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compass.machine import cores
+
+FIXED = {
+    "VERL_PLATFORM": "cpu",
+    "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu.plugin",
+    "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # else vLLM makes a worker process of "uni", and both sides wait spinning
+    "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
+}
+"""Variables that training on the CPU cannot do without."""
+
+
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """`given` with what training on the CPU needs; how OpenMP uses the cores only where `given` does not say."""
+    threads = {
+        "OMP_NUM_THREADS": str(cores()),  # Ray would give each process one
+        "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
+    }
+    return {**threads, **given, **FIXED}
