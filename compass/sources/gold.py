@@ -42,7 +42,7 @@ def from_solution(text: str) -> str:
     if "####" in text:
         tail = text.rsplit("####", 1)[1].strip()
         return tail.split("\n", 1)[0].strip()
-    return last_boxed(text) if "boxed" in text or "fbox" in text else ""
+    return last_boxed(text)
 
 
 def last_boxed(text: str) -> str:

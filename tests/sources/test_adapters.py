@@ -7,7 +7,7 @@ import json
 import pytest
 
 from compass.settings import Source
-from compass.sources.adapters import ADAPTERS, MISSING, reach
+from compass.sources.adapters import ADAPTERS, MISSING, last_user_message, reach
 
 
 def adapt(row, **fields):
@@ -19,6 +19,18 @@ def test_columns_with_a_solution():
     row = {"problem": " What is 6·7? ", "solution": "It is $\\boxed{42}$.", "level": 3}
     found = adapt(row, answer_field="", solution_field="solution", level_field="level")
     assert (found.problem, found.answer, found.level) == ("What is 6·7?", "42", "3")
+    assert found.solution == "It is $\\boxed{42}$."
+
+
+@pytest.mark.parametrize(("level", "text"), [(0, "0"), ("hard", "hard"), (None, "")])
+def test_the_level_is_text(level, text):
+    assert adapt({"problem": "1", "answer": "1", "level": level}, level_field="level").level == text
+    assert adapt({"problem": "1", "answer": "1"}, level_field="level").level == ""
+
+
+@pytest.mark.parametrize(("value", "problem"), [(3, "3"), (2.5, "2.5"), (None, ""), (["a"], None), ({"a": 1}, None)])
+def test_a_problem_is_text_or_a_number(value, problem):
+    assert adapt({"problem": value, "answer": "1"}).problem == problem
 
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "1+1? Box it."}]
@@ -39,6 +51,30 @@ def test_chat_takes_the_last_user_message_without_its_instruction(prompt):
     assert (found.problem, found.answer) == ("1+1?", "2")
 
 
+USER, MODEL = {"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        ([{"role": "user", "content": "first"}, MODEL, USER, MODEL], "1+1?"),
+        ([MODEL], None),
+        ([], None),
+        ([USER, 3], None),
+        ([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]}], "a\n\nb"),
+        ([{"role": "user", "content": [{"text": 3}]}], None),
+        ([{"role": "user", "content": 3}], None),
+        ("[{1}, {2}] is a set of sets", "[{1}, {2}] is a set of sets"),
+        (" [{broken", "[{broken"),
+        (' [ {"role": "user", "content": "1+1?"}]', "1+1?"),
+        ("[1, 2] is an interval ", "[1, 2] is an interval "),
+        (5, None),
+    ],
+)
+def test_the_last_user_message_of_a_chat(messages, problem):
+    assert last_user_message(messages) == problem
+
+
 def test_chat_that_cannot_be_read_is_no_text():
     assert adapt({"prompt": [1, 2]}, adapter="chat", problem_field="prompt").problem is None
     assert adapt({"prompt": {"a": 1}}, adapter="chat", problem_field="prompt").problem is None
@@ -53,7 +89,11 @@ def test_options_are_written_below_the_problem():
     row = {"question": "Pick", "options": ["(A)1", "(B)2"], "label": "B"}
     fields = {"adapter": "options", "problem_field": "question", "answer_field": "label", "options_field": "options"}
     assert adapt(row, **fields).problem == "Pick\n(A)1\n(B)2"
-    assert adapt({"question": "Pick", "options": None, "label": "B"}, **fields).problem == "Pick"
+    assert adapt({"question": "Pick \n", "options": [1, 2], "label": "B"}, **fields).problem == "Pick\n1\n2"
+    for no_list in (None, [], "AB"):
+        assert adapt({"question": "Pick", "options": no_list, "label": "B"}, **fields).problem == "Pick"
+    assert adapt({"question": "", "options": ["A"], "label": "B"}, **fields).problem == ""
+    assert adapt({"question": ["?"], "options": ["A"], "label": "B"}, **fields).problem is None
 
 
 def test_reach_follows_dots_positions_and_json_text():
@@ -65,3 +105,15 @@ def test_reach_follows_dots_positions_and_json_text():
     assert reach(row, "n.x") is MISSING
     assert reach(row, "a.b.1.c") is MISSING
     assert reach(row, "") is MISSING
+    assert reach({"j": "{broken"}, "j.k") is MISSING
+    assert reach({"j": '"text"'}, "j.k") is MISSING
+
+
+@pytest.mark.parametrize(("position", "value"), [("0", 7), ("1", 8), ("-1", 8), ("-2", 7)])
+def test_positions_count_from_both_ends(position, value):
+    assert reach({"a": [7, 8]}, f"a.{position}") == value
+
+
+@pytest.mark.parametrize("position", ["2", "-3", "first", "b"])
+def test_a_position_that_a_list_lacks_is_missing(position):
+    assert reach({"a": [7, 8]}, f"a.{position}") is MISSING

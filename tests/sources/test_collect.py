@@ -8,7 +8,7 @@ import pytest
 
 from compass.records import record_id
 from compass.settings import Collect, Source
-from compass.sources.collect import collect, collect_benchmarks
+from compass.sources.collect import clean, collect, collect_benchmarks
 from compass.sources.read import SourceError
 
 
@@ -48,11 +48,71 @@ def test_bad_rows_go_to_the_ledger_and_counts_add_up(tmp_path):
     expected = ["empty_problem", "missing_answer", "missing_answer", "duplicate_id", "undecodable", "too_large"]
     assert reasons(found) == expected
     assert found.read == 7 == found.kept.num_rows + found.dropped.num_rows
-    assert found.sources["s"]["dropped"]["missing_answer"] == 2
+    assert found.sources["s"]["licence"] == "unknown"
+    assert (found.sources["s"]["read"], found.sources["s"]["kept"], found.sources["s"]["files"]) == (7, 1, 1)
+    assert found.sources["s"]["dropped"] == {
+        "missing_answer": 2,
+        "duplicate_id": 1,
+        "empty_problem": 1,
+        "too_large": 1,
+        "undecodable": 1,
+    }
     ids = found.kept.column("id").to_pylist() + found.dropped.column("id").to_pylist()
     assert len(set(ids)) == 7
-    twin = json.loads(found.dropped.to_pylist()[3]["evidence"])
-    assert twin == {"source_id": "1", "row": "4", "first_row": "0"}
+    assert [json.loads(row["evidence"]) for row in found.dropped.to_pylist()] == [
+        {"field": "problem"},
+        {"fields": ["answer"]},
+        {"fields": ["answer"]},
+        {"source_id": "1", "row": "4", "first_row": "0"},
+        {"field": "problem", "needs": "text, or messages with a user's"},
+        {"field": "problem", "characters": 101, "limit": 100},
+    ]
+
+
+def test_a_missing_answer_names_every_field_that_could_have_had_it(tmp_path):
+    rows = [{"problem": "1?", "answer": "1", "solution": ""}, {"problem": "2?", "answer": "", "solution": "no box"}]
+    found = run(tmp_path, rows, solution_field="solution")
+    assert json.loads(found.dropped.to_pylist()[0]["evidence"]) == {"fields": ["answer", "solution"]}
+
+
+@pytest.mark.parametrize("field", ["problem", "answer", "solution"])
+def test_a_text_may_be_as_long_as_its_limit(tmp_path, field):
+    rows = [{"problem": "1", "answer": "1", "solution": "1"} | {field: "x" * length} for length in (10, 11)]
+    found = run(tmp_path, rows, {f"max_{field}_chars": 10}, solution_field="solution")
+    assert found.kept.column(field).to_pylist() == ["x" * 10]
+    assert found.dropped.column(field).to_pylist() == ["x" * 10]
+    assert json.loads(found.dropped.to_pylist()[0]["evidence"]) == {"field": field, "characters": 11, "limit": 10}
+
+
+def test_sources_are_read_in_their_order_and_each_has_its_own_counts_and_ids(tmp_path):
+    first = Source(name="b", path=str(write(tmp_path / "1.jsonl", [{"problem": "1?", "answer": "1", "id": 5}])))
+    rows = [{"problem": "2?", "answer": "2", "id": 5}, {"problem": "", "answer": "2", "id": None}]
+    second = Source(name="a", path=str(write(tmp_path / "2.jsonl", rows)), id_field="id")
+    found = collect([first, second], Collect(sources=[first, second], benchmarks=[]))
+    assert found.kept.column("source").to_pylist() == ["b", "a"]
+    assert found.kept.column("source_id").to_pylist() == ["0", "5"]
+    assert found.dropped.column("source_id").to_pylist() == ["1"]  # without an id of its own: its row number
+    assert found.read == 3
+    assert {name: (facts["read"], facts["kept"]) for name, facts in found.sources.items()} == {"b": (1, 1), "a": (2, 1)}
+
+
+def test_rows_of_a_folder_are_numbered_within_their_file(tmp_path):
+    (tmp_path / "rows").mkdir()
+    for name in ("b.jsonl", "a.jsonl"):
+        write(tmp_path / "rows" / name, [{"problem": "1?", "answer": "1"}])
+    source = Source(name="s", path=str(tmp_path / "rows"))
+    found = collect([source], Collect(sources=[source], benchmarks=[]))
+    assert found.kept.column("source_id").to_pylist() == ["a.jsonl:0", "b.jsonl:0"]
+    assert found.sources["s"]["files"] == 2
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5])
+def test_batches_change_nothing(tmp_path, monkeypatch, count):
+    monkeypatch.setattr("compass.sources.collect.BATCH", 2)
+    found = run(tmp_path, [{"problem": f"{n}?", "answer": n if n % 2 else ""} for n in range(count)])
+    assert found.read == count
+    assert found.kept.column("answer").to_pylist() == [str(n) for n in range(1, count, 2)]
+    assert found.sources["s"]["kept"] == count // 2
 
 
 def test_a_ten_megabyte_answer_is_cut_in_the_ledger(tmp_path):
@@ -66,18 +126,29 @@ def test_a_ten_megabyte_answer_is_cut_in_the_ledger(tmp_path):
 def test_licences_that_are_not_allowed_are_dropped(tmp_path):
     found = run(tmp_path, [{"problem": "1+1?", "answer": "2"}], {"allow_licences": ["MIT"]}, licence="CC-BY-NC-4.0")
     assert reasons(found) == ["licence"]
+    assert json.loads(found.dropped.to_pylist()[0]["evidence"]) == {"licence": "CC-BY-NC-4.0", "allowed": ["MIT"]}
+    found = run(tmp_path, [{"problem": "1+1?", "answer": "2"}], {"allow_licences": ["MIT"]}, licence="MIT")
+    assert found.kept.num_rows == 1
+
+
+def test_a_benchmark_may_have_any_licence(tmp_path):
+    source = Source(name="b", path=str(write(tmp_path / "b.jsonl", [{"problem": "1?", "answer": "1"}])), licence="own")
+    limits = Collect(sources=[], benchmarks=[source], allow_licences=["MIT"])
+    assert collect_benchmarks([source], limits).kept.num_rows == 1
 
 
 def test_surrogates_do_not_break_the_file(tmp_path):
     (tmp_path / "s.jsonl").write_text('{"problem": "a \\ud800 b", "answer": "1"}\n')
     source = Source(name="s", path=str(tmp_path / "s.jsonl"))
     found = collect([source], Collect(sources=[source], benchmarks=[]))
-    assert "�" in found.kept.to_pylist()[0]["problem"]
+    assert found.kept.to_pylist()[0]["problem"] == "a ��� b"
+    assert clean("ab ½") == "ab ½"
 
 
 def test_max_rows_reads_no_further(tmp_path):
     rows = [{"problem": f"{n}+1?", "answer": n + 1} for n in range(10)]
-    assert run(tmp_path, rows, max_rows=3).read == 3
+    assert run(tmp_path, rows, max_rows=3).kept.column("answer").to_pylist() == ["1", "2", "3"]
+    assert run(tmp_path, rows, max_rows=0).read == 10
 
 
 def test_a_wrong_field_name_lists_the_fields_found(tmp_path):
@@ -92,6 +163,20 @@ def test_a_wrong_field_name_is_told_before_a_large_source_is_read(tmp_path):
     rows = [{"question": "1+1?", "answer": "2"}] * 1500
     with pytest.raises(SourceError, match="first 1000 rows"):
         run(tmp_path, rows)
+
+
+def test_a_field_that_one_of_the_first_1000_rows_has_is_no_wrong_name(tmp_path):
+    rows = [{"problem": "1?", "answer": "1"}] * 999 + [{"problem": "1?", "answer": "1", "level": 3}]
+    assert run(tmp_path, rows, level_field="level").kept.column("source_level").to_pylist()[-2:] == ["", "3"]
+    with pytest.raises(
+        SourceError, match=r"none of the first 1000 rows \(to .*s\.jsonl: row 999\) has the field 'level'"
+    ):
+        run(tmp_path, [*rows[:999], *rows[:1], rows[-1]], level_field="level")
+
+
+def test_a_source_shorter_than_that_is_checked_at_its_end(tmp_path):
+    with pytest.raises(SourceError, match=r"first 2 rows \(to .*row 1\) has .*; found: problem, answer, other"):
+        run(tmp_path, [{"problem": "1?", "answer": "1"}, {"other": 1}], level_field="level")
 
 
 def test_an_empty_source_and_an_unknown_adapter_are_errors(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +18,17 @@ ROWS = [{"problem": "What is 1+1?", "answer": "2"}, {"problem": "¿½ + ½?", "a
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS).encode()
 
 
+def write(path, data):
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
 def rows_of(path):
     return [row for _, row in file_rows(path)]
+
+
+def test_rows_are_numbered_from_0_without_the_blank_lines(tmp_path):
+    assert list(file_rows(write(tmp_path / "a.jsonl", '{"a": 1}\n\n \n{"a": 2}'))) == [(0, {"a": 1}), (1, {"a": 2})]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.json", "a.JSONL.GZ"])
@@ -37,6 +47,23 @@ def test_json_array_of_objects_and_of_conversations(tmp_path):
     assert rows_of(path) == [{"0": {"from": "human", "value": "1+1?"}, "1": {"ground_truth": {"value": "2"}}}]
 
 
+def test_json_that_is_no_array_is_read_by_lines(tmp_path):
+    assert rows_of(write(tmp_path / "a.json", ' \n{"a": 1}\n{"a": 2}')) == [{"a": 1}, {"a": 2}]
+    assert rows_of(write(tmp_path / "b.json", ' [{"a": 1}, {"a": 2}]')) == [{"a": 1}, {"a": 2}]
+
+
+def test_zst_longer_than_one_block(tmp_path):
+    lines = "".join(json.dumps({"n": n, "text": f"{n * 7919 % 100_003}"}) + "\n" for n in range(60_000)).encode()
+    path = write(tmp_path / "a.jsonl.zst", zstandard.compress(lines))
+    assert path.stat().st_size > 1 << 18
+    assert [row["n"] for row in rows_of(path)] == list(range(60_000))
+
+
+def test_data_that_is_not_zstandard_is_named(tmp_path):
+    with pytest.raises(SourceError, match=r"broken or cut off before the end of its first row .*copy the file again"):
+        rows_of(write(tmp_path / "a.jsonl.zst", LINES))
+
+
 def test_zst_of_several_frames(tmp_path):
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(zstandard.compress(LINES) + zstandard.compress(LINES))
@@ -53,16 +80,31 @@ def test_csv_keeps_golds_as_they_are_written(tmp_path):
 def test_csv_with_a_comma_too_many_names_the_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("problem,answer\n1,2\nx, y,3\n")
-    with pytest.raises(SourceError, match=r"row 1 .*3 values for 2 columns"):
+    with pytest.raises(SourceError, match=r"row 1 \(line 3\) has 3 values for 2 columns"):
         rows_of(path)
+
+
+def test_csv_with_a_value_too_few_names_the_row(tmp_path):
+    path = write(tmp_path / "a.csv", "problem,answer\n1\n")
+    with pytest.raises(SourceError, match=r"row 0 \(line 2\) has 1 values for 2 columns"):
+        rows_of(path)
+
+
+def test_csv_keeps_long_texts(tmp_path):
+    assert rows_of(write(tmp_path / "a.csv", "problem,answer\n" + "x" * 200_000 + ",1\n"))[0]["answer"] == "1"
+
+
+def test_csv_may_begin_with_a_byte_order_mark(tmp_path):
+    assert rows_of(write(tmp_path / "a.csv", "\ufeffproblem,answer\n1,2\n")) == [{"problem": "1", "answer": "2"}]
 
 
 def test_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
-    assert rows_of(path) == ROWS
+    assert list(file_rows(path)) == list(enumerate(ROWS))
+    assert rows_of(write(tmp_path / "a.parquet.gz", gzip.compress(path.read_bytes()))) == ROWS
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(SourceError, match="not a whole parquet file"):
+    with pytest.raises(SourceError, match=r"not a whole parquet file .* read to row 0; copy it again"):
         rows_of(path)
 
 
@@ -82,6 +124,15 @@ def test_a_cut_off_file_names_the_last_whole_row(tmp_path, ending):
         rows_of(path)
 
 
+def test_a_cut_off_file_without_a_whole_row_says_so(tmp_path):
+    data = gzip.compress(json.dumps({"problem": "x" * 100}).encode())
+    with pytest.raises(SourceError, match="cut off before the end of its first row"):
+        rows_of(write(tmp_path / "a.jsonl.gz", data[:-20]))
+    one_row = gzip.compress(b'{"problem": 1}\n' + b"".join(b"%d" % (n * n) for n in range(100_000)))
+    with pytest.raises(SourceError, match="cut off after row 0"):
+        rows_of(write(tmp_path / "b.jsonl.gz", one_row[:-2000]))
+
+
 def test_not_utf8_names_row_and_byte(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"))
@@ -91,7 +142,12 @@ def test_not_utf8_names_row_and_byte(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [('{"problem": ', "row 1 is not JSON"), ("3", "row 1 holds int"), ("[" * 100_000, "nested too deeply")],
+    [
+        ('{"problem": ', r"row 1 is not JSON .*: '\{\"problem\":'; repair or remove it"),
+        ("3", "row 1 holds int '3'; every row must be an object"),
+        (f'"{"x" * 70}"', f"holds str '{'x' * 60}';"),
+        ("[" * 100_000, "row 1 is nested too deeply"),
+    ],
 )
 def test_a_row_that_is_no_object_is_named(tmp_path, line, message):
     path = tmp_path / "a.jsonl"
@@ -101,9 +157,17 @@ def test_a_row_that_is_no_object_is_named(tmp_path, line, message):
 
 
 def test_files_of_a_folder_by_name(tmp_path):
-    for name in ("b.jsonl", "a.csv", "notes.txt"):
+    for name in ("b.jsonl", "a.csv", "c.parquet.gz", "D.JSON.ZST", "notes.txt", "csv", "jsonl.gz", "x.csv.txt"):
         (tmp_path / name).write_text("")
-    assert [file.name for file in data_files(tmp_path)] == ["a.csv", "b.jsonl"]
+    (tmp_path / "folder.csv").mkdir()
+    assert [file.name for file in data_files(tmp_path)] == ["D.JSON.ZST", "a.csv", "b.jsonl", "c.parquet.gz"]
+    assert data_files(tmp_path / "a.csv") == [tmp_path / "a.csv"]
+
+
+def test_a_folder_without_readable_files_is_an_error(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(SourceError, match="the folder holds no jsonl, json, csv, parquet file"):
+        data_files(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "message"), [("none.jsonl", "no such file"), ("a.txt", "unknown ending")])
@@ -120,3 +184,5 @@ def test_an_unset_variable_says_what_to_export(monkeypatch):
     monkeypatch.setenv("COMPASS_DATA", "/data")
     assert str(expand("$COMPASS_DATA/x", GENERATED="g")) == "/data/x"
     assert str(expand("$GENERATED/x", GENERATED="g")) == "g/x"
+    assert str(expand("$COMPASS_DATA/x", COMPASS_DATA="first")) == "first/x"
+    assert expand("~/x") == Path.home() / "x"

@@ -88,6 +88,30 @@ def test_fields_of_an_unknown_file_are_guessed(tmp_path, row, problem, answer, a
     assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 1
 
 
+@pytest.mark.parametrize("name", ["gsm8k_train.jsonl.gz", "gsm8k_train.jsonl", "gsm8k_train"])
+def test_a_file_of_a_known_name_has_the_settings_of_the_registry(tmp_path, name):
+    source = for_file(tmp_path / name)
+    assert source == find("gsm8k-train").source.model_copy(update={"path": str(tmp_path / name)})
+
+
+def test_a_guess_looks_at_the_first_50_rows_of_the_first_file(tmp_path):
+    rows = [{"problem": "1?", "answer": ""}] * 49
+    (tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in [*rows, {"problem": "1?", "gold": "1"}])
+    )
+    (tmp_path / "b.jsonl").write_text('{"question": "1?", "target": "1"}\n')
+    assert for_file(tmp_path).answer_field == "gold"
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, *rows[:1], {"gold": "1"}]))
+    with pytest.raises(SourceError, match="no field looks like a gold or solution"):
+        for_file(tmp_path)
+
+
+def test_known_local_files_are_read_from_the_data_folder_by_their_name():
+    local = [known for known in REGISTRY.values() if known.source.path.startswith("$COMPASS_DATA/raw/")]
+    assert [known.source.path for known in local] == [f"$COMPASS_DATA/raw/{known.files[0]}.jsonl.gz" for known in local]
+    assert {known.source.name: known.rows for known in local} == {name: rows for name, (rows, _, _) in REAL.items()}
+
+
 def test_a_file_without_likely_fields_says_what_it_has(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text('{"text": "1+1=2"}\n')

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import random
@@ -13,7 +14,8 @@ import pytest
 
 from compass.settings import Generator
 from compass.sources.tiny import DISTINCT_SIMILARITY, DistinctProblems, GeneratorError, generate
-from compass.sources.tiny_planting import DEFECTS, coverage, ngrams, similarity
+from compass.sources.tiny_planting import DEFECTS, coverage, ngrams, row_of, similarity
+from compass.sources.tiny_problems import Problem, Step
 
 SETTINGS = Generator(problems_per_level=60, benchmark_per_level=12, planted_per_kind=6)
 
@@ -61,6 +63,14 @@ def test_same_seed_gives_the_same_bytes(world, tmp_path):
     generate(SETTINGS, seed=3, folder=tmp_path / "generated")
     for path in [*sorted(world.iterdir()), world.parent / "truth.parquet"]:
         assert path.read_bytes() == (tmp_path / path.relative_to(world.parent)).read_bytes(), path.name
+
+
+def test_every_machine_gets_the_same_problems(world):
+    """Results are compared across machines and versions, so the data of a seed must not drift: change it on purpose only."""
+    rows = [(s, i, problem, gold) for s, found in read_sources(world).items() for i, problem, gold in found]
+    rows += sorted((*key, *row.values()) for key, row in read_benchmarks(world).items())
+    rows += [tuple(row.values()) for row in pq.read_table(world.parent / "truth.parquet").to_pylist()]
+    assert hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16] == "998bbe6fb42ea1a4"
 
 
 def test_another_seed_gives_other_problems(world, tmp_path):
@@ -139,3 +149,38 @@ def test_running_out_of_distinct_problems_names_the_setting():
     pool = DistinctProblems(random.Random(0), attempts=1)
     with pytest.raises(GeneratorError, match=r"collect\.generate\.benchmark_per_level.*level 1"):
         [pool.draw(1, held_out=True, setting="benchmark_per_level") for _ in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    ("text", "grams"),
+    [
+        ("A b, c d.", {("a", "b", "c"), ("b", "c", "d")}),
+        ("a b c", {("a", "b", "c")}),
+        ("a b", {("a", "b")}),
+        ("", {()}),
+    ],
+)
+def test_ngrams_of_words(text, grams):
+    assert ngrams(text, 3) == grams
+
+
+def test_similarity_is_the_share_of_common_trigrams_with_or_without_punctuation():
+    assert similarity("a b c d", "a b c d") == 1
+    assert similarity("a b c d", "a b c e") == pytest.approx(1 / 3)
+    assert similarity("a b c. d", "a b c d") == 0  # "c." is another word than "c"
+
+
+def test_coverage_is_the_share_of_the_items_ngrams():
+    assert coverage("a b c d", "x a b c", n=3) == 0.5
+    assert coverage("a b c", "x a b c d", n=3) == 1
+    words = " ".join("abcdefghijklmn")  # 14 words: two 13-grams
+    assert coverage(words, words[2:]) == 0.5
+
+
+def test_a_row_is_its_problem_but_for_what_is_changed():
+    problem = Problem(
+        "tank", (Step(3, "add", 2, 5), Step(5, "mul", 2, 10)), ("A tub holds 3.", "Add 2.", "Double.", "How many?")
+    )
+    row = row_of(problem, answer="11")
+    assert (row.text, row.answer) == ("A tub holds 3. Add 2. Double. How many?", "11")
+    assert (row.equations, row.level, row.skill, row.kind) == (("3+2=5", "5*2=10"), 2, "tank", "clean")

@@ -5,7 +5,17 @@ import re
 
 import pytest
 
-from compass.sources.tiny_problems import LARGEST_TOTAL, LEVELS, SKILLS, draw_problem, is_held_out
+from compass.sources.tiny_problems import (
+    HELD_OUT_SHARE,
+    LARGEST_TOTAL,
+    LEVELS,
+    SKILLS,
+    Problem,
+    Step,
+    apply,
+    draw_problem,
+    is_held_out,
+)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -38,3 +48,34 @@ def test_the_text_holds_the_operands_in_order_and_nothing_is_left_to_fill_in():
         assert len(problem.text.split()) >= 15
         seen.add(problem.skill)
     assert seen == set(SKILLS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "total", "operand", "after"),
+    [
+        ("add", 28, 2, 30),
+        ("add", 28, 3, None),
+        ("sub", 5, 4, 1),
+        ("sub", 5, 5, None),
+        ("mul", 6, 5, 30),
+        ("mul", 11, 3, None),
+        ("div", 12, 4, 3),
+        ("div", 12, 5, None),
+        ("div", 30, 5, 6),
+    ],
+)
+def test_totals_stay_between_1_and_the_largest(kind, total, operand, after):
+    assert apply(kind, total, operand) == after
+
+
+def test_a_problem_tells_what_it_is_made_of():
+    problem = Problem("tank", (Step(9, "sub", 2, 7), Step(7, "mul", 3, 21)), ("Start.", "Less.", "More.", "How many?"))
+    assert (problem.level, problem.answer, problem.numbers) == (2, 21, (2, 3, 9))
+    assert problem.text == "Start. Less. More. How many?"
+    assert problem.solution == "9-2=7\n7*3=21\n\\boxed{21}"
+
+
+def test_about_one_chain_in_eight_is_held_out():
+    """A hash of the operands decides, so that the same chain is held out in every story and for every seed."""
+    chains = [(Step(start, "add", operand, start + operand),) for start in range(2, 102) for operand in range(2, 12)]
+    assert sum(map(is_held_out, chains)) == 125 == len(chains) / HELD_OUT_SHARE

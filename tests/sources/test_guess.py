@@ -1,0 +1,68 @@
+"""Settings guessed for a file that nobody described."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compass.settings import Source
+from compass.sources.guess import guess
+from compass.sources.read import SourceError
+
+PATH = Path("mine.jsonl")
+
+
+def test_every_field_of_a_usual_row_is_guessed():
+    rows = [
+        {"id": "a", "question": "1?", "answer": "1", "solution": "one", "choices": ["1"]},
+        {"id": "b", "question": "2?", "answer": "2", "solution": "two", "choices": ["2"]},
+    ]
+    assert guess("mine", PATH, rows) == Source(
+        name="mine",
+        path="mine.jsonl",
+        adapter="options",
+        problem_field="question",
+        answer_field="answer",
+        solution_field="solution",
+        options_field="choices",
+        id_field="id",
+    )
+
+
+def test_a_field_counts_once_any_row_fills_it():
+    rows = [{"problem": None, "question": "", "prompt": "1?", "answer": None}, {"prompt": "2?", "answer": 0}]
+    source = guess("mine", PATH, rows)
+    assert (source.problem_field, source.answer_field, source.adapter) == ("prompt", "answer", "columns")
+
+
+def test_a_solution_is_enough_of_a_gold():
+    source = guess("mine", PATH, [{"problem": "1?", "rationale": "so 1"}])
+    assert (source.answer_field, source.solution_field) == ("", "rationale")
+
+
+def test_messages_are_a_chat_even_with_options():
+    rows = [{"messages": [{"role": "user", "content": "1?"}], "answer": "1", "options": ["1"]}]
+    assert guess("mine", PATH, rows).adapter == "chat"
+
+
+@pytest.mark.parametrize(
+    ("ids", "field"), [((1, 2), "id"), ((1, 1), ""), ((1, None), "id"), ((None, None), ""), ((), "")]
+)
+def test_ids_are_used_where_they_are_unique(ids, field):
+    rows = [{"problem": "1?", "answer": "1"} | ({"id": ids[n]} if ids else {}) for n in range(2)]
+    assert guess("mine", PATH, rows).id_field == field
+
+
+def test_an_id_that_some_rows_lack_is_not_used():
+    rows = [{"problem": "1?", "answer": "1", "id": 1}, {"problem": "2?", "answer": "2"}]
+    assert guess("mine", PATH, rows).id_field == ""
+
+
+def test_what_is_missing_is_named_with_the_fields_of_the_first_row():
+    with pytest.raises(SourceError, match=r"mine\.jsonl: holds no rows"):
+        guess("mine", PATH, [])
+    with pytest.raises(SourceError, match="no field looks like a problem; found: text, answer"):
+        guess("mine", PATH, [{"text": "1?", "answer": "1"}])
+    with pytest.raises(SourceError, match="no field looks like a gold or solution; found: problem"):
+        guess("mine", PATH, [{"problem": "1?"}])
