@@ -19,6 +19,7 @@ EVERYWHERE = frozenset(
     {
         "compass/environment.py",
         "compass/errors.py",
+        "compass/machine.py",
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",

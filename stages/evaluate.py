@@ -20,10 +20,6 @@ from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
 from compass.evaluation.table import scores_table
 from compass.files import atomic_path, write_json
 from compass.records import read_records
-<<<<<<< HEAD
-=======
-from compass.sampling.model_source import SamplingError
->>>>>>> 03700e8 (wip)
 from compass.settings import Settings
 from stages._stage import Summary, main
 

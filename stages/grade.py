@@ -17,10 +17,6 @@ from compass.files import atomic_path
 from compass.grading.grade import fill_levels, sample_rollouts
 from compass.ledger import split
 from compass.records import read_records
-<<<<<<< HEAD
-=======
-from compass.sampling.model_source import SamplingError
->>>>>>> 03700e8 (wip)
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split
 

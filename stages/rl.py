@@ -18,23 +18,12 @@ from functools import partial
 from pathlib import Path
 
 from compass.records import read_records
-<<<<<<< HEAD
-from compass.rl.checks import (
-    check_fillable,
-    predict_mixed_share,
-)
-from compass.rl.config import StagePaths
-from compass.rl.launch import train
-from compass.rl.outputs import export_model, start_from_optimizer, write_curves, write_rewards
-=======
 from compass.rl.checkpoint import export_model, start_from_optimizer
 from compass.rl.config import StagePaths
-from compass.rl.launch import TrainingError, train
+from compass.rl.launch import train
 from compass.rl.metrics import write_curves
-from compass.rl.mixed_groups import UnfillableStageError, check_fillable, predict_mixed_share
-from compass.rl.policy_agreement import PolicyMismatchError
+from compass.rl.mixed_groups import check_fillable, predict_mixed_share
 from compass.rl.reward_table import write_rewards
->>>>>>> 03700e8 (wip)
 from compass.settings import RL_STAGES, Rl, Settings
 from stages._stage import Summary, main
 

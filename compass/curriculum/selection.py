@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-<<<<<<< HEAD:compass/curriculum/select.py
-from compass.curriculum.levels import LEVELS
-from compass.draw import draw
-=======
 from compass.curriculum.source_levels import LEVELS
->>>>>>> 03700e8 (wip):compass/curriculum/selection.py
+from compass.draw import draw
 
 
 @dataclass(frozen=True)

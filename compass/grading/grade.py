@@ -11,14 +11,8 @@ import pyarrow as pa
 from compass.draw import draw
 from compass.grading.levels import levels
 from compass.grading.solve_rate import solve_rates
-<<<<<<< HEAD
 from compass.records import RecordError, with_column
-from compass.sampling.models import find_model
-=======
-from compass.records import RECORD, RecordError
-from compass.sampling.draw import draw
 from compass.sampling.model_source import find_model
->>>>>>> 03700e8 (wip)
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
 from compass.settings import Grade

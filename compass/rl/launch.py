@@ -16,13 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
 from compass.errors import UserError
-from compass.rl.checks import check_agreement
-=======
 from compass.machine import die_with_parent
 from compass.rl.checkpoint import last_step
->>>>>>> 03700e8 (wip)
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics
 from compass.rl.policy_agreement import check_agreement

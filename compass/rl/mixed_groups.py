@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compass.errors import UserError
 
-class UnfillableStageError(ValueError):
+
+class UnfillableStageError(UserError):
     """The graded solve rates say that dynamic sampling cannot fill its batches."""
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from compass.errors import UserError
+
 AGREEMENT = {"float32": 1e-4}
 """Largest difference of a token's probability between rollout and trainer, by compute type; half precision has none
 small enough to tell a stale policy from rounding."""
 
 
-class PolicyMismatchError(RuntimeError):
+class PolicyMismatchError(UserError):
     """Rollouts come from other weights than those being trained."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
+from compass.machine import cores
 from compass.verifier.verdict import Verdict
 from compass.verifier.verify import verify
 
@@ -22,7 +22,7 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
     """
     work = list(pairs)
     if processes is None:
-        processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        processes = cores()
     if processes < 1:
         raise ValueError(f"processes must be at least 1, found {processes}")
     if processes == 1 or len(work) < SMALL:
