@@ -1,0 +1,160 @@
+"""What README.md and docs/ promise exists: files, links, commands with their flags, settings, answers that are equal."""
+
+import argparse
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compass.cli import COMMANDS
+from compass.commands.curate import run as run_curate
+from compass.commands.profile import diff
+from compass.settings import load_settings
+from compass.verifier import verify
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+TEXT = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
+FILES = "compass|stages|flows|tests|benchmarks|docs|profiles|requirements"
+INVENTED = re.compile(r"NAME|mine\.yaml")
+"""Parts of paths that a page only invents."""
+
+
+def lines_of_code(text: str) -> list[str]:
+    """Indented and fenced lines of a page, without comments."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"^(?: {4}|\t)(.+)$", text, re.MULTILINE)
+    return [line.split("  #")[0].strip() for line in [*"\n".join(fenced).splitlines(), *indented]]
+
+
+def commands(word: str) -> list[tuple[str, str]]:
+    """(page, command line) of every command that starts with `word`, in code lines and between backticks."""
+    found = []
+    for page, text in TEXT.items():
+        quoted = re.findall(r"`([^`\n]+)`", text)
+        for line in [*lines_of_code(text), *quoted]:
+            for part in re.split(r"\s*(?:&&|;)\s*", line):
+                if re.match(rf"(?:\w+=\S+ )*{word} \S", part):
+                    found.append((page, part[part.index(word) :]))
+    return found
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_relative_link_leads_to_a_file_and_a_heading(page: str) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)\s]+)\)", TEXT[page])
+    for target in targets:
+        name, _, heading = target.partition("#")
+        path = ((ROOT / page).parent / name).resolve() if name else ROOT / page
+        assert path.exists(), f"{page}: no file {target}"
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert heading in slugs, f"{page}: no heading {target}"
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_every_path_in_backticks_exists(page: str) -> None:
+    named = re.findall(rf"`((?:{FILES})/[\w./-]*|[\w-]+\.(?:toml|yaml)|Makefile|Dockerfile)`", TEXT[page])
+    missing = [name for name in named if not INVENTED.search(name) and not (ROOT / name).exists()]
+    assert not missing, f"{page}: {missing}"
+
+
+def test_every_module_that_pages_run_exists() -> None:
+    for page, line in commands("python"):
+        words = shlex.split(line)
+        path = words[2].replace(".", "/") + ".py" if words[1] == "-m" else words[1]
+        if words[1] == "-m" and words[2] == "pytest":
+            path = words[3].partition("::")[0]
+        assert (ROOT / path).exists(), f"{page}: {line}"
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """The arguments of one subcommand of `compass`."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    importlib.import_module(COMMANDS[command][0]).configure(parser)
+    return parser
+
+
+@pytest.mark.parametrize(("page", "line"), commands("compass"))
+def test_every_compass_command_parses(page: str, line: str) -> None:
+    words = shlex.split(line.replace("…", "x").replace("...", "x"))
+    assert words[1] in COMMANDS, f"{page}: {line}"
+    if len(words) > 2:
+        parser_of(words[1]).parse_args(words[2:])
+
+
+@pytest.mark.parametrize(("page", "line"), commands("make"))
+def test_every_make_rule_exists(page: str, line: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    rules = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    asked = [word for word in shlex.split(line)[1:] if "=" not in word and not word.startswith("-")]
+    assert set(asked) <= rules, f"{page}: {line}"
+
+
+def settings_keys() -> list[tuple[str, str]]:
+    """(page, key) of every `-S key=value`."""
+    return [(page, key) for page, text in TEXT.items() for key in re.findall(r"-S ([\w.-]+)=", text)]
+
+
+@pytest.mark.parametrize(("page", "key"), settings_keys())
+def test_every_setting_that_a_command_changes_is_in_the_parameters(page: str, key: str) -> None:
+    values = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    for word in key.split("."):
+        assert word in values, f"{page}: -S {key}"
+        values = values[word]
+
+
+def merged(old: object, new: object) -> object:
+    """`new` laid over `old`, dictionaries key by key; `collect` and `base` are replaced whole."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+
+
+def test_the_profile_of_the_page_on_own_data_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = re.findall(r"^```yaml\n(.*?)^```", TEXT["docs/own_data.md"], re.MULTILINE | re.DOTALL)
+    collect, sizes, base = (yaml.safe_load(block) for block in blocks)
+    tiny = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text(encoding="utf-8"))
+    small = yaml.safe_load((ROOT / "profiles/small.yaml").read_text(encoding="utf-8"))
+    monkeypatch.setenv("COMPASS_MODEL", "model")
+    for name, values in (("mine", {**merged(tiny, sizes), **collect}), ("real", {**small, **collect, **base})):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(values), encoding="utf-8")
+        assert load_settings(path).collect.sources[0].name == "mine"
+    assert {key.split(".")[0] for key, _, _ in diff(ROOT / "profiles/tiny.yaml", tmp_path / "mine.yaml")} == {
+        "collect",
+        *sizes,
+    }
+
+
+def test_the_example_is_curated_as_the_page_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = ROOT / "docs/example"
+    arguments = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out", str(tmp_path)]
+    assert run_curate(parser_of("curate").parse_args(arguments)) == 0
+    assert "42 of 50" in capsys.readouterr().out
+    assert "42 of 50 rows" in TEXT["docs/own_data.md"]
+
+
+def answers() -> list[tuple[str, bool, str]]:
+    """(gold, whether they are equal, answer) of every example in docs/verifier.md."""
+    text = TEXT["docs/verifier.md"]
+    rules = re.findall(r"`([^`\n]+)` ([=≠]) (?=`([^`\n]+)`)", text)
+    table = re.findall(r"^\| `([^`]+)` \| (.*?) \| (accepted|refused) \|", text, re.MULTILINE)
+    judged = [(gold, here == "accepted", one) for gold, many, here in table for one in re.findall(r"`([^`]+)`", many)]
+    return [*((gold, sign == "=", answer) for gold, sign, answer in rules), *judged]
+
+
+@pytest.mark.parametrize(("gold", "equal", "answer"), answers())
+def test_the_verifier_decides_as_its_page_says(gold: str, equal: bool, answer: str) -> None:
+    assert verify(gold=gold, answer=answer).equal == equal
+
+
+def test_the_readme_shows_every_stage() -> None:
+    stages = list(yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"])
+    picture = (ROOT / "docs/images/stages.svg").read_text(encoding="utf-8")
+    for stage in stages:
+        assert re.search(rf"\b{stage}\b", TEXT["README.md"]) or stage.startswith("rl-"), stage
+        assert f">{stage}</text>" in picture, f"{stage}: run docs/figures.py"
