@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from compass.curriculum.curriculum import curriculum
@@ -20,7 +22,9 @@ def problems(**per_level):
 def test_quotas_add_up():
     assert quotas({"1": 0.5, "2": 0.5}, 7) == {1: 4, 2: 3}
     assert quotas(MIXES["rl-2"], 768) == {2: 231, 3: 307, 4: 230}
-    assert sum(quotas(MIXES["rl-3"], 1).values()) == 1
+    assert quotas(MIXES["rl-3"], 1) == {3: 0, 4: 1, 5: 0}  # of equal remainders the easier level's comes first
+    assert quotas({"5": 0.5, "1": 0.0, "2": 0.5}, 4) == {2: 2, 5: 2}
+    assert quotas({"1": 0.1, "2": 0.2, "3": 0.7}, 10) == {1: 1, 2: 2, 3: 7}  # 0.7 * 10 is a little below 7
 
 
 def test_a_stage_takes_its_mix_and_prefers_fresh_problems():
@@ -38,6 +42,30 @@ def test_a_thin_level_is_filled_from_its_neighbours_and_said_so():
     # Level 4 lacks all of its 40: level 3 gives first, as the easier of two equally near.
     assert chosen["rl-3"].borrowed == [{"for": 4, "from": 3, "problems": 40}]
     assert chosen["rl-3"].missing == 0
+
+
+def test_a_problem_serves_again_only_when_fresh_ones_are_used_up():
+    mixes = {"rl-1": {"1": 1.0}, "rl-2": {"1": 1.0}, "rl-3": {"1": 1.0}}
+    chosen = select(problems(l1=30), mixes, 12, seed=0)
+    one, two, three = (set(chosen[stage].ids) for stage in mixes)
+    assert not one & two
+    assert len(three - one - two) == 6
+    assert len(three) == 12
+
+
+def test_a_level_gives_only_what_its_own_share_leaves():
+    chosen = select(problems(l1=10, l2=60), {"rl-1": {"1": 0.5, "2": 0.5}}, 100, seed=0)["rl-1"]
+    assert chosen.taken == {1: 10, 2: 60}
+    assert chosen.borrowed == [{"for": 1, "from": 2, "problems": 10}]
+    assert (chosen.wanted, chosen.missing) == ({1: 50, 2: 50}, 30)
+
+
+def test_nearer_levels_give_before_farther_ones():
+    chosen = select(problems(l1=5, l3=7, l4=100), {"rl-1": {"2": 0.5, "3": 0.5}}, 14, seed=0)["rl-1"]
+    assert chosen.borrowed == [
+        {"for": 2, "from": 1, "problems": 5},
+        {"for": 2, "from": 4, "problems": 2},
+    ]
 
 
 def test_only_neighbours_of_the_mix_give():
@@ -72,6 +100,28 @@ def test_ungraded_and_out_of_range_rows_are_dropped_with_a_reason():
     # One problem of level 1 and one of level 5 are all there is: neighbours of rl-2's mix, so that rl-2 has both.
     assert kept.column("stages").to_pylist() == ["rl-1,rl-2", "rl-2,rl-3"]
     assert chosen["rl-1"].missing == 9
+    assert [json.loads(evidence) for evidence in dropped.column("evidence").to_pylist()] == [
+        {"solve_rate": 1.0, "allowed": [0.1, 0.9]},
+        {"source_level": "3", "use_source_level": False},
+    ]
+
+
+def test_solve_rates_may_be_as_low_and_as_high_as_allowed():
+    settings = Curriculum(mixes=MIXES, problems=10, solve_rate=[0.25, 0.75])
+    found = rows((1, 0.25, None), (1, 0.75, None), (1, 0.24, None), (1, 0.76, None), (1, None, None))
+    kept, dropped, _ = curriculum(found, settings, seed=0)
+    assert kept.column("id").to_pylist() == ["0", "1", "4"]
+    assert dropped.column("reason").to_pylist() == ["solve_rate"] * 2
+
+
+def test_what_no_stage_takes_goes_to_the_ledger_with_its_level():
+    settings = Curriculum(mixes={stage: {"1": 1.0} for stage in MIXES}, problems=1)
+    kept, dropped, chosen = curriculum(rows(*[(1, 0.5, None)] * 5, (3, 0.5, None)), settings, seed=0)
+    assert kept.num_rows == 3
+    assert sorted(kept.column("stages").to_pylist()) == ["rl-1", "rl-2", "rl-3"]
+    assert set(dropped.column("reason").to_pylist()) == {"not_selected"}
+    assert sorted(json.loads(evidence)["level"] for evidence in dropped.column("evidence").to_pylist()) == [1, 1, 3]
+    assert [len(chosen[stage].ids) for stage in MIXES] == [1, 1, 1]
 
 
 def test_the_source_level_stands_in_where_allowed():
@@ -84,16 +134,18 @@ def test_the_source_level_stands_in_where_allowed():
 @pytest.mark.parametrize(
     ("published", "levels"),
     [
-        (["Level 1", "Level 5", "3", None, "?"], [1, 5, 3, None, None]),
+        (["Level 1", "Level 5", "3", None, "?", ""], [1, 5, 3, None, None, None]),
         (["2.0", "4.0", "6.0", "7.0", "9.0"], [1, 2, 3, 4, 5]),
+        (["1", "2", "3", "4", "2.5"], [1, 2, 4, 5, 3]),
+        (["-1", "0", "1", "2", "3"], [1, 2, 3, 4, 5]),
         (["6", "6", "6", "6"], [2, 2, 2, 2]),
+        (["6", "7", "7", "7", "7", "7"], [1, 3, 3, 3, 3, 3]),
+        (["10", "9", "8", "7", "6", "5", "4", "3", "2", "1"], [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]),
+        (["7", None], [1, None]),
     ],
 )
 def test_levels_of_a_source(published, levels):
-    found = source_levels(["s"] * len(published), published)
-    assert found[: len(levels)] == levels or published[0] == "6"
-    if published[0] == "6":
-        assert len(set(found)) == 1
+    assert source_levels(["s"] * len(published), published) == levels
 
 
 def test_each_source_has_its_own_scale():

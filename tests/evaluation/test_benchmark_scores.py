@@ -3,8 +3,9 @@ import io
 import pyarrow as pa
 import pytest
 
-from compass.evaluation.benchmark_scores import average_scores, benchmark_scores
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
 from compass.evaluation.evaluate import plot_rows, summarise
+from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
 from compass.evaluation.table import scores_table
 
 
@@ -34,7 +35,8 @@ def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") ->
 def test_scores_of_a_benchmark():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrwc", "q": "wwwr"}, greedy="rw")))
     assert score["accuracy"] == pytest.approx(3 / 8)
-    assert score["ci95"][0] < 3 / 8 < score["ci95"][1]
+    assert score["ci95"] == list(accuracy_interval([0.5, 0.25], 4))
+    assert score["greedy_ci95"] == list(accuracy_interval([1.0, 0.0], 1))
     assert score["pass@2"] == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert score["pass@4"] == 1.0
     assert score["maj@4"] == 0.5
@@ -49,6 +51,7 @@ def test_prompts_too_long_count_as_wrong_and_are_named():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rr", "q": "ll"})))
     assert score["accuracy"] == 0.5
     assert score["prompt_too_long"] == 1
+    assert isinstance(score["prompt_too_long"], int)
 
 
 def test_one_sample_has_no_pass_at_k_and_no_majority():
@@ -62,8 +65,40 @@ def test_the_average_weighs_benchmarks_not_problems():
     large = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"q": "ww", "r": "ww", "s": "ww"})))
     average = average_scores({"a": small, "b": large})
     assert average["accuracy"] == 0.5
-    assert average["problems"] == 4
-    assert average["ci95"][0] < 0.5 < average["ci95"][1]
+    assert (average["problems"], average["samples"], average["prompt_too_long"]) == (4, 2, 0)
+    assert average["ci95"] == list(average_interval([1, 0], [small["ci95"], large["ci95"]]))
+    assert average["pass@2"] == average["maj@2"] == 0.5
+    assert average["length"] == 15
+    assert "greedy" not in average
+    assert "greedy_ci95" not in average
+
+
+def test_an_average_counts_long_prompts_and_takes_scores_that_every_benchmark_has():
+    one = benchmark_scores(pa.Table.from_pylist(rows("base", "a", {"p": "rr", "q": "ll"}, greedy="rr")))
+    two = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrr", "q": "lll"}, greedy="wr")))
+    average = average_scores({"a": one, "b": two})
+    assert average["prompt_too_long"] == 2
+    assert average["greedy"] == 0.75
+    assert average["greedy_ci95"] == list(average_interval([1, 0.5], [one["greedy_ci95"], two["greedy_ci95"]]))
+    assert "pass@2" in average
+    assert "pass@3" not in average
+    assert average["samples"] == 2
+
+
+def test_the_majority_counts_answers_as_the_verifier_does():
+    groups = rows("base", "b", {"p": "rrwww"})
+    for row, answer in zip(groups, ("5", "5", "1/2", "0.5", "7"), strict=True):
+        row["answer"] = answer
+    assert benchmark_scores(pa.Table.from_pylist(groups))["maj@5"] == 0.5
+
+
+def test_gains_are_paired_by_problem_whatever_the_order():
+    base = {"a": {"p": 0.0, "q": 1.0}, "b": {"r": 0.5}}
+    model = {"b": {"r": 1.0}, "a": {"q": 1.0, "p": 0.5}}
+    gains = over_base(model, base, resamples=200, seed=1)
+    assert {name: gain["over_base"] for name, gain in gains.items()} == {"b": 0.5, "a": 0.25, "average": 0.375}
+    expected = paired_difference([[0.5, 1.0]], [[0.0, 1.0]], resamples=200, seed=1)
+    assert gains["a"]["over_base_ci95"] == list(expected[1])
 
 
 def both() -> pa.Table:
@@ -103,8 +138,49 @@ def test_plot_rows_and_table_show_sampled_greedy_and_pass_together():
 
     scores = summarise(both(), resamples=100, seed=0)
     assert {row["measure"] for row in plot_rows(scores)} == {"accuracy", "greedy", "pass@4"}
+    assert len(plot_rows(scores)) == 2 * 3 * 3
+    assert plot_rows(scores)[0] == {"model": "base", "benchmark": "easy", "measure": "accuracy", "value": 0.25}
     page = io.StringIO()
     Console(width=160, file=page).print(scores_table(scores))
     shown = page.getvalue()
     for expected in ("avg@4", "greedy", "pass@4", "rl-1", "+37.5"):
         assert expected in shown
+
+
+def shown(scores) -> list[list[str]]:
+    """The table's cells, a list a line."""
+    from rich.console import Console
+
+    page = io.StringIO()
+    Console(width=160, file=page).print(scores_table(scores))
+    return [line.split() for line in page.getvalue().splitlines() if line.strip(" ─╶╴╺╸━")]
+
+
+def test_the_table_names_a_benchmark_once_and_shows_what_was_measured():
+    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 2, "pass@2": 0.625}
+    gain = {"over_base": -0.125, "over_base_ci95": (-0.2, -0.05)}
+    scores = {
+        "base": {"easy": score, "average": score},
+        "rl-1": {"easy": score | {"greedy": 1.0}, "average": score | gain},
+    }
+    assert shown(scores) == [
+        ["Evaluation,", "percent"],
+        ["benchmark", "measure", "base", "rl-1"],
+        ["easy", "avg@2", "50.0", "50.0"],
+        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
+        ["greedy", "100.0"],
+        ["pass@2", "62.5", "62.5"],
+        ["average", "avg@2", "50.0", "50.0"],
+        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
+        ["pass@2", "62.5", "62.5"],
+        ["average", "over", "base", "-12.5"],
+        ["-20.0", "to", "-5.0"],
+    ]
+
+
+def test_the_table_has_no_gains_without_a_base_and_ends_each_benchmark_with_a_line():
+    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 1, "greedy": 0.5}
+    table = scores_table({"rl-1": {"easy": score, "average": score}})
+    assert [row.end_section for row in table.rows] == [False, True, False, True]
+    assert [row.style for row in table.rows] == [None, None, "bold", "bold"]
+    assert [list(column.cells)[1] for column in table.columns] == ["", "greedy", "50.0"]

@@ -29,9 +29,9 @@ def test_a_draw_depends_on_the_seed_alone():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("1", "amc", "5")], "'aime': holds no problem"),
-        ([("1", "aime", "")], "no gold answer"),
-        ([("1", "aime", "5"), ("1", "aime", "6")], "repeat"),
+        ([("1", "amc", "5")], r"'aime': holds no problem; known: \['amc'\]"),
+        ([("1", "aime", "")], "'aime': item '1' has no gold answer"),
+        ([("1", "aime", "5"), ("1", "aime", "6"), ("2", "aime", "6")], "1 items repeat"),
     ],
 )
 def test_unusable_benchmarks_are_named(rows, message):

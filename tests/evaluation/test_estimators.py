@@ -53,3 +53,14 @@ def test_maj_at_k_gives_samples_without_an_answer_no_vote():
 @pytest.mark.parametrize(("samples", "expected"), [(1, []), (2, [2]), (6, [2, 4, 6]), (8, [2, 4, 8])])
 def test_reported_k_ends_with_the_number_of_samples(samples, expected):
     assert reported_k(samples) == expected
+
+
+def test_maj_at_k_joins_a_vote_to_the_answer_it_equals_and_to_no_other():
+    assert maj_at_k(["7", "8", "7.0", "5", "5"], [False, False, False, True, True], same) == 0.5
+    assert maj_at_k(["7", "8", "9", "5"], [False, False, False, True], same) == 0.25
+
+
+def test_pass_at_k_takes_the_whole_range():
+    assert pass_at_k(4, 0, 1) == 0.0
+    assert pass_at_k(4, 4, 4) == 1.0
+    assert pass_at_k(1, 1, 1) == 1.0

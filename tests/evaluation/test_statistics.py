@@ -9,6 +9,39 @@ def test_wilson_matches_the_published_example():
     assert wilson(81 / 263, 263, 1.959964) == pytest.approx((0.2553, 0.3662), abs=1e-4)
 
 
+def test_an_accuracy_interval_is_wilsons_with_an_effective_number_of_trials():
+    shares = [0.0, 0.5, 1.0, 0.25]
+    smoothed = [*shares, 0.0, 1.0]
+    mean = sum(smoothed) / 6
+    variance = sum((share - mean) ** 2 for share in smoothed) / 5
+    effective = mean * (1 - mean) * 4 / variance
+    students_quantile = 3.182446  # 97.5%, 3 degrees of freedom
+    expected = wilson(0.4375, max(effective, 4), students_quantile)
+    assert accuracy_interval(shares, 8) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shares", "samples", "trials", "quantile"),
+    [
+        ([0.5] * 5, 1, 5, 2.776445),  # problems that differ less than chance count as their samples, no more
+        ([0.5] * 5, 2, 10, 2.776445),
+        ([1.0], 4, 1, 4.302653),  # 2 degrees of freedom at the least
+        ([1.0, 0.0, 1.0], 4, 3, 4.302653),
+    ],
+)
+def test_effective_trials_lie_between_problems_and_samples(shares, samples, trials, quantile):
+    expected = wilson(sum(shares) / len(shares), trials, quantile)
+    assert accuracy_interval(shares, samples) == pytest.approx(expected, abs=1e-5)
+
+
+def test_limits_stay_between_0_and_1():
+    assert wilson(0.0, 10, 2)[0] == 0
+    assert wilson(1.0, 10, 2)[1] == 1
+    assert average_interval([0.1, 0.9], [(-5, 0.1), (0.9, 6)]) == (0, 1)
+    assert paired_difference([[1.0] * 9], [[0.0] * 9], resamples=50, seed=0)[1][1] == 1
+    assert paired_difference([[0.0] * 9], [[1.0] * 9], resamples=50, seed=0)[1][0] == -1
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_an_interval_at_the_edge_has_a_width_and_holds_the_estimate(share):
     low, high = accuracy_interval([share] * 60, 8)
@@ -69,6 +102,23 @@ def test_a_paired_difference_is_tighter_than_two_intervals_apart():
     assert gain == pytest.approx(0.1)
     assert 0 < low < 0.1 < high
     assert high - low < alone[1] - alone[0]
+
+
+def test_benchmarks_weigh_alike_in_a_difference():
+    gain, _ = paired_difference([[1.0], [0.0] * 9], [[0.0], [0.0] * 9], resamples=10, seed=0)
+    assert gain == 0.5
+
+
+def test_an_interval_of_a_difference_holds_95_percent_of_the_resampled_means():
+    """With one problem won and one lost for the spread, n problems alike have a resampled mean of known deviation."""
+    count = 98
+    gain, (low, high) = paired_difference([[0.0] * count], [[0.0] * count], resamples=20_000, seed=0)
+    deviation = (2 / (count + 2)) ** 0.5 / (count + 2) ** 0.5
+    assert gain == 0
+    assert (high - low) / (2 * 1.96) == pytest.approx(deviation, rel=0.1)
+    assert low == pytest.approx(-high, rel=0.01)
+    _, (low, high) = paired_difference([[0.0] * count] * 4, [[0.0] * count] * 4, resamples=20_000, seed=0)
+    assert (high - low) / (2 * 1.96) == pytest.approx(deviation / 2, rel=0.05)
 
 
 def test_a_difference_of_nothing_still_has_a_width():

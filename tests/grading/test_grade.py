@@ -45,3 +45,33 @@ def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():
     assert measured["not_drawn"] == 1
     assert measured["never_solved"] == measured["always_solved"] == 1
     assert measured["solve_rate"] == pytest.approx(0.5)
+    assert measured["tokens"] == 25
+    assert measured["levels"]["2"] == {"problems": 1, "solve_rate": 0.75}
+    assert list(measured["levels"]) == ["1", "2", "3", "4", "5"]
+
+
+def test_a_levels_solve_rate_is_its_problems_mean():
+    records = table([{"id": name, "problem": "?", "answer": "5"} for name in ("a", "b", "c")])
+    settings = Grade(levels="thresholds", thresholds=[0.8, 0.6, 0.4, 0.2])
+    _, measured = fill_levels(records, rollouts({"a": "rrrr", "b": "rrwwwwwwww", "c": "rrrwwwwwww"}), settings)
+    assert measured["levels"] == {
+        "1": {"problems": 1, "solve_rate": 1.0},
+        "4": {"problems": 2, "solve_rate": pytest.approx(0.25)},
+    }
+    assert (measured["never_solved"], measured["always_solved"]) == (0, 1)
+
+
+def test_nothing_graded_is_measured_as_nothing():
+    records = table([{"id": "a", "problem": "?", "answer": "5"}])
+    graded, measured = fill_levels(records, rollouts({"a": "ll"}), Grade())
+    assert graded.column("level").to_pylist() == [None]
+    assert measured == {
+        "graded": 0,
+        "not_drawn": 0,
+        "prompt_too_long": 1,
+        "solve_rate": None,
+        "never_solved": 0,
+        "always_solved": 0,
+        "tokens": None,
+        "levels": {},
+    }
