@@ -56,6 +56,5 @@ def model_digest(model: Model) -> str:
     for file in sorted({file for pattern in IDENTIFYING for file in folder.glob(pattern)}):
         digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
         with open(file, "rb") as opened:
-            while block := opened.read(1 << 22):
-                digest.update(block)
+            hashlib.file_digest(opened, lambda: digest)
     return digest.hexdigest()

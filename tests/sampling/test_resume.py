@@ -6,7 +6,8 @@ import pytest
 
 from compass.sampling.engine import PROMPT_TOO_LONG, Response, request_seed
 from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
-from compass.sampling.resume import sample_responses, work_key
+from compass.sampling.progress import SamplingProgress
+from compass.sampling.resume import RESPONSES, sample_responses, work_key
 from compass.settings import Sampling
 
 PROBLEMS = {f"p{number}": f"What is {number} + 1?" for number in range(10)}
@@ -97,6 +98,55 @@ def test_memory_and_parallelism_do_not_change_the_work(model):
     assert work_key(PROBLEMS, sampling=SAMPLING, **shared) == work_key(PROBLEMS, sampling=other, **shared)
 
 
+def test_every_other_setting_changes_the_work(model):
+    shared = {"model": model, "n": 1, "greedy": False, "seed": 0}
+    keys = [
+        work_key(PROBLEMS, sampling=SAMPLING, **shared),
+        work_key({**PROBLEMS, "p9": "?"}, sampling=SAMPLING, **shared),
+        work_key(dict(reversed(PROBLEMS.items())), sampling=SAMPLING, **shared),
+        *(
+            work_key(PROBLEMS, sampling=SAMPLING, **shared | change)
+            for change in ({"n": 2}, {"greedy": True}, {"seed": 1})
+        ),
+    ]
+    assert len(set(keys)) == 6
+    assert all(len(key) == 16 for key in keys)
+
+
+def test_the_bar_begins_where_the_stopped_run_ended(model, tmp_path, monkeypatch):
+    bars = []
+
+    class Bar(SamplingProgress):
+        def __init__(self, what, **counts):
+            bars.append((what, counts))
+            super().__init__(what, **counts)
+
+    monkeypatch.setattr("compass.sampling.resume.SamplingProgress", Bar)
+    with pytest.raises(KeyboardInterrupt):
+        sample(model, tmp_path / "work", Counting(dies_at=2))
+    sample(model, tmp_path / "work", Counting(), what="rollouts")
+    assert bars == [("responses", {"total": 30, "done": 0}), ("rollouts", {"total": 30, "done": 24})]
+
+
+def test_no_problems_need_no_engine(model, tmp_path):
+    engine = Counting()
+    options = {"model": model, "sampling": SAMPLING, "n": 1, "seed": 0, "folder": tmp_path, "open_engine": engine}
+    assert sample_responses({}, **options).schema.equals(RESPONSES)
+    assert engine.opened == 0
+
+
+def test_every_column_of_a_response_is_kept(model, tmp_path):
+    found = sample(model, tmp_path / "work", Counting()).to_pylist()
+    assert found[4] == {
+        "id": "p1",
+        "sample": 1,
+        "greedy": False,
+        "tokens": 3,
+        "finish_reason": "stop",
+        "response": "0 What is 1 + 1?",
+    }
+
+
 def test_a_damaged_part_is_named(model, tmp_path):
     sample(model, tmp_path / "work", Counting())
     part = next((tmp_path / "work").rglob("part-00001.parquet"))
@@ -109,7 +159,10 @@ def test_a_part_of_other_problems_is_refused(model, tmp_path):
     sample(model, tmp_path / "work", Counting())
     part = next((tmp_path / "work").rglob("part-00001.parquet"))
     shutil.copy(part.with_name("part-00000.parquet"), part)
-    with pytest.raises(SamplingError, match=r"part-00001\.parquet: holds"):
+    with pytest.raises(SamplingError, match=r"part-00001\.parquet: holds 12 responses, not 3 for each of its 4 "):
+        sample(model, tmp_path / "work", Counting())
+    pq.write_table(pq.read_table(part).slice(1), part)
+    with pytest.raises(SamplingError, match=r"part-00001\.parquet: holds 11 responses, not 3 for each of its 4 "):
         sample(model, tmp_path / "work", Counting())
 
 
@@ -125,7 +178,7 @@ def test_only_prompts_that_are_too_long_is_an_error(model, tmp_path):
         def sample(self, problems, **options):
             return [Response(name, 0, False, 0, PROMPT_TOO_LONG, "") for name in problems]
 
-    with pytest.raises(SamplingError, match=r"raise `sampling\.max_model_len`"):
+    with pytest.raises(SamplingError, match=r"`max_model_len` - `max_tokens` = 128 tokens; raise `sampling\.max"):
         sample(model, tmp_path / "work", TooLong(), n=1, greedy=False)
 
 
@@ -137,6 +190,14 @@ def test_the_digest_follows_the_weights_and_the_chat_template_but_not_the_path(m
     changed = model_digest(find_model(str(copy)))
     (copy / "model.safetensors").write_bytes(b"Weights")
     assert len({model_digest(model), changed, model_digest(find_model(str(copy)))}) == 3
+    assert len(changed) == 32
+
+
+def test_the_digest_of_a_hub_model_is_its_commit():
+    one, other = (model_digest(Model("owner/model", revision)) for revision in ("a", "b"))
+    assert one != other
+    assert one == model_digest(Model("owner/model", "a"))
+    assert len(one) == 32
 
 
 def test_a_model_that_is_not_there_is_named():
