@@ -75,6 +75,7 @@ class Copy:
             **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))},
             "PYTHONPATH": str(self.root),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_WAIT_POLICY": "PASSIVE",  # as in the Makefile: waiting threads must not spin beside other workers
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # starting takes half as long
         }
 

@@ -13,11 +13,14 @@ def rows(count: int) -> pa.Table:
 def test_an_id_is_stable_and_differs_by_source() -> None:
     assert record_id("gsm8k", "1") == record_id("gsm8k", "1") != record_id("math", "1")
     assert record_id("a", "b1") != record_id("ab", "1")
+    assert record_id("gsm8k", "1") == "08d7feee689c34e8"  # ids stand in published files: they never change
 
 
 def test_an_unknown_column_is_an_error() -> None:
-    with pytest.raises(RecordError, match="anwser"):
+    with pytest.raises(RecordError, match=r"record '1': unknown columns \['anwser'\]; known: \['id', 'source'"):
         table([{"id": "1", "anwser": "2"}])
+    assert table([{"id": "1"}]).to_pylist()[0]["answer"] is None
+    assert table([]).schema.equals(RECORD)
 
 
 def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -35,7 +38,7 @@ def test_a_missing_a_truncated_and_a_foreign_file_are_named(tmp_path: Path) -> N
     with pytest.raises(RecordError, match=r"cut\.parquet: not a whole parquet file"):
         read_records(tmp_path / "cut.parquet")
     pa.parquet.write_table(pa.table({"x": [1]}), tmp_path / "foreign.parquet")
-    with pytest.raises(RecordError, match=r"foreign\.parquet: lacks the columns"):
+    with pytest.raises(RecordError, match=r"foreign\.parquet: lacks the columns \['id', 'source'"):
         read_records(tmp_path / "foreign.parquet")
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from compass.errors import UserError
-from compass.records import RecordError
+from compass.ledger import LEDGER, Drop, Reason, split
+from compass.records import RECORD, RecordError, read_records, table
 from compass.settings import Settings, SettingsError
-from stages._stage import Summary, main
+from stages._stage import Summary, main, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,11 +36,61 @@ def test_an_error_of_the_users_making_is_one_message_and_no_summary(error: type[
     assert not Path("metrics/dedup.json").exists()
 
 
+def test_a_stage_that_curates_nothing_says_nothing_and_may_write_its_metrics_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main("evaluate", lambda settings: Summary("evaluate", metrics={"models": {"base": 1}}), metrics_alone=True)
+    assert json.loads(Path("metrics/evaluate.json").read_text()) == {"models": {"base": 1}}
+    main("base", lambda settings: Summary("base", metrics={"steps": 2}))
+    written = {"stage": "base", "read": None, "kept": None, "dropped": None, "metrics": {"steps": 2}}
+    assert json.loads(Path("metrics/base.json").read_text()) == written
+    assert capsys.readouterr().out == ""
+
+
+def test_rows_are_told_without_reasons_where_none_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    main("grade", lambda settings: Summary("grade", read=0, kept=0, dropped={}))
+    assert capsys.readouterr().out == "grade: read 0, kept 0\n"
+
+
+def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> None:
+    records = table([{"id": str(number), "problem": "?", "answer": "1"} for number in range(4)])
+    drops = [None, Drop(Reason.LINK), Drop(Reason.PROOF), Drop(Reason.LINK)]
+    kept, dropped = split(records, drops, "denoise")
+    summary = write_split(tmp_path, "denoise", read=4, kept=kept, dropped=dropped, items=7)
+    assert summary == Summary("denoise", read=4, kept=1, dropped={"link": 2, "proof": 1}, metrics={"items": 7})
+    assert read_records(tmp_path / "kept.parquet").schema.equals(RECORD)
+    assert read_records(tmp_path / "dropped.parquet").schema.equals(LEDGER)
+    assert read_records(tmp_path / "dropped.parquet")["id"].to_pylist() == ["1", "2", "3"]
+
+
+def test_a_lost_row_stops_the_stage_before_anything_is_written(tmp_path: Path) -> None:
+    kept, dropped = split(table([{"id": "1"}]), [None], "denoise")
+    with pytest.raises(RecordError, match="read 2 rows but kept 1 and dropped 0"):
+        write_split(tmp_path, "denoise", read=2, kept=kept, dropped=dropped)
+    assert not list(tmp_path.glob("*.parquet"))
+
+
 def test_a_full_disk_is_told_as_such() -> None:
     def run(settings: Settings) -> Summary:
         raise OSError(errno.ENOSPC, "No space left on device", "data/collect/kept.parquet")
 
     with pytest.raises(SystemExit, match=r"^collect: the disk is full \(data/collect/kept\.parquet\); free some space"):
+        main("collect", run)
+
+
+def test_a_quota_that_is_used_up_is_a_full_disk() -> None:
+    def run(settings: Settings) -> Summary:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    with pytest.raises(SystemExit, match=rf"^collect: the disk is full \({Path.cwd()}\)"):
+        main("collect", run)
+
+
+def test_another_error_of_the_system_keeps_its_traceback() -> None:
+    def run(settings: Settings) -> Summary:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(OSError, match="Input/output error"):
         main("collect", run)
 
 

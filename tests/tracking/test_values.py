@@ -27,3 +27,19 @@ def test_values_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_finite_numbers_are_metrics_and_names_are_accepted_ones() -> None:
     found = metric_values({"metrics": {"pass@8": 1, "nan": float("nan"), "name": "x", "ok": True, "a,b": 2.0}})
     assert found == {"pass_at_8": 1.0, "a_b": 2.0}
+    assert metric_values({"models": {"base": {"metrics": {"x": 1}}}, "inf": float("inf")}) == {"base.x": 1.0}
+    assert list(metric_values({"x" * 300: 1})) == ["x" * 250]
+
+
+def test_long_values_are_cut() -> None:
+    assert flatten({"a": "x" * 500, "b": "y" * 501}) == {"a": "x" * 500, "b": "y" * 500}
+
+
+def test_a_value_of_a_secret_variable_is_scrubbed_where_it_is_long_enough_to_be_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("A_TOKEN", "12345678")
+    monkeypatch.setenv("B_TOKEN", "tiny-87")
+    monkeypatch.setenv("NOT_TOKENS", "abcdefgh")
+    assert scrub("12345678 tiny-87 abcdefgh") == "*** tiny-87 abcdefgh"
+    assert flatten({"a": "12345678"}) == {"a": "***"}

@@ -1,0 +1,78 @@
+"""Which pipeline run a stage belongs to, and whether a process still runs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compass.tracking.processes import pipeline_key, process_key, process_runs
+from compass.tracking.repository import git_state, repository_root
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_pipeline_run_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "mine")
+    assert pipeline_key() == "mine"
+
+
+def test_stages_of_one_dvc_process_share_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("COMPASS_PIPELINE_RUN", raising=False)
+    stage = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from compass.tracking.processes import pipeline_key; print(pipeline_key())"
+    (tmp_path / "dvc").write_text(
+        "import os, subprocess, sys\n"
+        f"for _ in range(2): subprocess.run([sys.executable, '-c', {stage!r}], check=True)\n"
+        "print(os.getpid())\n"
+    )
+    done = subprocess.run([sys.executable, tmp_path / "dvc"], capture_output=True, text=True, check=True)
+    first, second, pid = done.stdout.split()
+    assert first == second
+    assert first.split("-")[0] == "dvc"
+    assert first.split("-")[-2] == pid
+
+
+def test_a_process_is_known_by_its_number_and_its_start() -> None:
+    key = process_key()
+    pid, created = key.split(":")
+    assert int(pid) == os.getpid()
+    assert process_runs(key)
+    assert process_runs(f"{pid}:{float(created) + 0.9:.2f}")
+    assert not process_runs(f"{pid}:{float(created) + 1.1:.2f}")
+    assert not process_runs(f"{pid}:{float(created) - 60:.2f}")
+
+
+def test_a_process_that_ended_does_not_run_even_if_nobody_asked_for_its_status() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    key = f"{child.pid}:{psutil.Process(child.pid).create_time():.2f}"
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not process_runs(key)  # a zombie
+    child.wait()
+    assert not process_runs(key)
+
+
+def test_the_database_of_an_experiments_copy_is_the_repositorys_own(tmp_path: Path) -> None:
+    assert repository_root(tmp_path) == tmp_path
+    copy = tmp_path / ".dvc/tmp/exps/standalone/x/deeper"
+    copy.mkdir(parents=True)
+    assert repository_root(copy) == repository_root(copy.parents[2]) == tmp_path
+    assert repository_root(tmp_path / ".dvc/tmp/exp") == tmp_path / ".dvc/tmp/exp"
+
+
+def test_the_commit_and_whether_files_differ_from_it(tmp_path: Path) -> None:
+    assert git_state(tmp_path) == {}
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
+        return subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q")
+    (tmp_path / "a").write_text("1")
+    git("add", "a")
+    git("commit", "-qm", "a")
+    (tmp_path / "untracked").write_text("1")
+    assert git_state(tmp_path) == {"commit": git("rev-parse", "HEAD").strip(), "dirty": "false"}
+    (tmp_path / "a").write_text("2")
+    assert git_state(tmp_path)["dirty"] == "true"
