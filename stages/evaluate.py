@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rich.console import Console
 
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
-from compass.evaluation.table import scores_table
 from compass.files import atomic_path, write_json
 from compass.records import read_records
 from compass.settings import Settings
@@ -38,7 +36,7 @@ def run(
     plots: Path = PLOTS,
     work: Path = WORK,
 ) -> Summary:
-    """Score the models of `settings.evaluate` and print them side by side.
+    """Score the models of `settings.evaluate`.
 
     Returns:
         The summary; `metrics` is the content of `metrics/evaluate.json`: `{"models": {MODEL: {BENCHMARK: {...}}}}`.
@@ -62,7 +60,9 @@ def run(
     with atomic_path(folder / "samples.parquet") as temporary:
         pq.write_table(samples, temporary, compression="zstd")
     write_json(plots / "accuracy.json", plot_rows(scores))
-    Console().print(scores_table(scores))
+    for model, scored in scores.items():
+        low, high = scored["average"]["ci95"]
+        print(f"evaluate: {model} {scored['average']['accuracy']:.1%} on average, {low:.1%} to {high:.1%}")
     return Summary("evaluate", metrics={"models": scores})
 
 

@@ -246,8 +246,8 @@ def _log_probs(model: Any, tokenizer: Any, pairs: list[Pair]) -> Any:
     # Padding stands on the right: causal attention hides it without a mask, and its logits are never computed.
     hidden = model.model(input_ids=ids).last_hidden_state[:, :-1]
     logits = model.lm_head(hidden[wanted])
-    found = -torch.nn.functional.cross_entropy(logits, ids[:, 1:][wanted], reduction="none")
-    return torch.zeros(wanted.shape).masked_scatter(wanted, found)
+    log_probabilities = -torch.nn.functional.cross_entropy(logits, ids[:, 1:][wanted], reduction="none")
+    return torch.zeros(wanted.shape).masked_scatter(wanted, log_probabilities)
 
 
 def _fresh_problems(seed: int, *, each_level: int) -> list[Problem]:

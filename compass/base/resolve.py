@@ -104,12 +104,12 @@ def check_tokens(folder: Path) -> None:
             tokenizer.pad_token = _padding(tokenizer, end)
         tokenizer.save_pretrained(folder)
     config = AutoConfig.from_pretrained(folder)
-    found = GenerationConfig.from_pretrained(folder) if (folder / "generation_config.json").exists() else None
-    ends = _ids(found.eos_token_id if found else None)
-    if changed or found is None or tokenizer.eos_token_id not in ends:
+    own = GenerationConfig.from_pretrained(folder) if (folder / "generation_config.json").exists() else None
+    ends = _ids(own.eos_token_id if own else None)
+    if changed or own is None or tokenizer.eos_token_id not in ends:
         # Other ends that the model's publisher lists stay, so that generation stops at those as well.
         ends = [tokenizer.eos_token_id, *(i for i in ends if i != tokenizer.eos_token_id)]
-        generation = found or GenerationConfig()
+        generation = own or GenerationConfig()
         generation.eos_token_id = ends if len(ends) > 1 else ends[0]
         generation.pad_token_id = tokenizer.pad_token_id
         generation.save_pretrained(folder)
@@ -130,8 +130,10 @@ def _end_of_turn(tokenizer: Any) -> str:
     )
     after = shown.rpartition(marker)[2].strip()
     known = {str(t) for t in tokenizer.added_tokens_decoder.values() if t.special} | set(_ENDS_OF_TURN)
-    found = [token for token in known if after.startswith(token) and tokenizer.convert_tokens_to_ids(token) is not None]
-    return max(found, key=len) if found else tokenizer.eos_token
+    shown_ends = [
+        token for token in known if after.startswith(token) and tokenizer.convert_tokens_to_ids(token) is not None
+    ]
+    return max(shown_ends, key=len) if shown_ends else tokenizer.eos_token
 
 
 def _padding(tokenizer: Any, end: str) -> str:
@@ -146,8 +148,8 @@ def _copy_folder(folder: Path, out: Path) -> None:
         raise ModelError(f"base.model: {folder} has no config.json; give the folder of a transformers model")
     if not list(_files(folder, _WEIGHTS[:1])):
         pickled = [path.name for path in _files(folder, _PICKLED)]
-        found = f"; {pickled[0]} is pickled, and unpickling can run code: convert it" if pickled else ""
-        raise ModelError(f"base.model: {folder} has no *.safetensors{found}")
+        hint = f"; {pickled[0]} is pickled, and unpickling can run code: convert it" if pickled else ""
+        raise ModelError(f"base.model: {folder} has no *.safetensors{hint}")
     out.mkdir(parents=True)
     for path in _files(folder, (*_WEIGHTS, *_REST, *_TEMPLATES)):
         shutil.copyfile(path, out / path.name)

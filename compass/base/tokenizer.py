@@ -70,7 +70,7 @@ def train_tokenizer(texts: Sequence[str], *, vocabulary: int, folder: Path) -> A
     tokenizer.save_pretrained(folder)
     loaded = AutoTokenizer.from_pretrained(folder)
     before = bpe.encode_batch(list(texts))
-    for text, found, whole in zip(texts, loaded(list(texts))["input_ids"], before, strict=True):
-        if found != (expected := whole.ids):
-            raise TokenizerError(f"{folder}: {text!r} becomes {found} after reloading, {expected} before")
+    for text, after, whole in zip(texts, loaded(list(texts))["input_ids"], before, strict=True):
+        if after != (expected := whole.ids):
+            raise TokenizerError(f"{folder}: {text!r} becomes {after} after reloading, {expected} before")
     return loaded

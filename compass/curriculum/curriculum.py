@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.curriculum.selection import Selection, select
+from compass.curriculum.selection import Selection, select_problems
 from compass.curriculum.source_levels import source_levels
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
@@ -37,7 +37,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
         if verdict is None and level is not None
     }
     mixes = {stage: settings.mixes[stage] for stage in RL_STAGES}
-    chosen = select(candidates, mixes, settings.problems, seed)
+    chosen = select_problems(candidates, mixes, settings.problems, seed)
     stages: dict[str, list[str]] = {}
     for stage, selection in chosen.items():
         for id_ in selection.ids:

@@ -29,7 +29,7 @@ class Selection:
         return sum(self.wanted.values()) - len(self.ids)
 
 
-def select(
+def select_problems(
     levels: Mapping[str, int], mixes: Mapping[str, Mapping[str, float]], problems: int, seed: int
 ) -> dict[str, Selection]:
     """Choose the training problems of every stage.

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
 from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
-from compass.sampling.engine import PROMPT_TOO_LONG
+from compass.sampling.response import PROMPT_TOO_LONG
 from compass.verifier import verify
 
 NOT_AVERAGED = ("ci95", "greedy_ci95", "problems", "samples", "prompt_too_long")
@@ -45,47 +45,49 @@ def benchmark_scores(samples: pa.Table) -> dict[str, Any]:
         groups.setdefault(name, []).append((answer, right))
     count = len(next(iter(groups.values())))
     shares = [avg_at_k([right for _, right in group]) for group in groups.values()]
-    found: dict[str, Any] = {
+    scores: dict[str, Any] = {
         "accuracy": _mean(shares),
         "ci95": list(accuracy_interval(shares, count)),
         "problems": len(groups),
         "samples": count,
     }
     for k in reported_k(count):
-        found[f"pass@{k}"] = _mean([pass_at_k(count, sum(right for _, right in group), k) for group in groups.values()])
+        scores[f"pass@{k}"] = _mean(
+            [pass_at_k(count, sum(right for _, right in group), k) for group in groups.values()]
+        )
     if count > 1:
-        found[f"maj@{count}"] = _mean([_majority(group) for group in groups.values()])
+        scores[f"maj@{count}"] = _mean([_majority(group) for group in groups.values()])
     greedy = samples.filter(samples.column("greedy"))
     if greedy.num_rows:
         marks = [float(right) for right in greedy.column("correct").to_pylist()]
-        found["greedy"] = _mean(marks)
-        found["greedy_ci95"] = list(accuracy_interval(marks, 1))
+        scores["greedy"] = _mean(marks)
+        scores["greedy_ci95"] = list(accuracy_interval(marks, 1))
     reasons = drawn.column("finish_reason").to_pylist()
-    found["length"] = _mean(drawn.column("tokens").to_pylist())
-    found["truncated"] = _mean([reason == "length" for reason in reasons])
-    found["boxed"] = _mean(drawn.column("boxed").to_pylist())
-    found["prompt_too_long"] = reasons.count(PROMPT_TOO_LONG) // count
-    return found
+    scores["length"] = _mean(drawn.column("tokens").to_pylist())
+    scores["truncated"] = _mean([reason == "length" for reason in reasons])
+    scores["boxed"] = _mean(drawn.column("boxed").to_pylist())
+    scores["prompt_too_long"] = reasons.count(PROMPT_TOO_LONG) // count
+    return scores
 
 
 def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The unweighted mean of every score over the benchmarks, with the intervals of accuracy and greedy accuracy."""
     each = list(scores.values())
     shared = [name for name in each[0] if all(name in score for score in each)]
-    found: dict[str, Any] = {
+    average: dict[str, Any] = {
         "accuracy": _mean([score["accuracy"] for score in each]),
         "ci95": list(average_interval([score["accuracy"] for score in each], [score["ci95"] for score in each])),
         "problems": sum(score["problems"] for score in each),
         "samples": each[0]["samples"],
     }
-    found |= {
+    average |= {
         name: _mean([score[name] for score in each]) for name in shared if name not in (*NOT_AVERAGED, "accuracy")
     }
     if "greedy_ci95" in shared:
         intervals = [score["greedy_ci95"] for score in each]
-        found["greedy_ci95"] = list(average_interval([score["greedy"] for score in each], intervals))
-    found["prompt_too_long"] = sum(score["prompt_too_long"] for score in each)
-    return found
+        average["greedy_ci95"] = list(average_interval([score["greedy"] for score in each], intervals))
+    average["prompt_too_long"] = sum(score["prompt_too_long"] for score in each)
+    return average
 
 
 def over_base(
@@ -104,11 +106,11 @@ def over_base(
     ours = [[model[name][problem] for problem in base[name]] for name in names]
     theirs = [list(base[name].values()) for name in names]
     each = {name: ([mine], [other]) for name, mine, other in zip(names, ours, theirs, strict=True)}
-    found = {}
+    gains: dict[str, dict[str, Any]] = {}
     for name, (mine, other) in (each | {"average": (ours, theirs)}).items():
         gain, interval = paired_difference(mine, other, resamples=resamples, seed=seed)
-        found[name] = {"over_base": gain, "over_base_ci95": list(interval)}
-    return found
+        gains[name] = {"over_base": gain, "over_base_ci95": list(interval)}
+    return gains
 
 
 def _majority(group: Sequence[tuple[str | None, bool]]) -> float:

@@ -31,7 +31,7 @@ def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: i
             raise RecordError(
                 f"benchmark {source!r}: item {name!r} has no gold answer; correct it or its source's fields"
             )
-    found = {}
+    chosen = {}
     for benchmark in names:
         own = [name for name, source in zip(ids, sources, strict=True) if source == benchmark]
         if not own:
@@ -39,5 +39,5 @@ def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: i
                 f"benchmark {benchmark!r}: holds no problem; known: {sorted(set(sources))}; run collect again"
             )
         drawn = set(draw(own, max_problems, f"{seed}\0draw"))
-        found[benchmark] = items.filter(pa.array([name in drawn for name in ids]))
-    return found
+        chosen[benchmark] = items.filter(pa.array([name in drawn for name in ids]))
+    return chosen

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.draw import draw
-from compass.grading.levels import levels
+from compass.grading.levels import assign_levels
 from compass.grading.solve_rate import solve_rates
 from compass.records import RecordError, with_column
 from compass.sampling.model_source import find_model
@@ -60,7 +60,7 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
         size and mean solve rate, the mean response length in tokens.
     """
     rates = solve_rates(rollouts)
-    level = levels(rates, settings)
+    level = assign_levels(rates, settings)
     ids = records.column("id").to_pylist()
     columns = {
         "n_rollouts": [rates[name].rollouts if name in rates else None for name in ids],
@@ -75,14 +75,14 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
 
 def _measured(rates: dict[str, Any], level: dict[str, int], *, not_drawn: int, prompt_too_long: int) -> dict[str, Any]:
     sizes = Counter(level.values())
-    found = [rate.rate for rate in rates.values()]
+    solved = [rate.rate for rate in rates.values()]
     return {
         "graded": len(rates),
         "not_drawn": not_drawn,
         "prompt_too_long": prompt_too_long,
-        "solve_rate": sum(found) / len(found) if found else None,
-        "never_solved": sum(rate == 0 for rate in found),
-        "always_solved": sum(rate == 1 for rate in found),
+        "solve_rate": sum(solved) / len(solved) if solved else None,
+        "never_solved": sum(rate == 0 for rate in solved),
+        "always_solved": sum(rate == 1 for rate in solved),
         "tokens": sum(rate.mean_tokens for rate in rates.values()) / len(rates) if rates else None,
         "levels": {
             str(number): {

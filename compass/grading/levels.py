@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from compass.grading.solve_rate import SolveRate
 from compass.settings import Grade
 
-LEVELS = 5
+HARDEST = 5
+"""The highest level; 1 is the easiest."""
 
 
-def levels(rates: Mapping[str, SolveRate], settings: Grade) -> dict[str, int]:
+def assign_levels(rates: Mapping[str, SolveRate], settings: Grade) -> dict[str, int]:
     """Level by problem id, by the rule that `settings.levels` names."""
     if settings.levels == "thresholds":
         return {name: threshold_level(rate.rate, settings.thresholds) for name, rate in rates.items()}
@@ -36,4 +37,4 @@ def threshold_level(rate: float, thresholds: Sequence[float]) -> int:
 def quantile_levels(rates: Mapping[str, SolveRate]) -> dict[str, int]:
     """Five levels whose sizes differ by one problem at most, the highest solve rates in level 1."""
     ranked = sorted(rates, key=lambda name: (-rates[name].rate, rates[name].mean_tokens, name))
-    return {name: 1 + rank * LEVELS // len(ranked) for rank, name in enumerate(ranked)}
+    return {name: 1 + rank * HARDEST // len(ranked) for rank, name in enumerate(ranked)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.sampling.engine import PROMPT_TOO_LONG
+from compass.sampling.response import PROMPT_TOO_LONG
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ def check_agreement(step: int, metrics: dict[str, Any], dtype: str) -> None:
     bound = AGREEMENT.get(dtype)
     if bound is None:
         return
-    found = metrics.get("training/rollout_probs_diff_max")
-    if found is None or not found < bound:
+    difference = metrics.get("training/rollout_probs_diff_max")
+    if difference is None or not difference < bound:
         raise PolicyMismatchError(
-            f"iteration {step}: a token's probability differs by {found} between rollout and trainer (allowed: {bound:g}); "
+            f"iteration {step}: a token's probability differs by {difference} between rollout and trainer (allowed: {bound:g}); "
             "the rollout policy is not the trained one. Check that vLLM is the pinned version (requirements/) and that "
             "the vocabulary is no larger than the tokenizer's"
         )

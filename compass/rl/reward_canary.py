@@ -63,11 +63,11 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> None:
     asyncio.set_event_loop(loop)
     try:
         manager = load_reward_manager(config, tokenizer)
-        found = loop.run_until_complete(score_all())
+        rewards = loop.run_until_complete(score_all())
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-    for (response, gold, expected), reward in zip(CANARIES, found, strict=True):
+    for (response, gold, expected), reward in zip(CANARIES, rewards, strict=True):
         if reward != expected:
             raise RewardCanaryError(
                 f"the response {response!r} with gold {gold!r} got the reward {reward:+g}, expected {expected:+g}; "

@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,28 +24,14 @@ from compass import environment
 from compass.prompts import chat_messages
 from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.progress import SamplingProgress
+from compass.sampling.response import PROMPT_TOO_LONG, Response
 from compass.settings import Sampling
-
-PROMPT_TOO_LONG = "prompt_too_long"
-"""Finish reason of a problem that was not sampled because its prompt leaves no room for `max_tokens`."""
 
 CPU_BATCHED_TOKENS = 8192
 """Prompt tokens in one CPU step; at least the model's longest input, since prompts are not cut into chunks there."""
 
 CPU_SEQUENCES = 512
 """Responses decoded at once on CPU."""
-
-
-@dataclass(frozen=True)
-class Response:
-    """One response: `tokens` counts sampled tokens with the end token, `finish_reason` is `stop`, `length` or `prompt_too_long`."""
-
-    id: str
-    sample: int
-    greedy: bool
-    tokens: int
-    finish_reason: str
-    text: str
 
 
 class Engine:
@@ -120,7 +105,7 @@ class Engine:
         prompts = {name: self._encode(problem) for name, problem in problems.items()}
         room = self.sampling.max_model_len - self.sampling.max_tokens
         fitting = [name for name, tokens in prompts.items() if len(tokens) <= room]
-        found: dict[str, list[Response]] = {name: [] for name in problems}
+        responses: dict[str, list[Response]] = {name: [] for name in problems}
         # Samples and greedy responses are decoded apart: vLLM's CPU sampler ignores the seeds of a batch in which some
         # request has none, and greedy requests have none.
         for is_greedy in [False] * (n > 0) + [True] * greedy:
@@ -130,14 +115,14 @@ class Engine:
                 for choice in output.outputs:
                     text = self._tokenizer.decode(choice.token_ids, skip_special_tokens=True)
                     length = len(choice.token_ids)
-                    found[name].append(Response(name, choice.index, is_greedy, length, choice.finish_reason, text))
-        too_long = [name for name in problems if not found[name]]
+                    responses[name].append(Response(name, choice.index, is_greedy, length, choice.finish_reason, text))
+        too_long = [name for name in problems if not responses[name]]
         for name in too_long:
-            found[name] = [Response(name, sample, False, 0, PROMPT_TOO_LONG, "") for sample in range(n)]
-            found[name] += [Response(name, 0, True, 0, PROMPT_TOO_LONG, "")] * greedy
+            responses[name] = [Response(name, sample, False, 0, PROMPT_TOO_LONG, "") for sample in range(n)]
+            responses[name] += [Response(name, 0, True, 0, PROMPT_TOO_LONG, "")] * greedy
         if progress and too_long:
             progress.advance(len(too_long) * (n + greedy), 0)
-        return [response for responses in found.values() for response in responses]
+        return [response for sampled in responses.values() for response in sampled]
 
     def close(self) -> None:
         """Free the model's memory. Safe to call twice."""

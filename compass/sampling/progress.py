@@ -18,7 +18,7 @@ class SamplingProgress:
     def __init__(self, what: str, *, total: int, done: int = 0, console: Console | None = None) -> None:
         """`total` responses of `what` are wanted and `done` of them were there already."""
         self._console = console or Console(stderr=True)
-        self._what, self._total, self._found, self._done = what, total, done, done
+        self._what, self._total, self._resumed, self._done = what, total, done, done
         self._tokens = 0
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -40,7 +40,7 @@ class SamplingProgress:
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self._bar.stop()
-        if kind is None and self._done > self._found and not self._console.is_terminal:
+        if kind is None and self._done > self._resumed and not self._console.is_terminal:
             self._say()
 
     def advance(self, responses: int, tokens: int) -> None:
@@ -59,7 +59,7 @@ class SamplingProgress:
     def _say(self) -> None:
         self._said = time.monotonic()
         elapsed = self._said - self._began
-        left = elapsed / (self._done - self._found) * (self._total - self._done)
+        left = elapsed / (self._done - self._resumed) * (self._total - self._done)
         self._console.print(
             f"{self._what}: {self._done:,} of {self._total:,} responses, {elapsed:.0f} s, "
             f"{left:.0f} s left, {self.tokens_per_second:,.0f} tokens/s",

@@ -18,22 +18,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.sampling.engine import PROMPT_TOO_LONG, Engine
+from compass.sampling.engine import Engine
 from compass.sampling.model_source import Model, SamplingError, model_digest
 from compass.sampling.progress import SamplingProgress
+from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, responses_table
 from compass.settings import Sampling
-
-RESPONSES = pa.schema(
-    [
-        ("id", pa.string()),
-        ("sample", pa.int32()),
-        ("greedy", pa.bool_()),
-        ("tokens", pa.int32()),
-        ("finish_reason", pa.string()),
-        ("response", pa.string()),
-    ]
-)
-"""Columns of sampled responses."""
 
 NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel"}
 """Sampling settings that change speed and memory but not what is sampled."""
@@ -81,25 +70,17 @@ def sample_responses(
         done = total - sum(len(parts[number]) for number in missing) * each
         with open_engine(model, sampling) as engine, SamplingProgress(what, total=total, done=done) as progress:
             for number in missing:
-                responses = engine.sample(parts[number], n=n, greedy=greedy, seed=seed, progress=progress)
-                rows = {
-                    "id": [response.id for response in responses],
-                    "sample": [response.sample for response in responses],
-                    "greedy": [response.greedy for response in responses],
-                    "tokens": [response.tokens for response in responses],
-                    "finish_reason": [response.finish_reason for response in responses],
-                    "response": [response.text for response in responses],
-                }
+                sampled = engine.sample(parts[number], n=n, greedy=greedy, seed=seed, progress=progress)
                 with atomic_path(paths[number]) as temporary:
-                    pq.write_table(pa.table(rows, schema=RESPONSES), temporary, compression="zstd")
+                    pq.write_table(responses_table(sampled), temporary, compression="zstd")
     tables = [_read_part(path, part, n + greedy) for path, part in zip(paths, parts, strict=True)]
-    found = pa.concat_tables(tables) if tables else RESPONSES.empty_table()
-    if found.num_rows and pc.all(pc.equal(found.column("finish_reason"), PROMPT_TOO_LONG)).as_py():
+    responses = pa.concat_tables(tables) if tables else RESPONSES.empty_table()
+    if responses.num_rows and pc.all(pc.equal(responses.column("finish_reason"), PROMPT_TOO_LONG)).as_py():
         raise SamplingError(
             f"{what}: every prompt is longer than `max_model_len` - `max_tokens` = "
             f"{sampling.max_model_len - sampling.max_tokens} tokens; raise `sampling.max_model_len`"
         )
-    return found
+    return responses
 
 
 def work_key(problems: Mapping[str, str], *, model: Model, sampling: Sampling, n: int, greedy: bool, seed: int) -> str:
@@ -122,12 +103,12 @@ def _parts(problems: Mapping[str, str], size: int) -> list[dict[str, str]]:
 
 def _read_part(path: Path, part: Mapping[str, str], each: int) -> pa.Table:
     try:
-        found = pq.read_table(path, schema=RESPONSES)
+        written = pq.read_table(path, schema=RESPONSES)
     except (pa.ArrowInvalid, OSError) as error:
         raise SamplingError(f"{path}: not a whole parquet file ({error}); delete it and run the stage again") from None
-    if found.num_rows != len(part) * each or set(found.column("id").to_pylist()) != set(part):
+    if written.num_rows != len(part) * each or set(written.column("id").to_pylist()) != set(part):
         raise SamplingError(
-            f"{path}: holds {found.num_rows} responses, not {each} for each of its {len(part)} problems; "
+            f"{path}: holds {written.num_rows} responses, not {each} for each of its {len(part)} problems; "
             "delete it and run the stage again"
         )
-    return found
+    return written

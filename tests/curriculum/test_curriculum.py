@@ -7,7 +7,7 @@ import json
 import pytest
 
 from compass.curriculum.curriculum import curriculum
-from compass.curriculum.selection import quotas, select
+from compass.curriculum.selection import quotas, select_problems
 from compass.curriculum.source_levels import source_levels
 from compass.records import table
 from compass.settings import Curriculum
@@ -28,7 +28,7 @@ def test_quotas_add_up():
 
 
 def test_a_stage_takes_its_mix_and_prefers_fresh_problems():
-    chosen = select(problems(l1=100, l2=100, l3=100, l4=100, l5=100), MIXES, 100, seed=0)
+    chosen = select_problems(problems(l1=100, l2=100, l3=100, l4=100, l5=100), MIXES, 100, seed=0)
     assert chosen["rl-1"].taken == {1: 50, 2: 50}
     assert chosen["rl-3"].taken == {3: 20, 4: 40, 5: 40}
     assert not set(chosen["rl-1"].ids) & set(chosen["rl-2"].ids)
@@ -36,7 +36,7 @@ def test_a_stage_takes_its_mix_and_prefers_fresh_problems():
 
 
 def test_a_thin_level_is_filled_from_its_neighbours_and_said_so():
-    chosen = select(problems(l1=10, l2=100, l3=100, l4=0, l5=100), MIXES, 100, seed=0)
+    chosen = select_problems(problems(l1=10, l2=100, l3=100, l4=0, l5=100), MIXES, 100, seed=0)
     assert chosen["rl-1"].taken == {1: 10, 2: 90}
     assert chosen["rl-1"].borrowed == [{"for": 1, "from": 2, "problems": 40}]
     # Level 4 lacks all of its 40: level 3 gives first, as the easier of two equally near.
@@ -46,7 +46,7 @@ def test_a_thin_level_is_filled_from_its_neighbours_and_said_so():
 
 def test_a_problem_serves_again_only_when_fresh_ones_are_used_up():
     mixes = {"rl-1": {"1": 1.0}, "rl-2": {"1": 1.0}, "rl-3": {"1": 1.0}}
-    chosen = select(problems(l1=30), mixes, 12, seed=0)
+    chosen = select_problems(problems(l1=30), mixes, 12, seed=0)
     one, two, three = (set(chosen[stage].ids) for stage in mixes)
     assert not one & two
     assert len(three - one - two) == 6
@@ -54,14 +54,14 @@ def test_a_problem_serves_again_only_when_fresh_ones_are_used_up():
 
 
 def test_a_level_gives_only_what_its_own_share_leaves():
-    chosen = select(problems(l1=10, l2=60), {"rl-1": {"1": 0.5, "2": 0.5}}, 100, seed=0)["rl-1"]
+    chosen = select_problems(problems(l1=10, l2=60), {"rl-1": {"1": 0.5, "2": 0.5}}, 100, seed=0)["rl-1"]
     assert chosen.taken == {1: 10, 2: 60}
     assert chosen.borrowed == [{"for": 1, "from": 2, "problems": 10}]
     assert (chosen.wanted, chosen.missing) == ({1: 50, 2: 50}, 30)
 
 
 def test_nearer_levels_give_before_farther_ones():
-    chosen = select(problems(l1=5, l3=7, l4=100), {"rl-1": {"2": 0.5, "3": 0.5}}, 14, seed=0)["rl-1"]
+    chosen = select_problems(problems(l1=5, l3=7, l4=100), {"rl-1": {"2": 0.5, "3": 0.5}}, 14, seed=0)["rl-1"]
     assert chosen.borrowed == [
         {"for": 2, "from": 1, "problems": 5},
         {"for": 2, "from": 4, "problems": 2},
@@ -69,7 +69,7 @@ def test_nearer_levels_give_before_farther_ones():
 
 
 def test_only_neighbours_of_the_mix_give():
-    chosen = select(problems(l1=10, l4=100, l5=100), MIXES, 100, seed=0)
+    chosen = select_problems(problems(l1=10, l4=100, l5=100), MIXES, 100, seed=0)
     assert chosen["rl-1"].taken == {1: 10}
     assert chosen["rl-1"].missing == 90
 
@@ -77,8 +77,10 @@ def test_only_neighbours_of_the_mix_give():
 def test_the_seed_and_the_ids_decide_not_their_order():
     levels = problems(l1=50, l2=50, l3=50, l4=50, l5=50)
     shuffled = dict(sorted(levels.items(), key=lambda item: item[0][::-1]))
-    assert select(levels, MIXES, 30, seed=1) == select(shuffled, MIXES, 30, seed=1)
-    assert select(levels, MIXES, 30, seed=1)["rl-1"].ids != select(levels, MIXES, 30, seed=2)["rl-1"].ids
+    assert select_problems(levels, MIXES, 30, seed=1) == select_problems(shuffled, MIXES, 30, seed=1)
+    assert (
+        select_problems(levels, MIXES, 30, seed=1)["rl-1"].ids != select_problems(levels, MIXES, 30, seed=2)["rl-1"].ids
+    )
 
 
 def rows(*levels, **columns):

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from compass.grading.levels import levels, quantile_levels, threshold_level
+from compass.grading.levels import assign_levels, quantile_levels, threshold_level
 from compass.grading.solve_rate import SolveRate
 from compass.settings import Grade
 
@@ -50,8 +50,8 @@ def test_thresholds_are_the_lowest_solve_rates_of_their_levels(rate, level):
 
 def test_the_settings_choose_the_rule():
     found = rates(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert set(levels(found, Grade(levels="thresholds")).values()) == {1}
-    assert set(levels(found, Grade(levels="quantiles")).values()) == {1, 2, 3, 4, 5}
+    assert set(assign_levels(found, Grade(levels="thresholds")).values()) == {1}
+    assert set(assign_levels(found, Grade(levels="quantiles")).values()) == {1, 2, 3, 4, 5}
 
 
 def test_nothing_graded_has_no_levels():

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compass.sampling.engine import PROMPT_TOO_LONG, Engine
+from compass.sampling.engine import Engine
 from compass.sampling.model_source import SamplingError, find_model
+from compass.sampling.response import PROMPT_TOO_LONG
 from compass.settings import Sampling
 
 pytestmark = pytest.mark.slow

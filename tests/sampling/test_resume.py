@@ -4,10 +4,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from compass.sampling.engine import PROMPT_TOO_LONG, Response, request_seed
+from compass.sampling.engine import request_seed
 from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
 from compass.sampling.progress import SamplingProgress
-from compass.sampling.resume import RESPONSES, sample_responses, work_key
+from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, Response
+from compass.sampling.resume import sample_responses, work_key
 from compass.settings import Sampling
 
 PROBLEMS = {f"p{number}": f"What is {number} + 1?" for number in range(10)}
