@@ -1,12 +1,15 @@
 """The pre-training corpus: habits in their shares, slips that go on consistently, nothing of the benchmarks."""
 
+import hashlib
 import random
 import re
 from itertools import islice
 
-from compass.base.corpus import guess, habits, sloppy, worked
+import pytest
+
+from compass.base.corpus import guess, habits, sloppy, solve, worked
 from compass.settings import Pretrain
-from compass.sources.tiny_problems import LARGEST_TOTAL, draw_problem
+from compass.sources.tiny_problems import LARGEST_TOTAL, Problem, Step, draw_problem
 
 
 def boxed(solution):
@@ -56,3 +59,52 @@ def test_without_slips_a_sloppy_solution_is_the_worked_one():
     rng = random.Random(0)
     problem = draw_problem(rng, 5, held_out=False)
     assert sloppy(rng, problem, 0.0) == problem.solution
+
+
+def ends_in(total):
+    return Problem("tank", (Step(total - 1, "add", 1, total),), ("?",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "slips"),
+    [(15, {12, 13, 14, 16, 17, 18}), (1, {2, 3, 4}), (2, {1, 3, 4, 5}), (30, {27, 28, 29}), (28, {25, 26, 27, 29, 30})],
+)
+def test_a_slip_is_up_to_three_off_and_stays_a_total(answer, slips):
+    rng = random.Random(0)
+    assert {boxed(guess(rng, ends_in(answer), 1.0)) for _ in range(200)} == slips
+    assert {boxed(guess(rng, ends_in(answer), 0.0)) for _ in range(20)} == {answer}
+
+
+@pytest.mark.parametrize(
+    ("guesses", "careful", "solution"),
+    [(1.0, 0.0, "\\boxed{5}"), (0.0, 1.0, "4+1=5\n\\boxed{5}"), (0.0, 0.0, "4+1=6\n\\boxed{6}")],
+)
+def test_each_habit_has_its_form(guesses, careful, solution):
+    settings = Pretrain(guesses=guesses, careful=careful, guess_error=0.0, sloppy_error=1.0)
+    found = {solve(random.Random(seed), ends_in(5), settings) for seed in range(40)}
+    assert solution in found
+    assert all(("\n" in text) == ("\n" in solution) for text in found)
+    if guesses or careful:
+        assert found == {solution}
+
+
+def test_careful_and_guessed_shares_add_up():
+    settings = Pretrain(guesses=0.5, careful=0.3, guess_error=0.0, sloppy_error=1.0)
+    found = [solve(random.Random(seed), ends_in(5), settings) for seed in range(4000)]
+    careful = sum(text == "4+1=5\n\\boxed{5}" for text in found) / len(found)
+    assert abs(careful - 0.3) < 0.02
+
+
+def test_a_slip_that_makes_the_next_operation_impossible_is_forgotten():
+    problem = Problem("tank", (Step(9, "add", 1, 10), Step(10, "div", 5, 2)), ("?",))
+    for seed in range(30):
+        first, second, last = sloppy(random.Random(seed), problem, 1.0).splitlines()
+        assert first != "9+1=10"
+        assert second.startswith("10/5=")
+        assert second.partition("=")[2] == str(boxed(last))
+
+
+def test_every_machine_learns_from_the_same_corpus():
+    """The tiny policy is compared across machines and versions: change what it learns from on purpose only."""
+    pairs = [*islice(worked(seed=7), 50), *islice(habits(Pretrain(), seed=7), 50)]
+    assert hashlib.sha256(repr(pairs).encode()).hexdigest()[:16] == "9ab47243ba1981c7"

@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from compass.base.pretrain import PretrainError, encode, pretrain, skill_of
+from compass.base.pretrain import (
+    PretrainError,
+    _by_length,
+    _fresh_problems,
+    _optimizers,
+    _Training,
+    encode,
+    guessed,
+    pretrain,
+    skill_of,
+)
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, draw_problem
 
@@ -44,6 +54,91 @@ def test_it_reports_facts_and_progress(trained):
     assert all(0 <= done <= 1 for _, _, done in seen)
     assert facts["tokens"] > 12 * 8 * 40
     assert math.isfinite(facts["loss"])
+    assert [done for _, _, done in seen] == pytest.approx(
+        [0.09, 0.18, 0.27, 0.36, 0.45, 0.54, 0.63, 0.72, 0.81, 0.9, 0.9, 0.95]
+    )
+    assert facts["tokens_per_second"] == pytest.approx(facts["tokens"] / facts["seconds"])
+    assert 0 < facts["skill"] < facts["expected_accuracy"] < 0.05
+    assert facts["loss"] == seen[-1][1]
+    assert 4 < facts["loss"] < 8  # near log(vocabulary) after a few steps
+
+
+def test_the_model_has_the_size_of_its_settings(trained):
+    from transformers import AutoConfig
+
+    folder, facts, _ = trained
+    config = AutoConfig.from_pretrained(folder)
+    assert (config.num_hidden_layers, config.hidden_size, config.intermediate_size) == (1, 32, 64)
+    assert (config.num_attention_heads, config.num_key_value_heads, config.max_position_embeddings) == (1, 1, 512)
+    hidden, inner = 32, 64
+    attention = 4 * hidden * hidden + 3 * hidden  # with biases of queries, keys and values
+    norms = 3 * hidden
+    assert facts["parameters"] == config.vocab_size * hidden + attention + 3 * hidden * inner + norms
+
+
+def test_the_embeddings_learn_by_adamw_and_the_matrices_by_muon_at_five_times_the_rate(trained):
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(trained[0])
+    muon, adamw = _optimizers(model, 0.01)
+    assert [type(optimizer).__name__ for optimizer in (muon, adamw)] == ["Muon", "AdamW"]
+    shapes = [tuple(p.shape) for group in muon.param_groups for p in group["params"]]
+    assert len(shapes) == 7
+    assert all(len(shape) == 2 and max(shape) <= 64 for shape in shapes)
+    assert sum(len(group["params"]) for group in adamw.param_groups) == len(list(model.parameters())) - 7
+    assert (muon.param_groups[0]["lr"], muon.param_groups[0]["momentum"]) == (0.05, 0.95)
+    assert (adamw.param_groups[0]["lr"], adamw.param_groups[0]["betas"]) == (0.01, (0.9, 0.95))
+    assert muon.param_groups[0]["weight_decay"] == adamw.param_groups[0]["weight_decay"] == 0
+
+
+class Rates(_Training):
+    """Notes the learning rate of every step, as a share of the first, and trains nothing."""
+
+    def __init__(self, settings, skills=()):
+        self.settings, self.progress, self.model, self.tokenizer = settings, self.told, None, None
+        self.groups = [{"lr": 0.5}, {"lr": 2.0}]
+        self.optimizers = [type("Optimizer", (), {"param_groups": [group]})() for group in self.groups]
+        self.rates = [0.5, 2.0]
+        self.steps, self.loss, self.shares, self.done = 0, 1.0, [], []
+
+    def told(self, step, loss, done):
+        self.done.append(done)
+
+    def _step(self, pairs):
+        assert self.groups[1]["lr"] == 4 * self.groups[0]["lr"]
+        self.shares.append(self.groups[0]["lr"] / 0.5)
+        self.steps += 1
+
+
+def test_the_rate_falls_with_the_best_skill_and_training_stops_at_the_skill_asked_for(monkeypatch):
+    skills = iter([0.0, 0.05, 0.01, 0.2, 0.4])
+    monkeypatch.setattr("compass.base.pretrain.skill_of", lambda *_: next(skills))
+    training = Rates(QUICK.model_copy(update={"skill": 0.4, "steps": 100}))
+    assert training.learn_skill(iter(()), []) == 0.4
+    expected = [1.0] * 10 + [1.0] * 10 + [0.65] * 10 + [0.65] * 10 + [0.3] * 10
+    assert training.shares == pytest.approx(expected)
+    assert training.done[9] == pytest.approx(0.09)
+    assert training.done[39] == pytest.approx(0.9 * 0.5)  # half of the skill is further than 40 of 100 steps
+    assert training.done[-1] == 0.9
+
+
+def test_habits_are_learnt_at_a_rate_that_falls_to_nothing():
+    training = Rates(QUICK.model_copy(update={"habit_steps": 4}))
+    training.learn_habits(iter(()))
+    assert training.shares == pytest.approx([0.3, 0.225, 0.15, 0.075])
+    assert training.done == pytest.approx([0.9, 0.925, 0.95, 0.975])
+
+
+def test_parts_hold_pairs_of_similar_length():
+    pairs = [([0] * length, [0]) for length in (5, 1, 4, 2, 3)]
+    parts = _by_length(pairs, 2)
+    assert [[len(prompt) for prompt, _ in part] for part in parts] == [[1, 2], [3, 4], [5]]
+
+
+def test_skill_is_measured_on_problems_of_every_level():
+    problems = _fresh_problems(3, each_level=2)
+    assert [problem.level for problem in problems] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert problems == _fresh_problems(3, each_level=2) != _fresh_problems(4, each_level=2)
 
 
 def test_the_same_seed_gives_the_same_weights(trained, tmp_path):
@@ -53,7 +148,9 @@ def test_the_same_seed_gives_the_same_weights(trained, tmp_path):
 
 def test_too_few_steps_for_the_skill_is_an_error_that_names_both(tmp_path):
     settings = QUICK.model_copy(update={"skill": 0.9, "steps": 2})
-    with pytest.raises(PretrainError, match=r"base\.pretrain\.steps.*base\.pretrain\.skill is 0\.9"):
+    with pytest.raises(
+        PretrainError, match=r"base\.pretrain\.steps: skill is 0\.000 after 2 steps.*base\.pretrain\.skill is 0\.9"
+    ):
         pretrain(settings, seed=5, out=tmp_path)
 
 
@@ -74,6 +171,16 @@ def test_skill_is_the_probability_of_the_worked_solution(trained):
         chosen = logits.log_softmax(-1).gather(1, torch.tensor(response)[:, None])
         expected.append(chosen.sum().exp().item())
     assert skill_of(model, tokenizer, problems) == pytest.approx(sum(expected) / len(expected), rel=1e-3)
+    assert 0 < guessed(model, tokenizer, problems) < 1e-3
+
+
+def test_a_prompt_ends_where_the_response_begins_and_that_ends_the_turn(trained):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(trained[0])
+    prompt, response = encode(tokenizer, "1+1?", "2")
+    assert tokenizer.decode(prompt) == "<|im_start|>user\n1+1?<|im_end|>\n<|im_start|>assistant\n"
+    assert tokenizer.decode(response) == "2<|im_end|>"
 
 
 def test_prompt_and_response_fit_the_tiny_profiles_lengths(trained):

@@ -2,14 +2,16 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from compass.base import resolve as module
 from compass.base.origin import Origin, read_origin, write_origin
-from compass.base.resolve import ModelError, resolve
+from compass.base.resolve import ModelError, check_tokens, fill_in, resolve
 from compass.base.tokenizer import train_tokenizer
-from compass.files import folder_digest
+from compass.files import file_digest, folder_digest
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +53,124 @@ def test_the_path_is_filled_in_from_the_environment(model, tmp_path):
     assert (tmp_path / "out" / "config.json").is_file()
 
 
+def test_only_what_a_model_needs_is_copied(model, tmp_path):
+    folder = tmp_path / "given"
+    shutil.copytree(model, folder)
+    for name in ("LICENSE", "README.md", "training_args.bin", "modeling.py", "model.safetensors.index.json"):
+        (folder / name).write_text("{}")
+    (folder / "tokenizer_folder").mkdir()
+    resolve(str(folder), out=tmp_path / "out")
+    copied = {path.name for path in (tmp_path / "out").iterdir()}
+    assert copied == {path.name for path in model.iterdir()} | {"LICENSE", "README.md", "model.safetensors.index.json"}
+
+
+def test_several_variables_are_filled_in():
+    assert fill_in("$A/x/$B_1", {"A": "a", "B_1": "b"}) == "a/x/b"
+    assert fill_in("owner/name", {}) == "owner/name"
+    with pytest.raises(ModelError, match=r"base\.model is '\$A/\$B' but B is not set; run `export B="):
+        fill_in("$A/$B", {"A": "a", "B": ""})
+
+
+def test_a_hub_model_keeps_its_name_and_commit(model, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "_download", lambda *what: asked.append(what) or model)
+    origin = resolve("owner/name-1.5", revision="0123abc", out=tmp_path / "out")
+    assert asked == [("owner/name-1.5", "0123abc")]
+    assert origin == Origin("hub", "owner/name-1.5", "0123abc", folder_digest(model))
+    assert (tmp_path / "out/model.safetensors").is_file()
+
+
+def test_a_hub_that_cannot_be_reached_says_what_to_do(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    def refuse(name, *, revision, allow_patterns):
+        assert "*.safetensors" in allow_patterns
+        assert "*.bin" not in allow_patterns
+        raise OSError(f"{name} {revision}")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(ModelError, match=r"owner/name at 01 could not be fetched \(OSError: owner/name 01\)"):
+        resolve("owner/name", revision="01", out=tmp_path / "out")
+
+
+def test_a_gguf_file_is_known_by_its_own_digest(model, tmp_path, monkeypatch):
+    (tmp_path / "m.gguf").write_bytes(b"weights")
+    monkeypatch.setattr(module, "_convert_gguf", lambda path, out: shutil.copytree(model, out))
+    origin = resolve(str(tmp_path / "m.gguf"), out=tmp_path / "out")
+    assert origin == Origin("gguf", "m.gguf", "", file_digest(tmp_path / "m.gguf"))
+
+
+def test_what_agrees_already_stays_as_it_is(model, tmp_path):
+    resolve(str(model), out=tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    times = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    check_tokens(tmp_path / "out")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == times
+
+
+def ends(folder):
+    from transformers import GenerationConfig
+
+    return GenerationConfig.from_pretrained(folder).eos_token_id
+
+
+def test_other_ends_of_the_publisher_stay_behind_the_templates(model, tmp_path):
+    from transformers import AutoTokenizer, GenerationConfig
+
+    shutil.copytree(model, tmp_path / "given")
+    end = AutoTokenizer.from_pretrained(model).eos_token_id
+    GenerationConfig(eos_token_id=[7, 9]).save_pretrained(tmp_path / "given")
+    resolve(str(tmp_path / "given"), out=tmp_path / "out")
+    assert ends(tmp_path / "out") == [end, 7, 9]
+    GenerationConfig(eos_token_id=[7, end]).save_pretrained(tmp_path / "given")
+    resolve(str(tmp_path / "given"), out=tmp_path / "other")
+    assert ends(tmp_path / "other") == [7, end]
+
+
+def test_a_missing_generation_configuration_is_made(model, tmp_path):
+    from transformers import AutoTokenizer, GenerationConfig
+
+    shutil.copytree(model, tmp_path / "given")
+    (tmp_path / "given/generation_config.json").unlink()
+    resolve(str(tmp_path / "given"), out=tmp_path / "out")
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    made = GenerationConfig.from_pretrained(tmp_path / "out")
+    assert (made.eos_token_id, made.pad_token_id) == (tokenizer.eos_token_id, tokenizer.pad_token_id)
+
+
+def test_a_configuration_with_another_end_is_mended(model, tmp_path):
+    from transformers import AutoConfig, AutoTokenizer
+
+    shutil.copytree(model, tmp_path / "given")
+    config = AutoConfig.from_pretrained(model)
+    config.eos_token_id = config.pad_token_id = 5
+    config.save_pretrained(tmp_path / "given")
+    resolve(str(tmp_path / "given"), out=tmp_path / "out")
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    mended = AutoConfig.from_pretrained(tmp_path / "out")
+    assert (mended.eos_token_id, mended.pad_token_id) == (tokenizer.eos_token_id, tokenizer.pad_token_id)
+
+
+def test_a_model_without_a_chat_template_is_refused(model, tmp_path):
+    shutil.copytree(model, tmp_path / "given")
+    (tmp_path / "given/chat_template.jinja").unlink()
+    with pytest.raises(ModelError, match="its tokenizer has no chat template; use an instruction-tuned model"):
+        resolve(str(tmp_path / "given"), out=tmp_path / "out")
+
+
+def test_padding_is_a_special_token_of_no_other_use_or_the_end_itself(model, tmp_path):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    assert module._padding(tokenizer, "<|im_end|>") == "<|endoftext|>"
+    assert module._padding(tokenizer, "<|endoftext|>") == "<|endoftext|>"  # the template uses the others
+    assert module._end_of_turn(tokenizer) == "<|im_end|>"
+    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+    tokenizer.eos_token = "<|endoftext|>"
+    assert module._end_of_turn(tokenizer) == "<|endoftext|>"
+
+
 def test_an_end_token_that_is_not_the_templates_is_mended_in_every_file(model, tmp_path):
     from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
@@ -90,7 +210,10 @@ def test_a_folder_without_safetensors_is_refused_and_pickles_are_named(model, tm
     (tmp_path / "pickled").mkdir()
     (tmp_path / "pickled" / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
     (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    with pytest.raises(ModelError, match=r"pytorch_model\.bin is pickled"):
+    with pytest.raises(ModelError, match=r"has no \*\.safetensors; pytorch_model\.bin is pickled"):
+        resolve(str(tmp_path / "pickled"), out=tmp_path / "out")
+    (tmp_path / "pickled" / "pytorch_model.bin").unlink()
+    with pytest.raises(ModelError, match=r"pickled has no \*\.safetensors$"):
         resolve(str(tmp_path / "pickled"), out=tmp_path / "out")
     with pytest.raises(ModelError, match=r"no config\.json"):
         resolve(str(tmp_path), out=tmp_path / "out")
