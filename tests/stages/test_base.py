@@ -2,7 +2,7 @@
 
 import pytest
 
-from compass.base.origin import read_origin
+from compass.base.origin import Origin, read_origin
 from compass.base.pretrain import PretrainError
 from compass.files import folder_digest
 from compass.settings import load_settings
@@ -38,8 +38,29 @@ def test_it_writes_the_model_whole_and_keeps_it_when_a_later_run_fails(profiles,
         path.name for path in folder.iterdir()
     }
     assert read_origin(folder).digest == summary.metrics["digest"] == folder_digest(folder)
+    assert read_origin(folder).name == summary.metrics["name"] == "generated problems, seed 0"
     assert {"parameters", "tokens_per_second", "loss", "seconds"} <= summary.metrics.keys()
 
     with pytest.raises(PretrainError):
         base.run(settings_with(profiles, skill=0.9), folder, work)
     assert read_origin(folder).digest == summary.metrics["digest"]
+
+
+def test_a_model_that_is_not_pre_trained_is_resolved(profiles, tmp_path, monkeypatch):
+    asked = []
+
+    def resolve(model, *, revision, out):
+        asked.append((model, revision))
+        out.mkdir()
+        return Origin("hub", model, revision, "0" * 64)
+
+    monkeypatch.setattr(base, "resolve", resolve)
+    tiny = load_settings(profiles / "tiny.yaml")
+    brought = tiny.base.model_copy(update={"pretrain": None, "model": "owner/name", "revision": "0123"})
+    folder = tmp_path / "models" / "base"
+    folder.mkdir(parents=True)
+    (folder / "old").touch()
+    summary = base.run(tiny.model_copy(update={"base": brought}), folder, tmp_path / "work")
+    assert asked == [("owner/name", "0123")]
+    assert summary.metrics == {"origin": "hub", "name": "owner/name", "digest": "0" * 64}
+    assert [path.name for path in folder.iterdir()] == ["compass_origin.json"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from compass.records import RecordError, read_records, record_id, table, write_records
-from compass.settings import load_settings
+from compass.settings import Generator, Source, load_settings
 from compass.sources.read import SourceError
 from stages import collect, curriculum, verify
 
@@ -18,8 +19,6 @@ from stages import collect, curriculum, verify
 @pytest.fixture
 def settings(tmp_path):
     """The tiny profile over two sources and a benchmark in `tmp_path`."""
-    from pathlib import Path
-
     values = yaml.safe_load((Path(__file__).parents[2] / "profiles/tiny.yaml").read_text())
     rows = [{"problem": f"What is {n} plus {n}?", "answer": 2 * n} for n in range(20)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -40,11 +39,34 @@ def test_collect_writes_records_ledger_and_benchmarks(settings, tmp_path):
     assert (summary.read, summary.kept, summary.dropped) == (22, 21, {"empty_problem": 1})
     assert summary.metrics["sources"]["b"]["read"] == 2
     assert summary.metrics["benchmarks"] == {"bench": 1}
+    assert summary.metrics["warnings"] == []
     assert read_records(folder / "kept.parquet").column("source").to_pylist().count("a") == 20
     assert read_records(folder / "benchmarks.parquet").column("source").to_pylist() == ["bench"]
     first = (folder / "kept.parquet").read_bytes()
     collect.run(settings, folder)
     assert (folder / "kept.parquet").read_bytes() == first
+
+
+def test_collect_generates_the_problems_that_its_sources_read(settings, tmp_path):
+    tiny = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml")
+    few = Generator(problems_per_level=8, benchmark_per_level=2, planted_per_kind=1)
+    tiny = tiny.model_copy(update={"collect": tiny.collect.model_copy(update={"generate": few})})
+    summary = collect.run(tiny, tmp_path / "data")
+    assert summary.read == 5 * 8 + 10  # and one planted row of each kind
+    assert list(summary.metrics["sources"]) == ["tiny-chat", "tiny-solutions", "tiny-gsm"]
+    assert set(summary.metrics["benchmarks"].values()) == {2}
+
+
+def test_a_moving_revision_is_told(settings, tmp_path, monkeypatch, capsys):
+    from compass.sources import collect as library
+
+    monkeypatch.setattr(library, "resolve_commit", lambda hub, revision: "0" * 40)
+    monkeypatch.setattr(library, "hub_rows", lambda source, commit: iter([(0, {"problem": "1?", "answer": "1"})]))
+    source = Source(name="hub", hub="owner/set", revision="main")
+    sources = settings.collect.model_copy(update={"sources": [source]})
+    summary = collect.run(settings.model_copy(update={"collect": sources}), tmp_path / "data")
+    assert len(summary.metrics["warnings"]) == 1
+    assert capsys.readouterr().out.startswith("collect: warning: owner/set: revision 'main' can move")
 
 
 def test_a_source_that_breaks_leaves_the_earlier_outputs(settings, tmp_path):
@@ -88,11 +110,31 @@ def test_verify_names_missing_rollouts(settings, tmp_path):
         verify.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify")
 
 
+def test_verify_names_rollouts_that_cannot_be_read(settings, tmp_path):
+    graded(tmp_path, ["7"])
+    (tmp_path / "grade/rollouts.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RecordError, match=r"rollouts\.parquet: unreadable .*; run `dvc repro -f grade`"):
+        verify.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify")
+
+
+def test_rollouts_are_read_by_problem_in_their_order(tmp_path):
+    rows = [("a", "1", True), ("b", None, False), ("a", "2", False)]
+    columns = dict(zip(("id", "answer", "correct"), map(list, zip(*rows, strict=True)), strict=True))
+    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
+    assert verify.read_rollouts(tmp_path / "r.parquet") == {"a": [("1", True), ("2", False)], "b": [(None, False)]}
+
+
 def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
     graded(tmp_path, [str(n) for n in range(50)])
     summary = curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
     assert summary.kept + sum(summary.dropped.values()) == summary.read == 50
-    assert summary.metrics["stages"]["rl-1"]["wanted"] == {"1": 384, "2": 384}
+    assert summary.metrics["stages"]["rl-1"] == {
+        "problems": 30,
+        "missing": 738,
+        "levels": {"1": 10, "2": 10, "3": 10},
+        "wanted": {"1": 384, "2": 384},
+        "borrowed": [{"for": 1, "from": 3, "problems": 10}],
+    }
     kept = read_records(tmp_path / "curriculum/kept.parquet").to_pylist()
     assert all(row["stages"] for row in kept)
     assert {row["level"] for row in kept if "rl-3" in row["stages"].split(",")} <= {2, 3, 4, 5}
@@ -100,5 +142,7 @@ def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
 
 def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_path):
     write_records(tmp_path / "k.parquet", table([{"id": "x", "source": "a", "answer": "1"}]))
-    with pytest.raises(RecordError, match="no problem for rl-1, which wants levels"):
+    with pytest.raises(
+        RecordError, match=r"no problem for rl-1, which wants levels \[1, 2\]; of 1 rows \{'ungraded': 1\}"
+    ):
         curriculum.run(settings, tmp_path / "k.parquet", tmp_path / "curriculum")

@@ -35,7 +35,7 @@ def test_the_stages_write_what_they_keep_and_drop(settings, tmp_path):
 
     summary = stages.dedup.run(settings, tmp_path / "collected.parquet", tmp_path / "dedup")
     assert (summary.read, summary.kept, summary.dropped) == (3, 2, {"exact_duplicate": 1})
-    assert summary.metrics == {"clusters": 1}
+    assert summary.metrics == {"clusters": 1}  # of the two rows kept one stands for another
     kept = pq.read_table(tmp_path / "dedup" / "kept.parquet")
     assert kept.schema.equals(RECORD)
     assert kept["source"].to_pylist() == ["tiny-chat", "tiny-chat"]  # the earlier source in `collect.sources`
@@ -44,6 +44,7 @@ def test_the_stages_write_what_they_keep_and_drop(settings, tmp_path):
         settings, tmp_path / "dedup" / "kept.parquet", tmp_path / "benchmarks.parquet", tmp_path / "denoise"
     )
     assert (summary.read, summary.kept, summary.dropped) == (2, 1, {"contaminated": 1})
+    assert summary.metrics == {"benchmark_items": 1}
     assert pq.read_table(tmp_path / "denoise" / "dropped.parquet").schema.equals(LEDGER)
 
 

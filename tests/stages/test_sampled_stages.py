@@ -1,0 +1,114 @@
+"""What the stages grade and evaluate make of sampled responses; test_grade_and_evaluate.py samples with the real engine."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from compass.evaluation import evaluate as evaluation
+from compass.grading import grade as grading
+from compass.records import RecordError, read_records, table, write_records
+from compass.sampling.resume import RESPONSES
+from compass.settings import Settings, load_settings
+from stages import evaluate, grade
+
+
+@pytest.fixture
+def tiny() -> Settings:
+    return load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
+    """Replaces sampling: sample i of problem p is right where i < p, a greedy response always; what was asked is noted."""
+    calls: list[dict] = []
+
+    def sample(problems, *, n, greedy=False, **options):
+        calls.append({"problems": list(problems), "n": n, "greedy": greedy, **options})
+        rows = [
+            {
+                "id": name,
+                "sample": i,
+                "greedy": g,
+                "tokens": 10,
+                "finish_reason": "stop",
+                "response": rf"\boxed{{{answer}}}",
+            }
+            for name, problem in problems.items()
+            for i, g, answer in [
+                *((i, False, 7 if i < int(problem) else 8) for i in range(n)),
+                *[(0, True, 7)] * greedy,
+            ]
+        ]
+        return pa.Table.from_pylist(rows, schema=RESPONSES)
+
+    monkeypatch.setattr(grading, "sample_responses", sample)
+    monkeypatch.setattr(evaluation, "sample_responses", sample)
+    for name in ("base", "rl-1"):
+        (tmp_path / "models" / name).mkdir(parents=True)
+        (tmp_path / "models" / name / "config.json").write_text("{}")
+    return calls
+
+
+def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], tmp_path: Path) -> None:
+    records = [{"id": f"p{n}", "source": "s", "problem": str(n), "answer": "7"} for n in range(5)]
+    write_records(tmp_path / "in.parquet", table(records))
+    changes = {"rollouts": 4, "max_problems": 4, "model": str(tmp_path / "models/base"), "levels": "quantiles"}
+    settings = tiny.model_copy(update={"grade": tiny.grade.model_copy(update=changes)})
+    summary = grade.run(settings, tmp_path / "in.parquet", tmp_path / "out", tmp_path / "work")
+    (call,) = asked
+    assert (call["n"], call["greedy"], call["seed"], call["folder"]) == (4, False, settings.seed, tmp_path / "work")
+    drawn = call["problems"]
+    assert len(drawn) == 4
+    assert (summary.read, summary.kept, summary.dropped) == (5, 5, {})
+    assert (summary.metrics["graded"], summary.metrics["not_drawn"]) == (4, 1)
+    kept = {row["id"]: row["solve_rate"] for row in read_records(tmp_path / "out/kept.parquet").to_pylist()}
+    assert kept == {f"p{n}": n / 4 if f"p{n}" in drawn else None for n in range(5)}
+    rollouts = pq.read_table(tmp_path / "out/rollouts.parquet")
+    assert rollouts.column_names == [
+        "id",
+        "sample",
+        "answer",
+        "correct",
+        "boxed",
+        "tokens",
+        "finish_reason",
+        "response",
+    ]
+    assert rollouts.num_rows == 16
+
+
+def test_two_records_with_one_id_are_refused(tiny: Settings, asked: list[dict], tmp_path: Path) -> None:
+    write_records(tmp_path / "in.parquet", table([{"id": "a", "problem": "1", "answer": "7"}] * 2))
+    with pytest.raises(RecordError, match="2 records have 1 distinct ids"):
+        grade.run(tiny, tmp_path / "in.parquet", tmp_path / "out", tmp_path / "work")
+
+
+def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
+    tiny: Settings, asked: list[dict], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    names = [source.name for source in tiny.collect.benchmarks]
+    items = [
+        {"id": f"{name}-{n}", "source": name, "problem": str(n), "answer": "7"} for name in names for n in range(3)
+    ]
+    write_records(tmp_path / "in.parquet", table(items))
+    changes = {"models": ["base", "rl-1"], "samples": 2, "greedy": True, "max_problems": 0}
+    settings = tiny.model_copy(update={"evaluate": tiny.evaluate.model_copy(update=changes)})
+    folders = [tmp_path / name for name in ("in.parquet", "models", "out", "plots", "work")]
+    summary = evaluate.run(settings, *folders)
+    assert [Path(call["model"].path).name for call in asked] == ["base", "rl-1"]
+    assert [call["problems"] for call in asked] == [[item["id"] for item in items]] * 2
+    assert {(call["n"], call["greedy"], call["seed"], call["folder"]) for call in asked} == {(2, True, 0, folders[4])}
+    models = summary.metrics["models"]
+    assert [list(scored) for scored in models.values()] == [[*names, "average"]] * 2
+    score = models["rl-1"][names[0]]
+    assert (score["accuracy"], score["greedy"], score["pass@2"], score["over_base"]) == (0.5, 1.0, 2 / 3, 0.0)
+    samples = pq.read_table(folders[2] / "samples.parquet")
+    assert samples.column_names == evaluation.COLUMNS
+    assert samples.num_rows == 2 * len(items) * 3
+    assert set(samples["benchmark"].to_pylist()) == set(names)
+    assert samples["model"].to_pylist() == ["base"] * 3 * len(items) + ["rl-1"] * 3 * len(items)
+    assert len(json.loads((folders[3] / "accuracy.json").read_text())) == 2 * (len(names) + 1) * 3
+    assert "evaluate: base 50.0% on average, " in capfd.readouterr().out
