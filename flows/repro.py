@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -70,13 +71,13 @@ def run_group(
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         start_new_session=True,
     )
+    assert process.stdout is not None
     last: list[str] = []
     try:
-        for line in process.stdout or ():
+        # Lines end at "\n" alone: each redrawing of a progress bar would be a line of its own otherwise.
+        for line in io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace", newline="\n"):
             line = line.rstrip().rsplit("\r", 1)[-1]  # of a progress bar only what it shows in the end
             if line:
                 log(line)
