@@ -1,0 +1,6 @@
+"""Reinforcement learning with verl: one stage from its settings to trained weights.
+
+The stage's own process: `config` (settings to verl's configuration), `dataset`, `launch`, `checkpoint`, `metrics`,
+`reward_table`, `mixed_groups`, `policy_agreement`. The trainer's process, which `launch` starts: `train`, `reward_canary`.
+Loaded by verl, by name: `agent_loop`, `group_sampler`, `reward_function`. `cpu/` is what only the CPU needs.
+"""

@@ -3,10 +3,10 @@
 verl's replay buffer leaves out groups whose responses are all right or all wrong and asks for others in their place.
 It has no bound: a policy that solves everything, or nothing, would generate for ever. This sampler
 
-1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups, and says
-   whether the problems are too easy or too hard;
-2. writes one line for every finished group into `rewards.jsonl`: iteration, problem id, rewards, lengths, and whether the
-   update used it: a group may also be surplus, finished after the batch was full;
+1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups
+   (`compass.rl.mixed_groups`);
+2. writes one line for every finished group into `rewards.jsonl` (`compass.rl.reward_table`), with whether the update used
+   it: a group may also be surplus, finished after the batch was full;
 3. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
@@ -14,7 +14,6 @@ verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,8 @@ from typing import Any
 import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-
-class SaturatedError(RuntimeError):
-    """Too few groups with both right and wrong responses to fill an iteration."""
+from compass.rl.mixed_groups import check_saturation
+from compass.rl.reward_table import append_groups, group_line
 
 
 class GroupSampler(ReplayBuffer):
@@ -51,7 +49,8 @@ class GroupSampler(ReplayBuffer):
         try:
             return super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
         finally:
-            self._write_groups()  # also what a saturated iteration threw away: it shows why
+            # also what a saturated iteration threw away: it shows why
+            append_groups(self.rewards_file, self.groups, used=self.selected)
 
     def _materialize_batch(
         self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict[str, dict]
@@ -64,20 +63,8 @@ class GroupSampler(ReplayBuffer):
     ) -> tuple[set[str], int, int, dict]:
         self._record(global_steps, partition_id)
         self.evicted.update(eviction_reasons[3])
-        thrown_away = sum(self.evicted.values())
-        if self.train_batch_size and thrown_away > self.max_generation_batches * self.train_batch_size:
-            raise SaturatedError(self._explain(global_steps, thrown_away))
+        check_saturation(global_steps, self.evicted, self.train_batch_size, self.max_generation_batches)
         return super()._evict_terminal_groups(global_steps, partition_id, eviction_reasons)
-
-    def _explain(self, global_steps: int, thrown_away: int) -> str:
-        solved = sum(count for accuracy, count in self.evicted.items() if accuracy >= 1)
-        easy = solved * 2 >= thrown_away
-        return (
-            f"iteration {global_steps} threw away {thrown_away} groups ({solved} all right, {thrown_away - solved} all "
-            f"wrong) without filling a batch of {self.train_batch_size}; the problems are too "
-            f"{'easy' if easy else 'hard'} for the policy: give the stage {'harder' if easy else 'easier'} levels "
-            "(`curriculum.mixes`), more responses (`group_size`), or raise `max_generation_batches`"
-        )
 
     def _record(self, global_steps: int, partition_id: str) -> None:
         """Remember the groups that have finished since the last poll, before any of them is evicted."""
@@ -91,15 +78,5 @@ class GroupSampler(ReplayBuffer):
             fields = getattr(value, "data", value)
             tokens = self.partitions[partition_id][key]["response_len"]
             groups[key.split("_")[0]].append({**fields["reward_extra_info"], "tokens": tokens})
-        for uid, responses in groups.items():
-            self.groups[uid] = {
-                "step": global_steps,
-                "id": responses[0]["problem_id"],
-                "rewards": [float(response["score"]) for response in responses],
-                "tokens": [int(response["tokens"]) for response in responses],
-            }
-
-    def _write_groups(self) -> None:
-        with self.rewards_file.open("a", encoding="utf-8") as file:
-            for uid, group in sorted(self.groups.items()):
-                file.write(json.dumps({**group, "used": uid in self.selected}) + "\n")
+        for name, responses in groups.items():
+            self.groups[name] = group_line(global_steps, responses)

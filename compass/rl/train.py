@@ -10,6 +10,10 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 
 def main(path: str) -> None:
@@ -17,23 +21,12 @@ def main(path: str) -> None:
     from omegaconf import OmegaConf
 
     config = OmegaConf.load(path)
-    on_cpu = config.trainer.device == "cpu"
-    if on_cpu:
-        from compass.rl.cpu import fork_server
-        from compass.rl.cpu.preload import preload
-
-        fork_server.prepare_ray()
-
-    import ray
-    from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
-
-    environment = get_ppo_ray_runtime_env(config)
-    environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
     with tempfile.TemporaryDirectory(prefix="compass-") as folder:
-        if on_cpu:
-            preload()
-            environment["py_executable"] = str(fork_server.start(Path(folder)))
+        environment = _ray_environment(config, Path(folder))
         _check(config)
+
+        import ray
+
         ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
         ray.init(**OmegaConf.to_container(ray_init, resolve=True))
         try:
@@ -44,7 +37,26 @@ def main(path: str) -> None:
             ray.shutdown()
 
 
-def _check(config) -> None:
+def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
+    """Ray's runtime environment; on the CPU its processes are forked from this one as it is now."""
+    on_cpu = config.trainer.device == "cpu"
+    if on_cpu:
+        from compass.rl.cpu import fork_server, preload
+
+        fork_server.prepare_ray()
+
+    from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
+
+    environment = get_ppo_ray_runtime_env(config)
+    environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
+    if on_cpu:
+        preload.preload()
+        environment["py_executable"] = str(fork_server.start(folder))
+    return environment
+
+
+def _check(config: DictConfig) -> None:
+    """Have verl check the configuration, and send known answers through its reward path."""
     from transformers import AutoTokenizer
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config

@@ -1,32 +1,83 @@
+"""verl's metrics: moved over once, kept across a kill, written as curves."""
+
 import csv
 import json
 from pathlib import Path
 
-from compass.rl.metrics import forget_after, recover_metrics, write_curves
+import pytest
+
+from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics, whole_lines, write_curves
+
+
+def live_line(step: int, **data: float) -> str:
+    return json.dumps({"step": step, "data": data}) + "\n"
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    return tmp_path / "metrics.live.jsonl"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "metrics.jsonl"
+
+
+def test_before_verl_writes_there_is_nothing_to_follow(live: Path, kept: Path) -> None:
+    assert follow_metrics(live, 0, kept) == ([], 0)
+
+
+def test_each_whole_line_is_moved_once(live: Path, kept: Path) -> None:
+    live.write_text(live_line(1, loss=0.5) + live_line(2, loss=0.25) + '{"step": 3, "da')
+    fresh, position = follow_metrics(live, 0, kept)
+    assert fresh == [{"step": 1, "loss": 0.5}, {"step": 2, "loss": 0.25}]
+    assert follow_metrics(live, position, kept) == ([], position)
+
+    live.write_text(live_line(1, loss=0.5) + live_line(2, loss=0.25) + live_line(3, loss=0.125))
+    fresh, position = follow_metrics(live, position, kept)
+    assert fresh == [{"step": 3, "loss": 0.125}]
+    assert position == live.stat().st_size
+    assert read_metrics(kept) == [
+        {"step": 1, "loss": 0.5},
+        {"step": 2, "loss": 0.25},
+        {"step": 3, "loss": 0.125},
+    ]
+
+
+def test_metrics_that_a_killed_stage_had_not_taken_over_are_not_lost(live: Path, kept: Path) -> None:
+    kept.write_text('{"step": 1, "loss": 0.5}\n')
+    live.write_text(live_line(1, loss=9) + live_line(2, loss=1.0) + live_line(3, loss=1.5) + '{"step": 4')
+    recover_metrics(live, kept, 2)
+    assert read_metrics(kept) == [{"step": 1, "loss": 0.5}, {"step": 2, "loss": 1.0}]
+    assert not live.exists()
+
+
+def test_metrics_come_back_in_the_order_of_iterations(live: Path, kept: Path) -> None:
+    kept.write_text('{"step": 2}\n{"step": 1}\n')
+    recover_metrics(live, kept, 2)
+    assert read_metrics(kept) == [{"step": 1}, {"step": 2}]
+
+
+def test_a_first_start_has_no_metrics(live: Path, kept: Path) -> None:
+    recover_metrics(live, kept, 0)
+    assert read_metrics(kept) == []
 
 
 def test_lines_after_the_checkpoint_and_cut_lines_are_forgotten(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    path.write_text("".join(json.dumps({"step": step}) + "\n" for step in (1, 2, 3)) + '{"step": 4')
+    path = tmp_path / "rewards.jsonl"
+    path.write_text("".join(json.dumps({"step": step}) + "\n" for step in (1, 2, 3)) + '{"step": 1')
     forget_after(path, 2)
-    assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [1, 2]
+    assert path.read_text() == '{"step": 1}\n{"step": 2}\n'
 
 
-def test_metrics_that_a_killed_stage_had_not_taken_over_are_not_lost(tmp_path: Path) -> None:
-    live_file, kept = tmp_path / "metrics.live.jsonl", tmp_path / "metrics.jsonl"
-    kept.write_text('{"step": 1, "loss": 0.5}\n')
-    live = [{"step": step, "data": {"loss": step / 2}} for step in (1, 2, 3)]
-    live_file.write_text("".join(json.dumps(line) + "\n" for line in live) + '{"step": 4')
-    recover_metrics(live_file, kept, 2)
-    assert [json.loads(line) for line in kept.read_text().splitlines()] == [
-        {"step": 1, "loss": 0.5},
-        {"step": 2, "loss": 1.0},
-    ]
-    assert not live_file.exists()
+def test_forgetting_makes_the_file_where_there_is_none(tmp_path: Path) -> None:
+    forget_after(tmp_path / "rewards.jsonl", 0)
+    assert whole_lines(tmp_path / "rewards.jsonl") == []
 
 
 def test_curves_hold_every_metric_of_every_iteration(tmp_path: Path) -> None:
-    write_curves([{"step": 1, "a": 0.5}, {"step": 2, "a": 0.7, "b": 3}], tmp_path / "steps.csv")
-    with (tmp_path / "steps.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert rows == [{"step": "1", "a": "0.5", "b": ""}, {"step": "2", "a": "0.7", "b": "3"}]
+    write_curves([{"step": 1, "z": 0.5}, {"step": 2, "z": 0.7, "b": 3}], tmp_path / "steps.csv")
+    with (tmp_path / "steps.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["step", "b", "z"]
+    assert rows == [["1", "", "0.5"], ["2", "3", "0.7"]]

@@ -1,4 +1,4 @@
-"""What every process of an RL stage imports; imported once, before the fork server starts."""
+"""What every process of an RL stage imports: imported once, before the fork server starts."""
 
 from __future__ import annotations
 

@@ -1,0 +1,53 @@
+"""A run with GPUs reads nothing of `compass/rl/cpu`: not by an import, not by a name in verl's configuration or environment."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RL = ROOT / "compass" / "rl"
+
+
+def imported_at_the_top(path: Path) -> set[str]:
+    """Modules that a file imports when it is imported itself, those inside functions left out."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_no_module_outside_the_folder_imports_it_at_its_top() -> None:
+    outside = [*RL.glob("*.py"), *(ROOT / "stages").glob("*.py"), ROOT / "compass" / "commands" / "rl.py"]
+    assert len(outside) > 10
+    assert [path.name for path in outside if any("rl.cpu" in name for name in imported_at_the_top(path))] == []
+
+
+def test_configuring_and_launching_for_gpus_imports_and_names_nothing_of_it() -> None:
+    code = """
+import sys
+from pathlib import Path
+from compass.rl.config import StagePaths, verl_config
+from compass.rl.launch import trainer_environment
+from compass.settings import load_settings
+from omegaconf import OmegaConf
+import stages.rl
+settings = load_settings("profiles/paper.yaml")
+stage = settings.stage("rl-1") if hasattr(settings, "stage") else settings.rl.stages["rl-1"]
+paths = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
+print(OmegaConf.to_yaml(verl_config("rl-1", stage, paths, seed=0)))
+added = trainer_environment({}, gpus=8, live_metrics=paths.live_metrics)
+print(added)
+print("imported", [name for name in sys.modules if name.startswith("compass.rl.cpu")])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=True
+    )
+    assert "rl.cpu" not in done.stdout
+    assert "'RAY_AUTH_TOKEN'" in done.stdout
+    assert "n_gpus_per_node: 8" in done.stdout
+    assert done.stdout.endswith("imported []\n")

@@ -1,0 +1,22 @@
+"""The reward that verl calls for every response."""
+
+from compass.rl.reward_function import compute_score
+
+
+def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:
+    assert compute_score("tiny", r"\boxed{12}", "12", {"id": "abc"}) == {
+        "score": 1.0,
+        "acc": 1.0,
+        "pred": "12",
+        "problem_id": "abc",
+    }
+
+
+def test_a_wrong_answer_costs() -> None:
+    result = compute_score("tiny", r"\boxed{13}", "12", {"id": "abc"})
+    assert (result["score"], result["acc"], result["pred"]) == (-1.0, 0.0, "13")
+
+
+def test_a_problem_without_an_id_has_an_empty_one() -> None:
+    assert compute_score("tiny", "", "12")["problem_id"] == ""
+    assert compute_score("tiny", "", "12", {})["problem_id"] == ""

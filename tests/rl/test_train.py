@@ -1,0 +1,90 @@
+"""The trainer's process: what it checks, what Ray is started with, and what is ended after it."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+CONFIG = """
+trainer: {{device: {device}}}
+actor_rollout_ref: {{model: {{path: models/base}}}}
+ray_kwargs: {{ray_init: {{num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
+"""
+
+
+class Trainer:
+    """Stand-ins for verl and Ray that write down what they are asked."""
+
+    def __init__(self, library: Any, load: Any, folder: Path) -> None:
+        self.calls: list[Any] = []
+        self.fails = False
+        self.folder = folder
+        library("ray", init=self.init, shutdown=lambda: self.calls.append("shutdown"))
+        library("verl.trainer.constants_ppo", get_ppo_ray_runtime_env=lambda config: {"env_vars": {"VERL": "1"}})
+        library("verl.trainer.main_ppo", TaskRunnerV1=SimpleNamespace(__ray_actor_class__=lambda: self))
+        library("verl.trainer.ppo.utils", need_critic=lambda config: "c", need_reference_policy=lambda config: "r")
+        library("verl.utils.config", validate_config=lambda **named: self.calls.append(("validate", named)))
+        library("transformers", AutoTokenizer=SimpleNamespace(from_pretrained=lambda path: f"tokenizer of {path}"))
+        library("compass.rl.reward_canary", reward_canary=lambda config, tokenizer: self.calls.append(tokenizer))
+        self.train = load("compass.rl.train")
+
+    def init(self, **options: Any) -> None:
+        self.calls.append(("init", options))
+
+    def run(self, config: Any) -> None:
+        self.calls.append("run")
+        if self.fails:
+            raise RuntimeError("out of memory")
+
+    def main(self, device: str) -> list[Any]:
+        path = self.folder / "verl.yaml"
+        path.write_text(CONFIG.format(device=device))
+        self.train.main(str(path))
+        return self.calls
+
+
+@pytest.fixture
+def trainer(library: Any, load: Any, tmp_path: Path) -> Trainer:
+    return Trainer(library, load, tmp_path)
+
+
+def test_it_checks_before_ray_starts_and_ends_ray_after_training(trainer: Trainer) -> None:
+    (validate, named), tokenizer, (init, options), *rest = trainer.main("cuda")
+    assert (validate, named["use_critic"], named["use_reference_policy"]) == ("validate", "c", "r")
+    assert named["config"].trainer.device == "cuda"
+    assert tokenizer == "tokenizer of models/base"
+    assert init == "init"
+    environment = {"VERL": "1", "TRANSFER_QUEUE_ENABLE": "1"}
+    assert options == {"num_cpus": 3, "runtime_env": {"working_dir": "here", "env_vars": environment}}
+    assert rest == ["run", "shutdown"]
+
+
+def test_ray_ends_when_training_fails(trainer: Trainer) -> None:
+    trainer.fails = True
+    with pytest.raises(RuntimeError, match="out of memory"):
+        trainer.main("cuda")
+    assert trainer.calls[-2:] == ["run", "shutdown"]
+
+
+def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer) -> None:
+    for name in [name for name in sys.modules if name.startswith("compass.rl.cpu")]:
+        del sys.modules[name]
+    trainer.main("cuda")
+    assert not [name for name in sys.modules if name.startswith("compass.rl.cpu")]
+
+
+def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(trainer: Trainer, library: Any) -> None:
+    def start(folder: Path) -> Path:
+        assert folder.is_dir()
+        trainer.calls.append("fork")
+        return folder / "python"
+
+    library("compass.rl.cpu.fork_server", prepare_ray=lambda: trainer.calls.append("prepare"), start=start)
+    library("compass.rl.cpu.preload", preload=lambda: trainer.calls.append("preload"))
+    prepare, preload, fork, _, _, (_, options), *rest = trainer.main("cpu")
+    assert (prepare, preload, fork, rest) == ("prepare", "preload", "fork", ["run", "shutdown"])
+    python = Path(options["runtime_env"]["py_executable"])
+    assert python.name == "python"
+    assert not python.parent.exists()  # the folder goes with the run
