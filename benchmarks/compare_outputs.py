@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.files import file_digest
-from compass.report.text import printable
+from compass.report.printable import printable
 
 KEYS = ("model", "benchmark", "source", "source_id", "id", "step", "sample")
 """Columns that name a row, as far as a table has them; rows with equal names are numbered in their order."""

@@ -12,9 +12,6 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 import stages.collect
 import stages.dedup
 import stages.denoise
@@ -32,10 +29,7 @@ def curate(seed: int, data: Path) -> None:
     stages.collect.run(settings, collect)
     stages.dedup.run(settings, collect / "kept.parquet", dedup)
     stages.denoise.run(settings, dedup / "kept.parquet", collect / "benchmarks.parquet", denoise)
-    rollouts = data / "rollouts.parquet"
-    schema = pa.schema({"id": pa.string(), "answer": pa.string(), "correct": pa.bool_()})
-    pq.write_table(schema.empty_table(), rollouts)
-    stages.verify.run(settings, denoise / "kept.parquet", rollouts, verify)
+    stages.verify.run(settings, denoise / "kept.parquet", None, verify)
 
 
 def main(seeds: list[int]) -> None:

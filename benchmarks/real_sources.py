@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compass.curation.curate import CurateSettings, curate
+from compass.commands.curate import CurateSettings, curate
 from compass.curriculum.source_levels import source_levels
+from compass.report.rows import open_outputs, read_table
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +30,7 @@ LEVELS = (1, 2, 3, 4, 5)
 
 
 def tables(summary: dict, kept: pa.Table, dropped: pa.Table) -> str:
-    """The Markdown: a row a source, a row a stage, and the levels before and after the selection."""
+    """The Markdown: a row per source, a row per stage, and the levels before and after the selection."""
     selected = Counter(kept["source"].to_pylist())
     fates = Counter(zip(dropped["source"].to_pylist(), dropped["reason"].to_pylist(), strict=True))
     lines = ["| source | read | verifiable | selected | dropped, by reason |", "|---|---:|---:|---:|---|"]
@@ -81,7 +81,8 @@ def main() -> None:
     given = load_settings(args.params)
     settings = CurateSettings(given.collect, given.dedup, given.denoise, given.verify, args.problems, given.seed)
     summary = curate(settings, args.out)
-    text = tables(summary, pq.read_table(args.out / "kept.parquet"), pq.read_table(args.out / "dropped.parquet"))
+    outputs = open_outputs(args.out)
+    text = tables(summary, read_table(outputs.last), outputs.ledger())
     if args.document is None:
         print(text)
         return

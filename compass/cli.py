@@ -1,6 +1,7 @@
 """The `compass` command: a table of subcommands, each a module that is imported only when it is chosen.
 
-A subcommand's module has `configure(parser)`, which adds its arguments, and `run(args) -> int`, its exit status.
+A subcommand's module has `configure(parser)`, which adds its arguments, and `run(args) -> int`, its exit status. It raises
+`UserError` for what the user can put right; `main` prints the message.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+
+from compass.errors import UserError
 
 COMMANDS = {
     "profile": ("compass.commands.profile", "put a complete parameter set in force, compare two, list them"),
@@ -23,7 +26,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand; returns its exit status."""
+    """Run one subcommand; returns its exit status, that of the error where the user's input cannot be used."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     parser = argparse.ArgumentParser(
         prog="compass", description="The Compass-Thinker pipeline. `make pipeline` runs it whole, `dvc repro` as well."
@@ -37,7 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = importlib.import_module(path)
             module.configure(command)
     args = parser.parse_args(arguments)
-    return module.run(args)
+    try:
+        return module.run(args)
+    except UserError as error:
+        print(f"compass {args.command}: {error}", file=sys.stderr)
+        return error.exit_status
 
 
 def entry() -> None:

@@ -126,3 +126,32 @@ def count_reasons(dropped: Iterable[str]) -> dict[str, int]:
     for reason in dropped:
         counts[reason] = counts.get(reason, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows of one stage: those it kept, and those it dropped by reason, the most frequent first."""
+
+    stage: str
+    kept: int
+    dropped: dict[str, int]
+
+    @property
+    def read(self) -> int:
+        """Every row that is read is kept or dropped."""
+        return self.kept + sum(self.dropped.values())
+
+    def reasons(self, most: int | None = None) -> str:
+        """`near_duplicate 1,200, exact_duplicate 7`: of the most frequent reasons at most so many."""
+        return ", ".join(f"{reason} {count:,}" for reason, count in list(self.dropped.items())[:most])
+
+
+def count_rows(stage: str, kept: int, dropped: pa.Table) -> Counts:
+    """Count a stage's rows.
+
+    Args:
+        stage: the stage's name.
+        kept: how many rows it kept.
+        dropped: the rows it dropped, with their `reason`.
+    """
+    return Counts(stage, kept, count_reasons(dropped.column("reason").to_pylist()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +13,25 @@ import pyarrow as pa
 
 from compass.errors import UserError
 from compass.files import write_json
-from compass.ledger import LEDGER, check_counts, count_reasons
+from compass.ledger import LEDGER, Counts, check_counts, count_rows
 from compass.records import RECORD, write_records
 from compass.settings import Settings, load_settings
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a stage did: `metrics/<stage>.json`.
-
-    `read`, `kept` and `dropped` (reason to count) are rows, None for stages that do not curate. `metrics` holds
-    whatever else the stage measured.
-    """
+    """What a stage did: `counts` of its rows, None for a stage that does not curate, and whatever else it measured."""
 
     stage: str
-    read: int | None = None
-    kept: int | None = None
-    dropped: dict[str, int] | None = None
+    counts: Counts | None = None
     metrics: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The content of `metrics/<stage>.json`."""
+        rows: dict[str, Any] = {"read": None, "kept": None, "dropped": None}
+        if self.counts is not None:
+            rows = {"read": self.counts.read, "kept": self.counts.kept, "dropped": self.counts.dropped}
+        return {"stage": self.stage, **rows, "metrics": self.metrics}
 
 
 def write_split(
@@ -40,8 +41,7 @@ def write_split(
     check_counts(stage, read=read, kept=kept, dropped=dropped)
     write_records(Path(folder) / "dropped.parquet", dropped.select(LEDGER.names).cast(LEDGER))
     write_records(Path(folder) / "kept.parquet", kept.select(RECORD.names).cast(RECORD))
-    reasons = count_reasons(dropped.column("reason").to_pylist())
-    return Summary(stage, read=read, kept=kept.num_rows, dropped=reasons, metrics=metrics)
+    return Summary(stage, count_rows(stage, kept.num_rows, dropped), metrics)
 
 
 def main(
@@ -63,7 +63,7 @@ def main(
         settings = load_settings()
         with tracking.stage_run(stage, settings) as tracked:
             summary = run(settings)
-            result = summary.metrics if metrics_alone else asdict(summary)
+            result = summary.metrics if metrics_alone else summary.as_dict()
             tracked.summary(result)
             write_json(f"metrics/{stage}.json", result)
     except UserError as error:
@@ -75,6 +75,6 @@ def main(
             f"{stage}: the disk is full ({error.filename or Path.cwd()}); free some space and run it again. "
             "Outputs of earlier stages are as they were"
         )
-    if summary.read is not None:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in (summary.dropped or {}).items())
-        print(f"{stage}: read {summary.read:,}, kept {summary.kept:,}" + (f"; dropped {reasons}" if reasons else ""))
+    if counts := summary.counts:
+        reasons = f"; dropped {counts.reasons()}" if counts.dropped else ""
+        print(f"{stage}: read {counts.read:,}, kept {counts.kept:,}{reasons}")

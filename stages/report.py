@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compass.files import atomic_path
-from compass.report.data_card import pipeline_card
+from compass.report.data_card import write_card
 from compass.report.page import render
 from compass.report.results import read_results
 from compass.report.rows import open_outputs
@@ -21,7 +21,7 @@ CARD = Path("reports/data_card")
 
 def run(settings: Settings) -> Summary:
     """Write the page and the card; reads `metrics/` and `data/` of the other stages."""
-    pipeline_card(open_outputs(Path("data")), CARD)
+    write_card(open_outputs(Path("data")), CARD)
     results = read_results()
     facts = {"profile": settings.profile, "seed": str(settings.seed), **git_state()}
     path = Path("reports/index.html")

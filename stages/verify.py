@@ -24,8 +24,10 @@ ROLLOUTS = Path("data/grade/rollouts.parquet")
 FOLDER = Path("data/verify")
 
 
-def run(settings: Settings, records: Path = RECORDS, rollouts: Path = ROLLOUTS, folder: Path = FOLDER) -> Summary:
-    """Verify golds as `settings.verify` says.
+def run(
+    settings: Settings, records: Path = RECORDS, rollouts: Path | None = ROLLOUTS, folder: Path = FOLDER
+) -> Summary:
+    """Verify golds as `settings.verify` says; without rollouts (None) no gold is compared with what models answer.
 
     Returns:
         The summary; `metrics` has the answer types of the kept rows.
@@ -34,7 +36,7 @@ def run(settings: Settings, records: Path = RECORDS, rollouts: Path = ROLLOUTS, 
         RecordError: records or rollouts cannot be read.
     """
     read = read_records(records)
-    kept, dropped = verify_golds(read, settings.verify, read_rollouts(rollouts))
+    kept, dropped = verify_golds(read, settings.verify, read_rollouts(rollouts) if rollouts else None)
     types = count_reasons(kept.column("answer_type").to_pylist())
     return write_split(folder, "verify", read=read.num_rows, kept=kept, dropped=dropped, answer_types=types)
 

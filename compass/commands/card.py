@@ -10,7 +10,6 @@ unless `--public` is given.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 
@@ -32,28 +31,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the card; returns 0, or 1 after saying what is wrong."""
-    from compass.records import RecordError, read_records
-    from compass.report.data_card import pipeline_card, write_card
-    from compass.report.rows import open_outputs
+    """Write the card, and upload it where that was asked for.
 
-    try:
-        outputs = open_outputs(args.data)
-        if outputs.summary:
-            out = args.out or args.data
-            if out != args.data:
-                out.mkdir(parents=True, exist_ok=True)
-                kept = read_records(args.data / "kept.parquet")
-                write_card(out, outputs.summary, kept, outputs.ledger())
-        else:
-            out = args.out or Path("reports/card")
-            pipeline_card(outputs, out)
-        print(f"card: {out}/card.html, {out}/card.md")
-        if args.push:
-            print(f"pushed: {push(args.push, out, outputs.files(), public=args.public)}")
-    except RecordError as error:
-        print(f"card: {error}", file=sys.stderr)
-        return 1
+    Raises:
+        RecordError: the folder holds no outputs, or the upload failed.
+    """
+    from compass.report.data_card import write_card
+    from compass.report.rows import SETTINGS, open_outputs
+
+    outputs = open_outputs(args.data)
+    out = args.out or (args.data if (args.data / SETTINGS).exists() else Path("reports/card"))
+    if out != args.data:  # the folder of `compass curate` holds its card already
+        write_card(outputs, out)
+    print(f"card: {out}/card.html, {out}/card.md")
+    if args.push:
+        print(f"pushed: {push(args.push, out, outputs.files(), public=args.public)}")
     return 0
 
 

@@ -1,10 +1,49 @@
-"""`compass curate SOURCE... --out DIR`: the data stages alone on any files."""
+"""`compass curate`: the data stages alone, on any files, without DVC, vLLM or a parameter file.
+
+    compass curate numina.jsonl.gz mine.csv --benchmark math500.jsonl --out curated
+
+collect → dedup → denoise → verify → (select), by the same functions as the pipeline's stages. The folder then holds
+
+- `STAGE/kept.parquet` and `STAGE/dropped.parquet`: the rows that each stage kept, and those it dropped with reason and
+  evidence. The curated set is what the last stage kept: `verify/kept.parquet`, or `select/kept.parquet` with `--problems`;
+- `card.md`, `card.html`: the data card;
+- `curate.json`: the settings; written first;
+- `summary.json`: rows read, kept and dropped by stage and source, and the SHA-256 of the other files.
+
+`summary.json` is removed first and written last: a folder without it is unfinished, and no reader takes it for whole. The
+same input gives the same bytes, on any number of cores.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from compass.report.rows import Outputs
+    from compass.settings import Collect, Dedup, Denoise, Source, Verify
+    from stages._stage import Summary
+
+STAGES = ("collect", "dedup", "denoise", "verify", "select")
+"""What runs, in this order; `select` with `--problems` alone."""
+
+
+@dataclass(frozen=True)
+class CurateSettings:
+    """The sections of a parameter file that the data stages read, and how many problems to select (0: all)."""
+
+    collect: Collect
+    dedup: Dedup
+    denoise: Denoise
+    verify: Verify
+    problems: int = 0
+    seed: int = 0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,33 +81,187 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Curate; returns 0, or 1 after saying what is wrong."""
-    from compass.curation.curate import CurateSettings, curate, source_settings
-    from compass.records import RecordError
-    from compass.settings import Collect, Dedup, Denoise, SettingsError, Verify, load_settings
-    from compass.sources.read import SourceError
+    """Curate, and say where the kept rows are."""
+    from compass.settings import Collect, Dedup, Denoise, Verify, load_settings
 
-    try:
-        given = load_settings(args.params) if args.params else None
-        limits = given.collect if given else Collect(sources=[], benchmarks=[])
-        update: dict[str, object] = {"generate": None, "sources": source_settings(args.sources, limits.sources)}
-        if args.benchmarks:
-            update["benchmarks"] = source_settings(args.benchmarks, limits.benchmarks)
-        if args.allow_licences:
-            update["allow_licences"] = args.allow_licences
-        settings = CurateSettings(
-            collect=limits.model_copy(update=update),
-            dedup=given.dedup if given else Dedup(),
-            denoise=given.denoise if given else Denoise(),
-            verify=given.verify if given else Verify(),
-            problems=args.problems,
-            seed=args.seed,
-        )
-        if not settings.collect.benchmarks:
-            print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
-        summary = curate(settings, args.out, say=lambda line: print(line, flush=True))
-    except (SettingsError, RecordError, SourceError) as error:
-        print(f"curate: {error}", file=sys.stderr)
-        return 1
-    print(f"kept {summary['kept']:,} of {summary['read']:,} rows: {args.out}/kept.parquet, card: {args.out}/card.html")
+    given = load_settings(args.params) if args.params else None
+    limits = given.collect if given else Collect(sources=[], benchmarks=[])
+    update: dict[str, object] = {"generate": None, "sources": source_settings(args.sources, limits.sources)}
+    if args.benchmarks:
+        update["benchmarks"] = source_settings(args.benchmarks, limits.benchmarks)
+    if args.allow_licences:
+        update["allow_licences"] = args.allow_licences
+    settings = CurateSettings(
+        collect=limits.model_copy(update=update),
+        dedup=given.dedup if given else Dedup(),
+        denoise=given.denoise if given else Denoise(),
+        verify=given.verify if given else Verify(),
+        problems=args.problems,
+        seed=args.seed,
+    )
+    if not settings.collect.benchmarks:
+        print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
+    summary = curate(settings, args.out, say=lambda line: print(line, flush=True))
+    last = list(summary["stages"])[-1]
+    print(
+        f"kept {summary['kept']:,} of {summary['read']:,} rows: {args.out}/{last}/kept.parquet, "
+        f"card: {args.out}/card.html"
+    )
     return 0
+
+
+def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """Run the data stages and write `out`.
+
+    Args:
+        settings: sources, benchmarks and every threshold.
+        out: the folder to fill; an earlier run's outputs in it are replaced.
+        say: receives one line per stage.
+
+    Returns:
+        The content of `summary.json`.
+
+    Raises:
+        SourceError: a source cannot be read.
+        RecordError: rows were lost, or `out` holds outputs that no run of this command wrote.
+    """
+    import time
+
+    from compass.files import file_digest, write_json
+    from compass.report.data_card import write_card
+    from compass.report.rows import SETTINGS, SUMMARY, find_outputs
+
+    begin = last = time.monotonic()
+    _start(settings, out)
+    summaries: dict[str, Summary] = {}
+    for name, stage in _stages(settings, out).items():
+        summaries[name] = stage()
+        counts, now = summaries[name].counts, time.monotonic()
+        numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
+        say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
+        last = now
+
+    outputs = find_outputs(out)
+    card = write_card(outputs, out)
+    read, kept = summaries["collect"].counts.read, next(reversed(summaries.values())).counts.kept
+    written = [out / SETTINGS, *card, *sorted(path for name in summaries for path in (out / name).iterdir())]
+    summary = {
+        "read": read,
+        "kept": kept,
+        "dropped": read - kept,
+        "stages": {name: stage_summary.as_dict() for name, stage_summary in summaries.items()},
+        "sources": _by_source(summaries["collect"].metrics["sources"], outputs),
+        "benchmarks": summaries["collect"].metrics["benchmarks"],
+        "files": {path.relative_to(out).as_posix(): file_digest(path) for path in written},
+    }
+    write_json(out / SUMMARY, summary)
+    now = time.monotonic()
+    say(f"{'write':8} {out}  {now - last:6.1f} s; {now - begin:.1f} s in all")
+    return summary
+
+
+def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table]:
+    """Keep `count` records with the lowest seeded hash of their id: a sample that more rows hardly change.
+
+    Returns:
+        Kept and dropped (`not_selected`) rows.
+    """
+    from compass.draw import draw
+    from compass.ledger import Drop, Reason, split
+
+    ids = records["id"].to_pylist()
+    chosen = set(draw(ids, count, seed))
+    drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(ids)})
+    return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
+
+
+def source_settings(paths: Sequence[Path], known: Sequence[Source] = ()) -> list[Source]:
+    """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
+
+    Raises:
+        SourceError: a file's fields cannot be guessed, or two sources have one name.
+    """
+    from compass.sources.read import SourceError
+    from compass.sources.registry import for_file
+
+    by_file = {Path(source.path).name: source for source in known if source.path}
+    sources = [
+        by_file[path.name].model_copy(update={"path": str(path)}) if path.name in by_file else for_file(path)
+        for path in paths
+    ]
+    names = [source.name for source in sources]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        where = ", ".join(source.path for source in sources if source.name == twice[0])
+        raise SourceError(f"two sources are called {twice[0]!r}: {where}; rename a file")
+    return sources
+
+
+def _start(settings: CurateSettings, out: Path) -> None:
+    """Mark the folder as one of this command, and remove what an earlier run wrote into it."""
+    import shutil
+
+    from compass.files import write_json
+    from compass.records import RecordError
+    from compass.report.rows import SETTINGS, SUMMARY, find_outputs
+
+    if (out / SETTINGS).exists():
+        (out / SUMMARY).unlink(missing_ok=True)
+        for stage in STAGES:
+            shutil.rmtree(out / stage, ignore_errors=True)
+        for leftover in out.glob(".*.part"):
+            leftover.unlink()
+    elif outputs := find_outputs(out).kept:
+        raise RecordError(
+            f"{next(iter(outputs.values()))}: not written by `compass curate`, which would replace it; "
+            "give another folder with --out"
+        )
+    sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
+    write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
+
+
+def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summary]]:
+    """The stages by their names, each ready to run on what the one before it kept."""
+    import stages.collect
+    import stages.dedup
+    import stages.denoise
+    import stages.verify
+    from compass.records import read_records
+    from stages._stage import write_split
+
+    def kept(stage: str) -> Path:
+        return out / stage / "kept.parquet"
+
+    def selected() -> Summary:
+        records = read_records(kept("verify"))
+        chosen, others = select(records, settings.problems, settings.seed)
+        return write_split(out / "select", "select", read=records.num_rows, kept=chosen, dropped=others)
+
+    benchmarks = out / "collect" / "benchmarks.parquet"
+    ready: dict[str, Callable[[], Summary]] = {
+        "collect": lambda: stages.collect.run(settings, out / "collect"),
+        "dedup": lambda: stages.dedup.run(settings, kept("collect"), out / "dedup"),
+        "denoise": lambda: stages.denoise.run(settings, kept("dedup"), benchmarks, out / "denoise"),
+        "verify": lambda: stages.verify.run(settings, kept("denoise"), None, out / "verify"),
+        "select": selected,
+    }
+    return ready if settings.problems else {name: ready[name] for name in STAGES[:-1]}
+
+
+def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict[str, dict[str, Any]]:
+    """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
+    from compass.ledger import count_reasons
+    from compass.records import read_records
+    from compass.report.rows import by_reason
+
+    kept = count_reasons(read_records(outputs.last)["source"].to_pylist())
+    dropped: dict[str, dict[str, int]] = {name: {} for name in facts}
+    for row in by_reason(outputs.ledger()):
+        dropped[row["source"]][row["reason"]] = row["rows"]
+    return {
+        name: {**fact, "kept": kept.get(name, 0), "dropped": dict(sorted(dropped[name].items(), key=_most_first))}
+        for name, fact in facts.items()
+    }
+
+
+def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
+    return -reason[1], reason[0]

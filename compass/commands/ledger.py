@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 from compass.draw import draw_key
 
@@ -37,15 +37,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print counts or rows; returns 0, or 1 after saying what is wrong."""
-    from compass.records import RecordError
+    """Print counts or rows, or write rows.
+
+    Raises:
+        RecordError: the folder holds no outputs.
+    """
     from compass.report.rows import by_reason, choose, open_outputs
 
-    try:
-        ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
-    except RecordError as error:
-        print(f"ledger: {error}", file=sys.stderr)
-        return 1
+    ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
     if args.out:
         _write(args.out, ledger)
         print(f"{ledger.num_rows:,} rows: {args.out}")
@@ -58,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 def sample(ledger: pa.Table, count: int, seed: int) -> list[dict[str, Any]]:
     """`count` rows with the lowest seeded hash of their id."""
+    import pyarrow as pa
+
     ids = ledger.column("id").to_pylist()  # rows, not ids, are drawn: rows of one id may have been dropped
     rows = sorted(range(len(ids)), key=lambda row: draw_key(ids[row], seed))[:count]
     return ledger.take(pa.array(rows, type=pa.int64())).to_pylist()
@@ -65,20 +66,24 @@ def sample(ledger: pa.Table, count: int, seed: int) -> list[dict[str, Any]]:
 
 def _count(rows: list[dict[str, Any]]) -> None:
     print(f"{'stage':11} {'reason':17} {'rows':>9}  sources")
+    for (stage, reason), group in _by_stage_and_reason(rows):
+        sources = ", ".join(f"{row['source']} {row['rows']:,}" for row in group[:4])
+        more = f", {len(group) - 4} more" if len(group) > 4 else ""
+        print(f"{stage:11} {reason:17} {sum(row['rows'] for row in group):>9,}  {sources}{more}")
+    print(f"{'':29} {sum(row['rows'] for row in rows):>9,}  dropped")
+
+
+def _by_stage_and_reason(rows: list[dict[str, Any]]) -> list[tuple[tuple[str, str], list[dict[str, Any]]]]:
+    """Rows of one stage and reason together: stages in their order, the most frequent reason of a stage first."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["stage"], row["reason"]), []).append(row)
-    ordered = sorted(groups.items(), key=lambda item: -sum(row["id_count"] for row in item[1]))
-    stages = list(dict.fromkeys(stage for stage, _ in groups))
-    for (stage, reason), found in sorted(ordered, key=lambda item: stages.index(item[0][0])):
-        sources = ", ".join(f"{row['source']} {row['id_count']:,}" for row in found[:4])
-        more = f", {len(found) - 4} more" if len(found) > 4 else ""
-        print(f"{stage:11} {reason:17} {sum(row['id_count'] for row in found):>9,}  {sources}{more}")
-    print(f"{'':29} {sum(row['id_count'] for row in rows):>9,}  dropped")
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    return sorted(groups.items(), key=lambda group: (stages.index(group[0][0]), -sum(row["rows"] for row in group[1])))
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from compass.report.text import printable
+    from compass.report.printable import printable
 
     for row in rows:
         print(

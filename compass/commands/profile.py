@@ -1,4 +1,4 @@
-"""Profiles: complete parameter sets under `profiles/`, of which `params.yaml` is the one in force.
+"""`compass profile`: complete parameter sets under `profiles/`, of which `params.yaml` is the one in force.
 
 compass profile list
 compass profile use small
@@ -8,14 +8,8 @@ compass profile diff tiny small
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
-
-import yaml
-
-from compass.settings import SettingsError, load_settings
-from compass.tracking.values import flatten
 
 ABSENT = "(default)"
 """Shown for a key that a profile leaves to its default."""
@@ -34,20 +28,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out one subcommand from the repository's root."""
-    try:
-        if args.action == "use":
-            use(args.name, force=args.force)
-        elif args.action == "diff":
-            for key, a, b in diff(_file(args.a), _file(args.b)):
-                print(f"{key}\t{a}\t{b}")
-        else:
-            current = _parameters(Path("params.yaml")) if Path("params.yaml").exists() else None
-            for path in _profiles():
-                print(("* " if _parameters(path) == current else "  ") + path.stem)
-    except SettingsError as error:
-        print(f"compass profile: {error}", file=sys.stderr)
-        return 1
+    """Carry out one subcommand from the repository's root.
+
+    Raises:
+        SettingsError: there is no such profile, or it cannot be used.
+    """
+    if args.action == "use":
+        use(args.name, force=args.force)
+    elif args.action == "diff":
+        for key, a, b in diff(_file(args.a), _file(args.b)):
+            print(f"{key}\t{a}\t{b}")
+    else:
+        current = _parameters(Path("params.yaml")) if Path("params.yaml").exists() else None
+        for path in _profiles():
+            print(("* " if _parameters(path) == current else "  ") + path.stem)
     return 0
 
 
@@ -57,6 +51,8 @@ def use(name: str, *, force: bool = False) -> None:
     Raises:
         SettingsError: there is no such profile, it is invalid, or `params.yaml` holds edits that no profile has.
     """
+    from compass.settings import SettingsError, load_settings
+
     source, target = _file(name), Path("params.yaml")
     load_settings(source)
     if target.exists() and not force:
@@ -74,6 +70,8 @@ def use(name: str, *, force: bool = False) -> None:
 
 def diff(a: Path, b: Path) -> list[tuple[str, str, str]]:
     """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key."""
+    from compass.tracking.values import flatten
+
     first, second = flatten(_parameters(a)), flatten(_parameters(b))
     keys = sorted(first.keys() | second.keys())
     rows = [(key, first.get(key, ABSENT), second.get(key, ABSENT)) for key in keys]
@@ -86,14 +84,20 @@ def _profiles() -> list[Path]:
 
 def _file(name: str) -> Path:
     """The parameter file that `name` means: a file's path, or a profile."""
+    from compass.settings import SettingsError
+
     path = Path(name) if name.endswith((".yaml", ".yml")) else Path("profiles") / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(found.stem for found in _profiles()) or "none here: run it from the repository's root"
+        known = ", ".join(profile.stem for profile in _profiles()) or "none here: run it from the repository's root"
         raise SettingsError(f"there is no profile {name!r} ({path}); profiles: {known}")
     return path
 
 
-def _parameters(path: Path) -> Any:
+def _parameters(path: Path) -> dict[str, Any]:
+    import yaml
+
+    from compass.settings import SettingsError
+
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 
@@ -15,20 +14,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the configuration; training itself is the stage's, so that DVC knows of it."""
+    """Print the configuration; the stage itself trains, so that DVC knows of it.
+
+    Raises:
+        SettingsError: the parameter file cannot be used.
+        UserError: without `--dry-run`.
+    """
+    from compass.errors import UserError
+    from compass.settings import load_settings
+
+    if not args.dry_run:
+        raise UserError(f"`dvc repro -s {args.stage}` trains it; `--dry-run` prints its configuration")
+    settings = load_settings(args.params)
     from omegaconf import OmegaConf
 
     from compass.rl.config import StagePaths, verl_config
-    from compass.settings import SettingsError, load_settings
 
-    if not args.dry_run:
-        print(f"`dvc repro -s {args.stage}` trains it; `--dry-run` prints its configuration", file=sys.stderr)
-        return 2
-    try:
-        settings = load_settings(args.params)
-    except SettingsError as error:
-        print(error, file=sys.stderr)
-        return 1
     ours = settings.stage(args.stage)
     work = Path("work") / args.stage
     paths = StagePaths(Path("models") / ours.init_from, work / "train.parquet", work / "COURSE")

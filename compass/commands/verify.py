@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compass.errors import UserError
 from compass.verifier import Outcome, answer_type, extract_answer, verify, verify_many
 from compass.verifier.reading.normalise import normalise
 
 _EXIT = {Outcome.EQUAL: 0, Outcome.DIFFERENT: 1, Outcome.UNRECOGNISED: 2}
 
 
-class PairsError(ValueError):
+class PairsError(UserError):
     """A file of pairs that cannot be used; the message names file and line."""
+
+    exit_status = 3  # 1 and 2 are verdicts
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,16 +43,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; returns its exit code."""
-    try:
-        if args.file is not None:
-            return _file(args)
-        if args.gold is None or args.answer is None:
-            raise PairsError("give GOLD and ANSWER, or --file PAIRS.jsonl")
-        return _pair(args)
-    except PairsError as error:
-        print(f"compass verify: {error}", file=sys.stderr)
-        return 3
+    """Print a verdict, or the counts of a file's verdicts; returns the outcome of a pair, 0 for a file.
+
+    Raises:
+        PairsError: there is nothing to judge, or the file cannot be used.
+    """
+    if args.file is not None:
+        return _file(args)
+    if args.gold is None or args.answer is None:
+        raise PairsError("give GOLD and ANSWER, or --file PAIRS.jsonl")
+    return _pair(args)
 
 
 def _pair(args: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -22,28 +21,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the story; returns 0, or 1 when nothing is found."""
+    """Print the story, of the most similar problem where a text was given.
+
+    Raises:
+        RecordError: no row has that id, or no collected problem is like the text.
+    """
     from compass.records import RecordError
     from compass.report.rows import open_outputs, search
     from compass.report.story import story
 
     query = " ".join(args.query)
-    try:
-        outputs = open_outputs(args.data)
-        if _ID.fullmatch(query):
-            print("\n".join(story(outputs, query)))
-            return 0
-        matches = search(outputs.problems(), query)
-        if not matches:
-            print(f"why: no collected problem is like that text in {args.data}", file=sys.stderr)
-            return 1
-        score, best, _ = matches[0]
-        if score < 1:
-            print(f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n")
-        print("\n".join(story(outputs, best)))
-        if others := matches[1:]:
-            print("\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others))
-    except RecordError as error:
-        print(f"why: {error}", file=sys.stderr)
-        return 1
+    outputs = open_outputs(args.data)
+    if _ID.fullmatch(query):
+        print("\n".join(story(outputs, query)))
+        return 0
+    matches = search(outputs.collected(["id", "source", "problem"]), query)
+    if not matches:
+        raise RecordError(f"no collected problem is like that text in {args.data}")
+    score, best, _ = matches[0]
+    if score < 1:
+        print(f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n")
+    print("\n".join(story(outputs, best)))
+    if others := matches[1:]:
+        print("\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others))
     return 0

@@ -1,15 +1,20 @@
-"""The page's figures, drawn by matplotlib without a screen and returned as inline SVG."""
+"""Figures of the page and of the data card, drawn by matplotlib without a screen and returned as SVG."""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compass.report.results import Results, funnel
+from compass.ledger import Counts
+from compass.report.results import Results
 
 COLOURS = ("#9aa5b1", "#7fb3d5", "#2e86c1", "#1b4f72")
 """Base and the RL stages, from pale to strong."""
+
+LONGEST_LABEL = 32
+"""Characters of a bar's label."""
 
 
 def scores_figure(results: Results) -> str | None:
@@ -56,19 +61,33 @@ def curves_figure(results: Results) -> str | None:
     return _svg(figure)
 
 
-def funnel_figure(results: Results) -> str | None:
+def funnel_figure(stages: Sequence[Counts]) -> str | None:
     """Rows that every curation stage kept and dropped."""
-    rows = funnel(results)
-    if not rows:
+    if not stages:
         return None
-    figure, axes = _figure(8, 0.9 + 0.35 * len(rows))
-    names = [row["stage"] for row in rows]
-    kept = [row["kept"] for row in rows]
+    figure, axes = _figure(8, 0.9 + 0.35 * len(stages))
+    names, kept = [counts.stage for counts in stages], [counts.kept for counts in stages]
     axes.barh(names, kept, color=COLOURS[2], label="kept")
-    axes.barh(names, [row["read"] - row["kept"] for row in rows], left=kept, color="#d98880", label="dropped")
+    axes.barh(names, [counts.read - counts.kept for counts in stages], left=kept, color="#d98880", label="dropped")
     axes.invert_yaxis()
     axes.set_xlabel("rows")
     axes.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return _svg(figure)
+
+
+def bars_figure(title: str, values: Mapping[str, int]) -> str | None:
+    """A horizontal bar with its number for each label, in the order given; long labels are cut."""
+    if not values:
+        return None
+    figure, axes = _figure(8, 0.6 + 0.25 * len(values))
+    labels = [_plain(label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…") for label in values]
+    drawn = axes.barh(range(len(values)), list(values.values()), color=COLOURS[2])
+    axes.bar_label(drawn, [f"{value:,}" for value in values.values()], padding=3)
+    axes.set_yticks(range(len(values)), labels)  # by place: two labels may be equal once they are cut
+    axes.set_title(title, loc="left")
+    axes.invert_yaxis()
+    axes.spines["bottom"].set_visible(False)
+    axes.set_xticks([])
     return _svg(figure)
 
 

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from compass.records import RecordError
+from compass.report.rows import find_outputs, read_table
+
+BEFORE_SELECTION = ("collect", "dedup", "denoise", "grade", "verify")
+"""Stages that drop a row for a fault of its own; those after them choose among good rows."""
 
 _TRUTH = ("source", "source_id", "kind", "stage", "reason")
 
@@ -22,7 +25,7 @@ def measure(truth: pa.Table, dropped_by_stage: Mapping[str, pa.Table]) -> dict[s
     """Compare what was dropped with what should have been.
 
     Args:
-        truth: one row a published row.
+        truth: one row per published row.
         dropped_by_stage: each stage's dropped rows, as far as stages have run.
 
     Returns:
@@ -59,13 +62,12 @@ def measure(truth: pa.Table, dropped_by_stage: Mapping[str, pa.Table]) -> dict[s
     return {"kinds": dict(sorted(kinds.items())), "clean": clean}
 
 
-def measure_folder(
-    data: str | Path, stages: tuple[str, ...] = ("collect", "dedup", "denoise", "verify")
-) -> dict[str, Any] | None:
+def measure_folder(data: str | Path) -> dict[str, Any] | None:
     """`measure` on a folder of stage outputs; None where nothing was planted."""
-    data = Path(data)
-    if not (data / "collect" / "truth.parquet").exists():
+    truth = Path(data) / "collect" / "truth.parquet"
+    if not truth.exists():
         return None
-    paths = {stage: data / stage / "dropped.parquet" for stage in stages}
-    dropped = {stage: pq.read_table(path) for stage, path in paths.items() if path.exists()}
-    return measure(pq.read_table(data / "collect" / "truth.parquet"), dropped)
+    dropped = find_outputs(Path(data)).dropped
+    return measure(
+        read_table(truth), {stage: read_table(dropped[stage]) for stage in BEFORE_SELECTION if stage in dropped}
+    )

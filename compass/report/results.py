@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compass.ledger import Counts
 from compass.records import RecordError
+from compass.report.planted import measure_folder
+from compass.report.rows import find_outputs
 from compass.settings import RL_STAGES, STAGES
 
 
@@ -17,12 +20,14 @@ class Results:
 
     `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
     scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length (`step`, `reward`, `accuracy`,
-    `response_tokens`). `planted`: what curation made of planted defects, None where nothing was planted.
+    `response_tokens`). `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
+    where nothing was planted.
     """
 
     summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
     scores: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     curves: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    counts: list[Counts] = field(default_factory=list)
     planted: dict[str, Any] | None = None
 
 
@@ -32,23 +37,11 @@ def read_results(folder: str | Path = ".") -> Results:
     Raises:
         RecordError: a file is not what its stage writes; the message names it.
     """
-    from compass.report.planted import measure_folder
-
     folder = Path(folder)
     summaries = {stage: found for stage in STAGES if (found := _read_json(folder / "metrics" / f"{stage}.json"))}
     scores = summaries.pop("evaluate", {}).get("models", {})
     curves = {stage: found for stage in RL_STAGES if (found := _curve(folder / "data" / stage / "rewards.parquet"))}
-    return Results(summaries, scores, curves, measure_folder(folder / "data"))
-
-
-def funnel(results: Results) -> list[dict[str, Any]]:
-    """The curation stages in order, each with `stage`, `read`, `kept` and `dropped` (reason to rows)."""
-    rows = []
-    for stage, summary in results.summaries.items():
-        if summary.get("read") is not None:
-            shown = {name: summary.get(name) for name in ("read", "kept")}
-            rows.append({"stage": stage, **shown, "dropped": summary.get("dropped") or {}})
-    return rows
+    return Results(summaries, scores, curves, find_outputs(folder / "data").counts(), measure_folder(folder / "data"))
 
 
 def _curve(path: Path) -> dict[str, list[float]] | None:

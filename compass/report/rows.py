@@ -1,4 +1,8 @@
-"""Finding rows in what curation wrote: the stages' folders of a pipeline (`data/`) or one folder of `compass curate`."""
+"""Finding rows in what curation wrote: one folder per stage, each with the rows it kept and the rows it dropped.
+
+That is the pipeline's `data/` as well as a folder of `compass curate`. Such a folder also has `curate.json`, written
+first, and `summary.json`, written last: without the second it is unfinished, and no reader takes it for whole.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.files import file_digest
-from compass.ledger import LEDGER
+from compass.ledger import LEDGER, Counts, count_rows
 from compass.records import RecordError
 
-STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum")
-"""Stages of the pipeline that write kept and dropped rows, in their order."""
+STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "select")
+"""Stages that write kept and dropped rows, in their order; `select` is the last one of `compass curate`."""
 
-CURATE_STAGES = ("collect", "dedup", "denoise", "verify", "select")
-"""Stages of `compass curate`, in their order."""
-
+SETTINGS = "curate.json"
+"""Written first by `compass curate`: its settings."""
 
 SUMMARY = "summary.json"
 """Written last by `compass curate`: what it read, kept and dropped, and the digests of its other files."""
@@ -29,68 +32,92 @@ SUMMARY = "summary.json"
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the rows are: files of kept and dropped rows by stage.
-
-    A curate folder has one file of kept rows, under its last stage, and one of dropped rows, under "".
-    """
+    """Where the rows are: files of kept and of dropped rows by stage, in the order of the stages."""
 
     folder: Path
-    stages: tuple[str, ...]
     kept: dict[str, Path]
     dropped: dict[str, Path]
-    summary: dict[str, Any] | None
+
+    @property
+    def last(self) -> Path:
+        """The rows that the last stage kept."""
+        return list(self.kept.values())[-1]
 
     def find(self, id_: str) -> dict[str, tuple[str, dict[str, Any]]]:
         """For each stage that has the row: `kept` or `dropped`, and the row as that stage wrote it."""
-        found = {}
-        for fate, files in (("kept", self.kept), ("dropped", self.dropped)):
-            for stage, path in files.items():
-                for row in _read(path, filters=[("id", "=", id_)]).to_pylist():
-                    found[row.get("stage") or stage] = (fate, row)
-        return {stage: found[stage] for stage in self.stages if stage in found}
+        fates: dict[str, tuple[str, dict[str, Any]]] = {}
+        for stage in STAGES:
+            for fate, files in (("kept", self.kept), ("dropped", self.dropped)):
+                if stage in files:
+                    for row in read_table(files[stage], filters=[("id", "=", id_)]).to_pylist():
+                        fates[stage] = (fate, row)
+        return fates
 
-    def problems(self) -> pa.Table:
-        """Id, source and problem of every row that was collected, kept or dropped."""
-        files = [*self.kept.values(), *self.dropped.values()]
-        if self.summary is None:
-            files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
-        return pa.concat_tables([_read(path, columns=["id", "source", "problem"]) for path in files])
+    def collected(self, columns: list[str]) -> pa.Table:
+        """Columns of every row that was collected, kept or dropped."""
+        files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
+        return pa.concat_tables([read_table(path, columns=columns) for path in files])
 
     def files(self) -> dict[str, Path]:
         """The last stage's kept rows and every file of dropped rows, by the name to publish them under."""
-        last = list(self.kept.values())[-1]
-        return {"kept.parquet": last} | {
-            f"dropped-{stage}.parquet" if stage else "dropped.parquet": path for stage, path in self.dropped.items()
-        }
+        return {"kept.parquet": self.last} | {f"dropped-{stage}.parquet": path for stage, path in self.dropped.items()}
 
     def ledger(self) -> pa.Table:
         """All dropped rows, in the order of the stages."""
-        tables = [_read(path, columns=LEDGER.names).cast(LEDGER) for path in self.dropped.values()]
+        tables = [read_table(path, columns=LEDGER.names).cast(LEDGER) for path in self.dropped.values()]
         return pa.concat_tables(tables) if tables else LEDGER.empty_table()
+
+    def counts(self) -> list[Counts]:
+        """Rows of every stage, in the order of the stages."""
+        return [
+            count_rows(stage, read_table(path, columns=["id"]).num_rows, self._reasons(stage))
+            for stage, path in self.kept.items()
+        ]
+
+    def _reasons(self, stage: str) -> pa.Table:
+        if stage not in self.dropped:
+            return LEDGER.empty_table()
+        return read_table(self.dropped[stage], columns=["reason"])
+
+    def origins(self) -> dict[str, str]:
+        """Path or hub id of each source, as far as the collect stage recorded it."""
+        summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / "collect.json"
+        sources: dict[str, dict[str, Any]] = {}
+        if summary.exists():
+            sources = json.loads(summary.read_text(encoding="utf-8"))["sources"]
+        elif metrics.exists():
+            sources = json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"]
+        return {name: str(fact.get("path") or fact.get("hub") or "") for name, fact in sources.items()}
+
+
+def find_outputs(folder: Path) -> Outputs:
+    """The outputs of the stages that have run in a folder, as far as there are any."""
+    kept, dropped = (
+        {stage: path for stage in STAGES if (path := folder / stage / f"{fate}.parquet").exists()}
+        for fate in ("kept", "dropped")
+    )
+    return Outputs(folder, kept, dropped)
 
 
 def open_outputs(folder: Path) -> Outputs:
     """The outputs in a folder.
 
     Raises:
-        RecordError: the folder holds neither a pipeline's stages nor a finished curate run.
+        RecordError: nothing was collected there, or the folder belongs to a run of `compass curate` that did not end.
     """
-    if (folder / SUMMARY).exists() or (folder / "kept.parquet").exists():
-        summary = read_summary(folder)
-        stages = tuple(stage for stage in CURATE_STAGES if stage in summary["stages"])
-        return Outputs(folder, stages, {stages[-1]: folder / "kept.parquet"}, {"": folder / "dropped.parquet"}, summary)
-    kept = {stage: path for stage in STAGES if (path := folder / stage / "kept.parquet").exists()}
-    dropped = {stage: path for stage in STAGES if (path := folder / stage / "dropped.parquet").exists()}
-    if "collect" not in kept:
+    if (folder / SETTINGS).exists():
+        check_finished(folder)
+    outputs = find_outputs(folder)
+    if "collect" not in outputs.kept:
         raise RecordError(
-            f"{folder}: holds neither stages (collect/kept.parquet) nor a finished curate run ({SUMMARY}); "
-            "give the folder with --data"
+            f"{folder}: holds no collected rows (collect/kept.parquet); give with --data the folder that a pipeline or "
+            "`compass curate` wrote"
         )
-    return Outputs(folder, STAGES, kept, dropped, None)
+    return outputs
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a finished curate folder, its files checked against their digests.
+def check_finished(folder: Path) -> dict[str, Any]:
+    """The summary of a finished folder of `compass curate`, its files checked against their digests.
 
     Raises:
         RecordError: the folder is unfinished, or a file was changed.
@@ -108,14 +135,14 @@ def read_summary(folder: Path) -> dict[str, Any]:
 def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """For each RL stage of a pipeline that recorded rewards of this problem: its rows (step, reward, response_tokens, used)."""
     for path in sorted(folder.glob("rl-*/rewards.parquet")):
-        if rows := _read(path, filters=[("id", "=", id_)]).to_pylist():
+        if rows := read_table(path, filters=[("id", "=", id_)]).to_pylist():
             yield path.parent.name, rows
 
 
 def rollouts(folder: Path, id_: str) -> list[dict[str, Any]]:
     """A problem's graded rollouts: sample, answer, correct."""
     path = folder / "grade" / "rollouts.parquet"
-    return _read(path, filters=[("id", "=", id_)]).to_pylist() if path.exists() else []
+    return read_table(path, filters=[("id", "=", id_)]).to_pylist() if path.exists() else []
 
 
 def search(
@@ -128,7 +155,7 @@ def search(
 
     wanted = split_words([text])
     own, own_start = sorted_sets(*hash_ngrams(wanted, n))
-    found = []
+    matches = []
     for batch in problems.to_batches(max_chunksize=20_000):
         words = split_words(batch.column("problem"))
         sets, start = sorted_sets(*hash_ngrams(words, n))
@@ -136,17 +163,17 @@ def search(
         for row in range(batch.num_rows):
             score = 1.0 if same[row] else float(jaccard_between(sets, start, row, own, own_start, 0))
             if score >= least:
-                found.append((score, batch.column("id")[row].as_py(), batch.column("source")[row].as_py()))
-    return sorted(found, key=lambda match: (-match[0], match[2], match[1]))[:limit]
+                matches.append((score, batch.column("id")[row].as_py(), batch.column("source")[row].as_py()))
+    return sorted(matches, key=lambda match: (-match[0], match[2], match[1]))[:limit]
 
 
 def by_reason(ledger: pa.Table) -> list[dict[str, Any]]:
-    """Rows (stage, reason, source, count) of a ledger, largest first within a stage."""
+    """How many `rows` of a ledger have each `stage`, `reason` and `source`: stages in their order, the most rows first."""
     counted = ledger.group_by(["stage", "reason", "source"]).aggregate([("id", "count")]).to_pylist()
-    order = {stage: place for place, stage in enumerate((*STAGES, "select"))}
+    order = {stage: place for place, stage in enumerate(STAGES)}
+    rows = [{"rows": row.pop("id_count"), **row} for row in counted]
     return sorted(
-        counted,
-        key=lambda row: (order.get(row["stage"], 99), row["stage"], -row["id_count"], row["reason"], row["source"]),
+        rows, key=lambda row: (order.get(row["stage"], 99), row["stage"], -row["rows"], row["reason"], row["source"])
     )
 
 
@@ -158,7 +185,12 @@ def choose(ledger: pa.Table, **wanted: str | None) -> pa.Table:
     return ledger
 
 
-def _read(path: Path, **options: Any) -> pa.Table:
+def read_table(path: Path, **options: Any) -> pa.Table:
+    """A stage's parquet file.
+
+    Raises:
+        RecordError: it is no whole parquet file.
+    """
     try:
         return pq.read_table(path, **options)
     except (pa.ArrowInvalid, OSError) as error:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from compass.records import RecordError
+from compass.report.printable import printable
 from compass.report.rows import Outputs, rewards, rollouts
-from compass.report.text import printable
 
 MEANING = {
     "exact_duplicate": "it has the same tokens as its twin",
@@ -34,23 +34,21 @@ def story(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str
     Raises:
         RecordError: no stage has a row of that id.
     """
-    found = outputs.find(id_)
-    if not found:
+    fates = outputs.find(id_)
+    if not fates:
         raise RecordError(f"no row has the id {id_!r} in {outputs.folder}; give the problem's text to search for it")
-    first = next(iter(found.values()))[1]
+    rows = [row for _, row in fates.values()]
+    first, last = rows[0], rows[-1]  # columns only ever gain values: the last stage's row has them all
     yield f"{id_}  {printable(first['source'])}, row {printable(first['source_id'])}  licence {printable(first['licence'] or '?')}"
-    if outputs.summary and (fact := outputs.summary["sources"].get(first["source"])):
-        yield f"  file      {printable(str(fact.get('path') or fact.get('hub') or ''))}"
+    if origin := outputs.origins().get(first["source"]):
+        yield f"  file      {printable(origin)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     yield f"  answer    {printable(first['answer'] or 'none', 200)}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"
     yield ""
-    last = max(outputs.stages.index(stage) for stage in found)
-    row = found[outputs.stages[last]][1]  # columns only ever gain values: the last stage's row has them all
-    for stage in outputs.stages[: last + 1]:
-        fate = found.get(stage, ("kept",))[0]
-        yield from _stage(outputs, stage, fate, row, id_, with_twin)
+    for stage, (fate, _) in fates.items():
+        yield from _stage(outputs, stage, fate, last, id_, with_twin)
     yield from _training(outputs.folder, id_)
 
 
@@ -87,11 +85,11 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
 
 
 def _rollouts(folder: Path, id_: str) -> Iterator[str]:
-    found = rollouts(folder, id_)
-    if found:
-        right = sum(bool(row["correct"]) for row in found)
-        answers = ", ".join(printable(str(row["answer"]), 20) for row in found[:16])
-        yield f"{'':11}   {right} of {len(found)} rollouts right; they answered {answers}"
+    samples = rollouts(folder, id_)
+    if samples:
+        right = sum(bool(row["correct"]) for row in samples)
+        answers = ", ".join(printable(str(row["answer"]), 20) for row in samples[:16])
+        yield f"{'':11}   {right} of {len(samples)} rollouts right; they answered {answers}"
 
 
 def _training(folder: Path, id_: str) -> Iterator[str]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
-from compass.commands import verify as command
+from compass.cli import main
 
 
 def call(*words: str) -> int:
     """Run the command with these arguments."""
-    parser = argparse.ArgumentParser()
-    command.configure(parser)
-    return command.run(parser.parse_args(words))
+    return main(["verify", *words])
 
 
 def test_a_pair_is_judged_and_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,9 @@
-import io
-
 import pyarrow as pa
 import pytest
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
 from compass.evaluation.evaluate import plot_rows, summarise
 from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
-from compass.evaluation.table import scores_table
 
 
 def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") -> list[dict]:
@@ -133,54 +130,8 @@ def test_without_a_base_there_is_no_gain():
     assert "over_base" not in summarise(only, resamples=100, seed=0)["rl-1"]["average"]
 
 
-def test_plot_rows_and_table_show_sampled_greedy_and_pass_together():
-    from rich.console import Console
-
+def test_plot_rows_show_sampled_greedy_and_pass_together():
     scores = summarise(both(), resamples=100, seed=0)
     assert {row["measure"] for row in plot_rows(scores)} == {"accuracy", "greedy", "pass@4"}
     assert len(plot_rows(scores)) == 2 * 3 * 3
     assert plot_rows(scores)[0] == {"model": "base", "benchmark": "easy", "measure": "accuracy", "value": 0.25}
-    page = io.StringIO()
-    Console(width=160, file=page).print(scores_table(scores))
-    shown = page.getvalue()
-    for expected in ("avg@4", "greedy", "pass@4", "rl-1", "+37.5"):
-        assert expected in shown
-
-
-def shown(scores) -> list[list[str]]:
-    """The table's cells, a list a line."""
-    from rich.console import Console
-
-    page = io.StringIO()
-    Console(width=160, file=page).print(scores_table(scores))
-    return [line.split() for line in page.getvalue().splitlines() if line.strip(" ─╶╴╺╸━")]
-
-
-def test_the_table_names_a_benchmark_once_and_shows_what_was_measured():
-    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 2, "pass@2": 0.625}
-    gain = {"over_base": -0.125, "over_base_ci95": (-0.2, -0.05)}
-    scores = {
-        "base": {"easy": score, "average": score},
-        "rl-1": {"easy": score | {"greedy": 1.0}, "average": score | gain},
-    }
-    assert shown(scores) == [
-        ["Evaluation,", "percent"],
-        ["benchmark", "measure", "base", "rl-1"],
-        ["easy", "avg@2", "50.0", "50.0"],
-        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
-        ["greedy", "100.0"],
-        ["pass@2", "62.5", "62.5"],
-        ["average", "avg@2", "50.0", "50.0"],
-        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
-        ["pass@2", "62.5", "62.5"],
-        ["average", "over", "base", "-12.5"],
-        ["-20.0", "to", "-5.0"],
-    ]
-
-
-def test_the_table_has_no_gains_without_a_base_and_ends_each_benchmark_with_a_line():
-    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 1, "greedy": 0.5}
-    table = scores_table({"rl-1": {"easy": score, "average": score}})
-    assert [row.end_section for row in table.rows] == [False, True, False, True]
-    assert [row.style for row in table.rows] == [None, None, "bold", "bold"]
-    assert [list(column.cells)[1] for column in table.columns] == ["", "greedy", "50.0"]

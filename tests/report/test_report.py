@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compass.records import RecordError
+from compass.ledger import Drop, Reason, split
+from compass.records import RecordError, write_records
 from compass.report.page import render
-from compass.report.results import funnel, read_results
+from compass.report.results import read_results
 from compass.report.table import main
 
 HOSTILE = "<script>alert('x')</script>"
@@ -28,8 +29,15 @@ def score(accuracy: float) -> dict:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, records) -> Path:
     """A repository whose stages have run, with hostile names and text."""
+    rows = records(*[("What?", str(number), "web") for number in range(100)])
+    fates = {"collect": {Reason.MISSING_ANSWER: 10}, "dedup": {Reason.NEAR_DUPLICATE: 15, Reason.EXACT_DUPLICATE: 5}}
+    for stage, reasons in fates.items():
+        drops = [Drop(reason) for reason, count in reasons.items() for _ in range(count)]
+        rows, dropped = split(rows, [*drops, *[None] * (rows.num_rows - len(drops))], stage)
+        write_records(tmp_path / "data" / stage / "kept.parquet", rows)
+        write_records(tmp_path / "data" / stage / "dropped.parquet", dropped)
     (tmp_path / "metrics").mkdir()
     summaries = {
         "collect": {"read": 100, "kept": 90, "dropped": {"missing_answer": 10}, "metrics": {"note": HOSTILE}},
@@ -57,7 +65,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_results_are_read_from_the_stages_files(folder: Path) -> None:
     results = read_results(folder)
-    assert [row["stage"] for row in funnel(results)] == ["collect", "dedup"]
+    assert [(row.stage, row.read, row.kept) for row in results.counts] == [("collect", 100, 90), ("dedup", 90, 70)]
+    assert results.counts[1].dropped == {"near_duplicate": 15, "exact_duplicate": 5}
     assert results.scores["rl-1"]["average"]["accuracy"] == 0.45
     assert results.curves["rl-1"] == {
         "step": [1.0, 2.0],

@@ -36,7 +36,7 @@ def settings(tmp_path):
 def test_collect_writes_records_ledger_and_benchmarks(settings, tmp_path):
     folder = tmp_path / "data"
     summary = collect.run(settings, folder)
-    assert (summary.read, summary.kept, summary.dropped) == (22, 21, {"empty_problem": 1})
+    assert (summary.counts.read, summary.counts.kept, summary.counts.dropped) == (22, 21, {"empty_problem": 1})
     assert summary.metrics["sources"]["b"]["read"] == 2
     assert summary.metrics["benchmarks"] == {"bench": 1}
     assert summary.metrics["warnings"] == []
@@ -52,7 +52,7 @@ def test_collect_generates_the_problems_that_its_sources_read(settings, tmp_path
     few = Generator(problems_per_level=8, benchmark_per_level=2, planted_per_kind=1)
     tiny = tiny.model_copy(update={"collect": tiny.collect.model_copy(update={"generate": few})})
     summary = collect.run(tiny, tmp_path / "data")
-    assert summary.read == 5 * 8 + 10  # and one planted row of each kind
+    assert summary.counts.read == 5 * 8 + 10  # and one planted row of each kind
     assert list(summary.metrics["sources"]) == ["tiny-chat", "tiny-solutions", "tiny-gsm"]
     assert set(summary.metrics["benchmarks"].values()) == {2}
 
@@ -99,7 +99,7 @@ def test_verify_drops_golds_and_reports_types(settings, tmp_path):
     summary = verify.run(
         settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify"
     )
-    assert summary.dropped == {"suspicious_gold": 1, "unreadable_gold": 1}
+    assert summary.counts.dropped == {"suspicious_gold": 1, "unreadable_gold": 1}
     assert summary.metrics["answer_types"] == {"fraction": 1, "integer": 1}
     assert read_records(tmp_path / "verify/kept.parquet").column("answer_type").to_pylist() == ["integer", "fraction"]
 
@@ -127,7 +127,7 @@ def test_rollouts_are_read_by_problem_in_their_order(tmp_path):
 def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
     graded(tmp_path, [str(n) for n in range(50)])
     summary = curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
-    assert summary.kept + sum(summary.dropped.values()) == summary.read == 50
+    assert summary.counts.kept + sum(summary.counts.dropped.values()) == summary.counts.read == 50
     assert summary.metrics["stages"]["rl-1"] == {
         "problems": 30,
         "missing": 738,

@@ -34,7 +34,7 @@ def test_the_stages_write_what_they_keep_and_drop(settings, tmp_path):
     write_records(tmp_path / "benchmarks.parquet", _records(("level-1", TEXT.format(6), "9")))
 
     summary = stages.dedup.run(settings, tmp_path / "collected.parquet", tmp_path / "dedup")
-    assert (summary.read, summary.kept, summary.dropped) == (3, 2, {"exact_duplicate": 1})
+    assert (summary.counts.read, summary.counts.kept, summary.counts.dropped) == (3, 2, {"exact_duplicate": 1})
     assert summary.metrics == {"clusters": 1}  # of the two rows kept one stands for another
     kept = pq.read_table(tmp_path / "dedup" / "kept.parquet")
     assert kept.schema.equals(RECORD)
@@ -43,7 +43,7 @@ def test_the_stages_write_what_they_keep_and_drop(settings, tmp_path):
     summary = stages.denoise.run(
         settings, tmp_path / "dedup" / "kept.parquet", tmp_path / "benchmarks.parquet", tmp_path / "denoise"
     )
-    assert (summary.read, summary.kept, summary.dropped) == (2, 1, {"contaminated": 1})
+    assert (summary.counts.read, summary.counts.kept, summary.counts.dropped) == (2, 1, {"contaminated": 1})
     assert summary.metrics == {"benchmark_items": 1}
     assert pq.read_table(tmp_path / "denoise" / "dropped.parquet").schema.equals(LEDGER)
 

@@ -45,7 +45,7 @@ def test_grade_fills_levels_and_writes_every_rollout(random_model, settings, tmp
     summary = grade.run(settings, tmp_path / "kept.parquet", tmp_path / "grade", tmp_path / "work")
     kept = read_records(tmp_path / "grade/kept.parquet")
     assert kept.schema.equals(RECORD)
-    assert kept.num_rows == summary.read == summary.kept == 24
+    assert kept.num_rows == summary.counts.read == summary.counts.kept == 24
     assert kept.column("level").null_count == 4
     assert kept.column("n_rollouts").drop_null().unique().to_pylist() == [2]
     assert pq.read_table(tmp_path / "grade/dropped.parquet").schema.equals(LEDGER)

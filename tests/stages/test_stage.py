@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compass.errors import UserError
-from compass.ledger import LEDGER, Drop, Reason, split
+from compass.ledger import LEDGER, Counts, Drop, Reason, split
 from compass.records import RECORD, RecordError, read_records, table
 from compass.settings import Settings, SettingsError
 from stages._stage import Summary, main, write_split
@@ -21,7 +21,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_summary_is_written_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    main("denoise", lambda settings: Summary("denoise", read=1200, kept=1199, dropped={"link": 1}))
+    main("denoise", lambda settings: Summary("denoise", Counts("denoise", 1199, {"link": 1})))
     assert json.loads(Path("metrics/denoise.json").read_text())["dropped"] == {"link": 1}
     assert capsys.readouterr().out == "denoise: read 1,200, kept 1,199; dropped link 1\n"
 
@@ -48,7 +48,7 @@ def test_a_stage_that_curates_nothing_says_nothing_and_may_write_its_metrics_alo
 
 
 def test_rows_are_told_without_reasons_where_none_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
-    main("grade", lambda settings: Summary("grade", read=0, kept=0, dropped={}))
+    main("grade", lambda settings: Summary("grade", Counts("grade", 0, {})))
     assert capsys.readouterr().out == "grade: read 0, kept 0\n"
 
 
@@ -57,7 +57,7 @@ def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> No
     drops = [None, Drop(Reason.LINK), Drop(Reason.PROOF), Drop(Reason.LINK)]
     kept, dropped = split(records, drops, "denoise")
     summary = write_split(tmp_path, "denoise", read=4, kept=kept, dropped=dropped, items=7)
-    assert summary == Summary("denoise", read=4, kept=1, dropped={"link": 2, "proof": 1}, metrics={"items": 7})
+    assert summary == Summary("denoise", Counts("denoise", 1, {"link": 2, "proof": 1}), {"items": 7})
     assert read_records(tmp_path / "kept.parquet").schema.equals(RECORD)
     assert read_records(tmp_path / "dropped.parquet").schema.equals(LEDGER)
     assert read_records(tmp_path / "dropped.parquet")["id"].to_pylist() == ["1", "2", "3"]

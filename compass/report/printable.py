@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str, limit: int = 120) -> str:
-    """One line of text without control characters: a row may hold terminal escapes."""
+    """One line of at most `limit` characters without control characters: a row may hold terminal escapes."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     plain = " ".join(plain.split())
     return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,8 @@ from compass.cli import main
 from compass.files import file_digest
 from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
-from compass.report.rows import read_summary
-from compass.report.text import printable
+from compass.report.printable import printable
+from compass.report.rows import check_finished, open_outputs
 
 ITEM = "A farmer has 17 sheep and buys 25 more at the market on Monday. How many sheep does the farmer have then?"
 WORDY = (
@@ -48,6 +49,10 @@ def command(files: Path, out: Path) -> list[str]:
     return ["curate", *sources, "--benchmark", str(files / "bench.jsonl"), "--out", str(out)]
 
 
+def digests(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
 @pytest.fixture(scope="module")
 def curated(files, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
@@ -56,8 +61,9 @@ def curated(files, tmp_path_factory):
 
 
 def test_every_row_is_kept_or_dropped_with_reason(curated):
-    summary = read_summary(curated)
-    kept, dropped = pq.read_table(curated / "kept.parquet"), pq.read_table(curated / "dropped.parquet")
+    summary = check_finished(curated)
+    outputs = open_outputs(curated)
+    kept, dropped = pq.read_table(curated / "verify" / "kept.parquet"), outputs.ledger()
     assert (summary["read"], summary["kept"], summary["dropped"]) == (48, kept.num_rows, dropped.num_rows)
     assert kept.num_rows + dropped.num_rows == 48
     assert dropped.schema.equals(LEDGER)
@@ -73,28 +79,26 @@ def test_every_row_is_kept_or_dropped_with_reason(curated):
 
 def test_two_runs_give_the_same_bytes(files, curated, tmp_path):
     main(command(files, tmp_path))
-    names = sorted(path.name for path in curated.iterdir())
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
-    for name in names:
-        assert file_digest(tmp_path / name) == file_digest(curated / name), name
+    assert digests(tmp_path) == digests(curated)
 
 
 def test_selection_is_a_stable_sample(files, curated, tmp_path):
     for count in (10, 20):
         main([*command(files, tmp_path / str(count)), "--problems", str(count)])
-    ten, twenty = (set(pq.read_table(tmp_path / count / "kept.parquet")["id"].to_pylist()) for count in ("10", "20"))
+    ten, twenty = (
+        set(pq.read_table(tmp_path / count / "select" / "kept.parquet")["id"].to_pylist()) for count in ("10", "20")
+    )
     assert len(ten) == 10
     assert len(twenty) == 20
-    assert ten < twenty < set(pq.read_table(curated / "kept.parquet")["id"].to_pylist())
-    assert read_summary(tmp_path / "10")["stages"]["select"]["dropped"].keys() == {"not_selected"}
+    assert ten < twenty < set(pq.read_table(curated / "verify" / "kept.parquet")["id"].to_pylist())
+    assert check_finished(tmp_path / "10")["stages"]["select"]["dropped"].keys() == {"not_selected"}
 
 
 def test_an_unfinished_folder_is_not_read(curated, tmp_path, capsys):
-    for path in curated.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "dropped.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RecordError, match=r"dropped\.parquet"):
-        read_summary(tmp_path)
+    shutil.copytree(curated, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "dedup" / "dropped.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RecordError, match=r"dedup/dropped\.parquet: not the file"):
+        check_finished(tmp_path)
     (tmp_path / "summary.json").unlink()
     assert main(["ledger", "--data", str(tmp_path)]) == 1
     assert "start it again" in capsys.readouterr().err
@@ -113,11 +117,9 @@ def test_a_killed_run_leaves_nothing_that_counts_and_the_next_ends_right(files, 
         process.send_signal(signal.SIGKILL)
         process.wait()
         if (tmp_path / "summary.json").exists():
-            read_summary(tmp_path)  # whole, or an error here
+            check_finished(tmp_path)  # whole, or an error here
     subprocess.run([sys.executable, "-m", "compass.cli", *command(files, tmp_path)], check=True, capture_output=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in curated.iterdir())
-    for path in curated.iterdir():
-        assert file_digest(tmp_path / path.name) == file_digest(path), path.name
+    assert digests(tmp_path) == digests(curated)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_why_says_when_it_knows_nothing(curated, tmp_path, capsys):
     assert main(["why", "0" * 16, "--data", str(curated)]) == 1
     assert main(["why", "quite another thing", "--data", str(curated)]) == 1
     assert main(["why", "0" * 16, "--data", str(tmp_path)]) == 1
-    assert "neither stages" in capsys.readouterr().err
+    assert "holds no collected rows" in capsys.readouterr().err
 
 
 def test_terminal_escapes_are_not_printed(curated, capsys):
