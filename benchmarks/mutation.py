@@ -45,7 +45,7 @@ WORK = ROOT / "work" / "mutation"
 EQUIVALENTS = Path(__file__).with_name("equivalent_mutants.yaml")
 PACKAGES = ("compass", "flows", "stages")
 # Folders of tests whose names differ from those of the code; the longest match counts.
-MIRRORS: dict[str, tuple[str, ...]] = {}
+MIRRORS = {"stages": ("tests/stages", "tests/test_graph.py"), "compass/cli.py": ("tests/commands/test_cli.py",)}
 MEMORY = 8 << 30
 PYTEST = ["-m", "pytest", "-m", "not slow", "-q", "-x", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-rfE"]
 COVERAGE = """

@@ -87,8 +87,8 @@ def test_a_solution_stands_in_for_a_missing_answer():
     assert from_solution("#### 7, then \\boxed{8}") == "7, then \\boxed{8}"
 
 
-def test_ten_megabytes_of_boxes_take_no_time():
+def test_many_unbalanced_boxes_and_a_long_text_take_no_time():
     start = time.perf_counter()
-    last_boxed("\\boxed{" * 1_000)
-    last_boxed("{" * 10_000_000)
+    assert last_boxed("\\boxed{" * 300) == ""
+    assert last_boxed("{" * 10_000_000) == ""
     assert time.perf_counter() - start < 5
