@@ -1,0 +1,165 @@
+"""How the parts of the repository may know each other: DESIGN's rules, held against the code itself."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LONGEST_FILE = 300
+REASON = "Long because"
+"""Begins the sentence of a module's docstring that says why the module is longer."""
+
+PRESENTATION = ("compass.commands", "compass.report", "compass.cli")
+"""What only shows results: nothing that decides one imports it."""
+
+HEAVY = {"matplotlib", "mlflow", "numba", "pandas", "ray", "sympy", "torch", "transformers", "verl", "vllm"}
+"""Libraries that take long to import: a command that does not use them starts without them."""
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_name(path): path for top in ("compass", "stages", "flows") for path in (ROOT / top).rglob("*.py")}
+
+
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Every import that can run, at the top or inside functions.
+
+    `if TYPE_CHECKING:` is left out: what stands there is never imported, so it ties no two modules together; it lets a
+    signature name a type of a heavy or a higher module.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        yield from statements(node)
+
+
+def imported_names(module: str) -> set[str]:
+    """Full names that a module imports: modules, and members of modules."""
+    path = FILES[module]
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    names = set()
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        else:
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def known_module(name: str) -> str | None:
+    """The project's module that a full name is, or is a member of."""
+    while name and name not in FILES:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+NAMES = {module: imported_names(module) for module in FILES}
+GRAPH = {
+    module: {known for name in names if (known := known_module(name)) and known != module}
+    for module, names in NAMES.items()
+}
+
+
+def inside(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def importers(library: str, *, of: str = "compass") -> list[str]:
+    """Modules of a package that import a library."""
+    return sorted(
+        module for module in FILES if inside(module, (of,)) if any(inside(name, (library,)) for name in NAMES[module])
+    )
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others (Tarjan's strongly connected components)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    groups = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in order:
+                visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in stack:
+                lowest[module] = min(lowest[module], order[other])
+        if lowest[module] == order[module]:
+            group = [stack.pop()]
+            while group[-1] != module:
+                group.append(stack.pop())
+            if len(group) > 1:
+                groups.append(sorted(group))
+
+    for module in sorted(graph):
+        if module not in order:
+            visit(module)
+    return groups
+
+
+def test_a_circle_is_seen() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}
+    assert circles(graph) == [["b", "c"]]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_imports_are_read_as_they_run() -> None:
+    assert "compass.errors" in GRAPH["compass.cli"]
+    assert "compass.report.data_card" in GRAPH["compass.commands.curate"]  # inside a function
+    assert "compass.report.rows" in GRAPH["compass.commands.curate"]
+    assert "stages._stage" in GRAPH["compass.commands.curate"]
+
+
+@pytest.mark.parametrize("library", ["prefect", "dvc"])
+def test_the_library_knows_neither_prefect_nor_dvc(library: str) -> None:
+    assert importers(library) == []
+
+
+def test_mlflow_is_imported_in_one_module() -> None:
+    assert importers("mlflow") == ["compass.tracking.mlflow_client"]
+    assert importers("mlflow", of="stages") == []
+    assert importers("mlflow", of="flows") == []
+
+
+def test_what_decides_a_result_imports_nothing_that_only_shows_it() -> None:
+    allowed = (*PRESENTATION, "stages.report")
+    knowing = {
+        module: sorted(other for other in GRAPH[module] if inside(other, PRESENTATION))
+        for module in FILES
+        if not inside(module, allowed)
+    }
+    assert {module: known for module, known in knowing.items() if known} == {}
+
+
+def test_the_library_does_not_import_its_stages_and_flows() -> None:
+    """But for `compass curate`, which runs the data stages."""
+    assert importers("stages") == ["compass.commands.curate"]
+    assert importers("flows") == []
+
+
+def test_commands_and_the_verifier_start_without_heavy_libraries() -> None:
+    modules = [module for module in FILES if inside(module, ("compass.commands",))]
+    code = (
+        "import importlib, sys\n"
+        f"for name in {['compass.cli', 'compass.verifier', *modules]!r}:\n"
+        "    importlib.import_module(name)\n"
+        f"print(sorted(set({sorted(HEAVY | {'pyarrow', 'pydantic'})!r}) & set(sys.modules)))"
+    )
+    started = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert started.stdout == "[]\n"
