@@ -1,0 +1,23 @@
+"""The trainer's environment on the CPU."""
+
+from compass.machine import cores
+from compass.rl.cpu.environment import environment
+
+NEEDED = {
+    "VERL_PLATFORM": "cpu",
+    "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu.plugin",
+    "VERL_ENGINE_DEVICE": "cuda",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "RAY_worker_niceness": "0",
+}
+
+
+def test_verl_vllm_and_ray_are_told_of_the_cpu_and_openmp_of_its_cores() -> None:
+    threads = {"OMP_NUM_THREADS": str(cores()), "OMP_WAIT_POLICY": "PASSIVE"}
+    assert environment({"HOME": "/here"}) == {"HOME": "/here", **threads, **NEEDED}
+
+
+def test_the_user_may_choose_the_threads_but_not_what_training_needs() -> None:
+    chosen = environment({"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", "VERL_PLATFORM": "cuda"})
+    assert chosen == {"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", **NEEDED}

@@ -1,0 +1,81 @@
+"""The CPU answers what verl asks of an accelerator. verl's base class is a stand-in."""
+
+from abc import ABC
+from typing import Any
+
+import psutil
+import pytest
+import torch
+
+
+@pytest.fixture
+def platform(library: Any, load: Any) -> Any:
+    library("verl.plugin.platform.platform_base", PlatformBase=ABC)
+    return load("compass.rl.cpu.platform").CpuPlatform()
+
+
+def test_it_is_used_when_asked_for_and_never_detected(platform: Any) -> None:
+    assert platform.is_available() is True
+    assert platform.is_platform_available() is False
+    assert platform.is_platform_available(use_smi_check=True) is False
+
+
+def test_it_has_one_device_that_is_a_token_for_ray(platform: Any) -> None:
+    assert (platform.device_name, platform.vendor_name, platform.current_device()) == ("cpu", "cpu", "cpu")
+    assert platform.device_count() == 1
+    assert platform.ray_resource_name() == "GPU"
+    assert platform.visible_devices_envvar() == "CUDA_VISIBLE_DEVICES"
+    assert platform.ray_noset_envvars() == ["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"]
+    assert platform.rollout_env_vars() == {}
+
+
+def test_processes_talk_by_gloo_and_share_no_device_memory(platform: Any) -> None:
+    assert platform.communication_backend_name() == "gloo"
+    assert platform.is_ipc_supported() is False
+    assert platform.get_collective_module() is None
+    assert platform.cudart() is None
+    assert platform.get_device_capability(3) == (None, None)
+
+
+def test_what_means_nothing_on_a_cpu_does_nothing(platform: Any) -> None:
+    assert platform.set_device(0) is None
+    for call in ("set_allocator_settings", "empty_cache", "profiler_start", "profiler_stop"):
+        assert getattr(platform, call)() is None
+    with platform.nvtx_range("update"):
+        pass
+
+
+@pytest.mark.parametrize("seed", ["manual_seed", "manual_seed_all"])
+def test_a_seed_repeats_what_torch_draws(platform: Any, seed: str) -> None:
+    getattr(platform, seed)(5)
+    first = torch.rand(3)
+    getattr(platform, seed)(5)
+    assert torch.equal(torch.rand(3), first)
+
+
+def test_the_device_module_answers_as_torch_cuda_would(platform: Any) -> None:
+    device = platform.device_module
+    assert device.is_available() is True
+    assert device.device_count() == 1
+    assert device.current_device() == device.get_device_name(0) == "cpu"
+    for call in ("set_device", "synchronize", "empty_cache", "ipc_collect", "reset_peak_memory_stats"):
+        assert getattr(device, call)(0) is None
+    assert device.set_per_process_memory_fraction(0.5) is None
+    assert device.Stream is torch.cpu.Stream  # whatever else is asked is torch.cpu's
+
+
+def test_the_devices_memory_is_the_machines(platform: Any) -> None:
+    device = platform.device_module
+    free, total = device.mem_get_info()
+    assert total == psutil.virtual_memory().total
+    assert 0 < free < total
+    for call in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
+        assert 2**20 < getattr(device, call)(0) < total
+
+
+def test_the_devices_generator_is_torchs(platform: Any) -> None:
+    device = platform.device_module
+    state = device.get_rng_state(0)
+    first = torch.rand(3)
+    device.set_rng_state(state, 0)
+    assert torch.equal(torch.rand(3), first)

@@ -1,0 +1,79 @@
+"""One prompt, one response, scored in the worker that samples it. verl's classes are stand-ins."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+
+class WorkerBase:
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.arguments = (arguments, named)
+        self.config = SimpleNamespace(data="data settings")
+        self.llm_client, self.tokenizer, self.processor = "vllm", "tokenizer", "processor"
+        self.dataset_cls, self.hf_model_type = "dataset", "qwen2"
+        self.sent: list[Any] = []
+
+    async def _agent_loop_postprocess(self, output: Any, validate: bool, **prompt: Any) -> None:
+        self.sent.append((output, validate, prompt))
+
+
+class SingleTurnAgentLoop:
+    made: ClassVar[list[dict[str, Any]]] = []
+
+    def __init__(self, **options: Any) -> None:
+        self.made.append(options)
+
+    async def run(self, sampling: dict[str, Any], **prompt: Any) -> Any:
+        return sampling, prompt
+
+
+class Manager:
+    async def run_single(self, data: Any) -> dict[str, Any]:
+        return {"scored": data}
+
+
+@pytest.fixture
+def agent_loop(library: Any, load: Any) -> Any:
+    SingleTurnAgentLoop.made = []
+    worker = SimpleNamespace(__ray_actor_class__=WorkerBase)
+    manager = type("AgentLoopManagerTQ", (), {"__init__": lambda self, *arguments, **named: None})
+    library("ray", remote=lambda kind: ("remote", kind))
+    library("verl.experimental.agent_loop.agent_loop", DictConfigWrap=lambda config: ("wrapped", config))
+    library("verl.experimental.agent_loop.single_turn_agent_loop", SingleTurnAgentLoop=SingleTurnAgentLoop)
+    library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager())
+    library("verl.trainer.ppo.v1", AgentLoopManagerTQ=manager, AgentLoopWorkerTQ=worker)
+    return load("compass.rl.agent_loop")
+
+
+def test_a_response_is_scored_by_the_workers_own_reward_manager(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker("config", name="one")
+    assert worker.arguments == (("config",), {"name": "one"})
+    (handle,) = worker.reward_loop_worker_handles
+    assert asyncio.run(handle.compute_score.remote("response")) == {"scored": "response"}
+
+
+def test_the_loop_is_made_once_and_vllm_is_not_asked_for_text(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    for number, validate in enumerate([False, True]):
+        prompt = {"raw_prompt": f"problem {number}", "agent_name": "single", "trace": "off"}
+        asyncio.run(worker._run_agent_loop({"top_p": 1.0, "detokenize": True}, {"validate": validate}, **prompt))
+    assert SingleTurnAgentLoop.made == [
+        {
+            "trainer_config": ("wrapped", worker.config),
+            "server_manager": "vllm",
+            "tokenizer": "tokenizer",
+            "processor": "processor",
+            "dataset_cls": "dataset",
+            "data_config": ("wrapped", "data settings"),
+            "hf_model_type": "qwen2",
+        }
+    ]
+    sampling = {"top_p": 1.0, "detokenize": False}
+    prompts = [{"raw_prompt": "problem 0"}, {"raw_prompt": "problem 1"}]
+    assert worker.sent == [((sampling, prompts[0]), False, prompts[0]), ((sampling, prompts[1]), True, prompts[1])]
+
+
+def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:
+    assert agent_loop.AgentLoopManager("config").agent_loop_workers_class == ("remote", agent_loop.ScoringWorker)
