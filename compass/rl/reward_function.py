@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from compass.verifier.verl_reward import compute_score as score
+from compass.verifier import judge
 
 
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
 ) -> dict[str, Any]:
     """Score one response.
+
+    Synchronous and safe in threads. Nothing a model writes makes it raise; an error here is a defect of the verifier
+    and propagates, because a reward that is silently wrong for every sample is worse than a run that stops.
 
     Args:
         data_source: the problem's source; not used.
@@ -19,7 +22,13 @@ def compute_score(
         extra_info: carries the problem's `id`, which travels on into the record of rewards.
 
     Returns:
-        `score` (+1 or -1), `acc` (1 or 0), `pred` (the extracted answer) and `problem_id`.
+        `score` (+1.0 or -1.0, the reward), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
+        read) and `problem_id`.
     """
-    result = score(data_source, solution_str, ground_truth, extra_info)
-    return {**result, "problem_id": (extra_info or {}).get("id", "")}
+    judgement = judge(gold=str(ground_truth), response=solution_str)
+    return {
+        "score": 1.0 if judgement.equal else -1.0,
+        "acc": 1.0 if judgement.equal else 0.0,
+        "pred": judgement.answer or "",
+        "problem_id": (extra_info or {}).get("id", ""),
+    }

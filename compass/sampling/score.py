@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from compass.verifier import Outcome, extract_answer, verify_many
+from compass.verifier import judge_many
 
 SCORES = pa.schema([("answer", pa.string()), ("correct", pa.bool_()), ("boxed", pa.bool_())])
 """Columns that scoring adds: the final answer (null where the response gives none), whether it equals the gold, and
@@ -26,18 +26,15 @@ def score_responses(responses: pa.Table, golds: Mapping[str, str]) -> pa.Table:
     Raises:
         KeyError: a response to a problem that `golds` does not hold.
     """
-    texts = responses.column("response").to_pylist()
-    answers = [extract_answer(text) if text else None for text in texts]
-    asked = [golds[name] for name in responses.column("id").to_pylist()]
-    pairs = [(gold, answer) for gold, answer in zip(asked, answers, strict=True) if answer is not None]
-    distinct = list(dict.fromkeys(pairs))
-    equal = {
-        pair: verdict.outcome == Outcome.EQUAL for pair, verdict in zip(distinct, verify_many(distinct), strict=True)
-    }
+    texts = [text or "" for text in responses.column("response").to_pylist()]
+    judgements = judge_many(zip((golds[name] for name in responses.column("id").to_pylist()), texts, strict=True))
     columns = {
-        "answer": answers,
-        "correct": [answer is not None and equal[gold, answer] for gold, answer in zip(asked, answers, strict=True)],
-        "boxed": [answer is not None and "\\boxed" in text for text, answer in zip(texts, answers, strict=True)],
+        "answer": [judgement.answer for judgement in judgements],
+        "correct": [judgement.equal for judgement in judgements],
+        "boxed": [
+            judgement.answer is not None and "\\boxed" in text
+            for judgement, text in zip(judgements, texts, strict=True)
+        ],
     }
     for field in SCORES:
         responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from compass.braces import closing_brace
+
 BOXES = ("\\boxed", "\\fbox")
 
 
@@ -84,15 +86,5 @@ def _group(text: str, start: int) -> str:
         return ""
     if text[start] != "{":
         return text[start : start + 1].strip("$.,") if text[start].isalnum() else ""
-    depth = 0
-    position = start
-    while position < len(text):
-        sign = text[position]
-        if sign == "\\":
-            position += 2
-            continue
-        depth += (sign == "{") - (sign == "}")
-        if not depth:
-            return text[start + 1 : position].strip()
-        position += 1
-    return ""
+    end = closing_brace(text, start)
+    return "" if end is None else text[start + 1 : end - 1].strip()

@@ -3,14 +3,30 @@
     from compass.verifier import verify
     verify(gold=r"\\frac12", answer="0.5")   # Verdict(outcome="equal", method="rational", ...)
 
+`extract_answer` takes the final answer out of a response, `judge` extracts and verifies, `reward` makes +1 or -1 of that;
+`verify_many` and `judge_many` do so over several processes. `reading/` makes trees of text, `comparing/` verdicts of trees.
 Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
 """
 
 from compass.verifier.answer_type import answer_type
-from compass.verifier.batch import verify_many
+from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import extract_answer
-from compass.verifier.reward import reward
+from compass.verifier.groups import group_equal, same_answer
+from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 
-__all__ = ["Outcome", "Verdict", "answer_type", "extract_answer", "reward", "verify", "verify_many"]
+__all__ = [
+    "Judgement",
+    "Outcome",
+    "Verdict",
+    "answer_type",
+    "extract_answer",
+    "group_equal",
+    "judge",
+    "judge_many",
+    "reward",
+    "same_answer",
+    "verify",
+    "verify_many",
+]

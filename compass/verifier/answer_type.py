@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
-from compass.verifier.comparing.shapes import shape, unnamed
+from compass.verifier.comparing.shapes import Shape, shape, unnamed
+from compass.verifier.contents import contains, symbols, walk
 from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.parser import parse
-from compass.verifier.tree import Node, Unreadable, contains, symbols
+from compass.verifier.tree import IMAGINARY, INFINITY, Degrees, Matrix, Node, Percent, Quantity, Relation, Unreadable
 
-_PLAIN_KINDS = {
+_OF_SHAPE = {
     "ratio": "ratio",
     "based": "based",
     "matrix": "matrix",
@@ -19,6 +20,7 @@ _PLAIN_KINDS = {
     "set": "set",
     "list": "list",
     "named set": "set",
+    "text": "text",
 }
 
 
@@ -53,36 +55,29 @@ def _type(tree: Node) -> str:
     if name is not None and symbols(value):
         return "equation"
     typed = shape(value)
-    if typed.kind in _PLAIN_KINDS:
-        return _PLAIN_KINDS[typed.kind]
-    if typed.kind == "relation":
-        return "equation" if set(value[1]) == {"="} else "inequality"
+    if typed.kind in _OF_SHAPE:
+        return _OF_SHAPE[typed.kind]
     if typed.kind == "tuple":
-        brackets = value[1] + value[2]
-        return (
-            "interval"
-            if (brackets not in ("()", "<>") and len(typed.items) == 2) or any(_infinite(item) for item in typed.items)
-            else "tuple"
-        )
-    if typed.kind == "text":
-        return "text"
-    if value[0] == "percent":
-        return "percent"
-    if value[0] in ("unit", "degree"):
-        return "quantity"
+        return "interval" if _is_interval(typed) else "tuple"
+    match value:
+        case Relation(operators):
+            return "equation" if set(operators) == {"="} else "inequality"
+        case Percent():
+            return "percent"
+        case Quantity() | Degrees():
+            return "quantity"
     constant = rational(value)
     if constant is not None:
         return "integer" if constant.q == 1 else "fraction"
     if symbols(value):
         return "expression"
-    return "complex" if ("const", "i") in _leaves(value) else "matrix" if contains(value, "matrix") else "constant"
+    if IMAGINARY in walk(value):
+        return "complex"
+    return "matrix" if contains(value, Matrix) else "constant"
 
 
-def _leaves(node: Node) -> list[Node]:
-    from compass.verifier.tree import walk
-
-    return walk(node)
-
-
-def _infinite(node: Node) -> bool:
-    return ("const", "inf") in _leaves(node)
+def _is_interval(typed: Shape) -> bool:
+    brackets = typed.node.opening + typed.node.closing
+    return (brackets not in ("()", "<>") and len(typed.items) == 2) or any(
+        INFINITY in walk(item) for item in typed.items
+    )

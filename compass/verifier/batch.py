@@ -1,10 +1,12 @@
-"""Many comparisons over several processes, for data filters."""
+"""Many comparisons over several processes, for data filters and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from compass.machine import cores
+from compass.verifier.extract import extract_answer
+from compass.verifier.reward import NO_ANSWER, Judgement
 from compass.verifier.verdict import Verdict
 from compass.verifier.verify import verify
 
@@ -19,6 +21,9 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
         pairs: gold and answer, as for `verify`.
         processes: how many processes share the work; every core this process may use by default. Small jobs, and
             `processes=1`, run in this process.
+
+    Raises:
+        ValueError: fewer than one process.
     """
     work = list(pairs)
     if processes is None:
@@ -33,6 +38,14 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
     chunks = [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
     with ProcessPoolExecutor(min(processes, len(chunks)), mp_context=get_context("spawn")) as pool:
         return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
+
+
+def judge_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) -> list[Judgement]:
+    """Judgements on `(gold, response)` pairs, in their order; each distinct gold and final answer is verified once."""
+    answered = [(gold, extract_answer(response)) for gold, response in pairs]
+    distinct = list(dict.fromkeys((gold, answer) for gold, answer in answered if answer is not None))
+    verdicts = dict(zip(distinct, verify_many(distinct, processes), strict=True))
+    return [Judgement(answer, verdicts.get((gold, answer), NO_ANSWER)) for gold, answer in answered]
 
 
 def _chunk(pairs: list[tuple[str, str]]) -> list[Verdict]:

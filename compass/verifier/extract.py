@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from compass.braces import closing_brace
+
 MAX_RESPONSE = 1_000_000
 TAIL = 4_000
 MAX_BOXES = 40
@@ -94,23 +96,16 @@ def _content(text: str, start: int) -> tuple[int, str | None]:
         return start, None
     if text[start] != "{":
         return start + 1, text[start]
-    depth, position = 0, start
     end = min(len(text), start + MAX_BOX)
-    while position < end:
-        sign = text[position]
-        if sign == "\\":
-            position += 2
-            continue
-        depth += {"{": 1, "}": -1}.get(sign, 0)
-        position += 1
-        if depth == 0:
-            return position, text[start + 1 : position - 1].strip()
+    closed = closing_brace(text, start, end)
+    if closed is not None:
+        return closed, text[start + 1 : closed - 1].strip()
     if end < len(text) and end == start + MAX_BOX:
         return end, text[start + 1 : end]  # too long to be read by `verify`
-    closed = re.search(r"\$|\\\)|\\\]|\n", text[start:])  # a brace forgotten inside a formula that does end
-    if closed is None or not text[start + closed.end() :].strip():
+    formula_end = re.search(r"\$|\\\)|\\\]|\n", text[start:])  # a brace forgotten inside a formula that does end
+    if formula_end is None or not text[start + formula_end.end() :].strip():
         return len(text), None
-    return start + closed.end(), text[start + 1 : start + closed.start()].strip()
+    return start + formula_end.end(), text[start + 1 : start + formula_end.start()].strip()
 
 
 def _sign(text: str, start: int) -> str:

@@ -1,9 +1,36 @@
-"""The reward of a response: +1 for an answer equal to the gold, -1 for anything else (report, section 3)."""
+"""A response judged by its final answer, and its reward: +1 for an answer equal to the gold, -1 for anything else (report, section 3)."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from compass.verifier.extract import extract_answer
+from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
+
+NO_ANSWER = Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
+
+
+class Judgement(NamedTuple):
+    """A response's final answer, None where it gives none, and the verdict on it."""
+
+    answer: str | None
+    verdict: Verdict
+
+    @property
+    def equal(self) -> bool:
+        """Whether the response earns a reward."""
+        return self.verdict.equal
+
+
+def judge(*, gold: str, response: str) -> Judgement:
+    """Take the final answer out of a response, then verify it.
+
+    Raises:
+        TypeError: an argument that is no text.
+    """
+    answer = extract_answer(response)
+    return Judgement(answer, NO_ANSWER if answer is None else verify(gold=gold, answer=answer))
 
 
 def reward(response: str, gold: str) -> float:
@@ -12,5 +39,4 @@ def reward(response: str, gold: str) -> float:
     Raises:
         TypeError: an argument that is no text.
     """
-    answer = extract_answer(response)
-    return 1.0 if answer is not None and verify(gold=gold, answer=answer).equal else -1.0
+    return 1.0 if judge(gold=gold, response=response).equal else -1.0

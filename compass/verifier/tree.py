@@ -1,30 +1,16 @@
-"""The expression tree: plain nested tuples `(kind, ...)`, small enough to hash, compare and cache.
+"""The expression tree: one small class for each kind of node.
 
-| node | meaning |
-|---|---|
-| `("num", fmpq, literal)` | an exact number; `literal` is its decimal text, or None |
-| `("sym", name)` | a variable or an unknown constant |
-| `("const", name)` | `pi`, `e`, `i`, `inf`, `phi` |
-| `("add", terms)`, `("mul", factors)` | sums and products; `neg` and `inv` carry subtraction and division |
-| `("neg", a)`, `("inv", a)`, `("pow", a, b)`, `("pm", a, b, sign)` | |
-| `("call", name, args)` | a known function, or an unknown one (`f(x)`) |
-| `("big", name, variable, low, high, body)` | `sum`, `prod`, `int`, `lim` |
-| `("seq", open, close, items)` | tuple or interval with its brackets; `open` is `{` for a set, `` for a bare list |
-| `("rel", ops, sides)` | a chain of relations |
-| `("setop", op, a, b)` | `cup`, `cap`, `minus` |
-| `("matrix", rows)`, `("cases", rows)` | |
-| `("unit", a, unit)`, `("percent", a)`, `("degree", a)`, `("based", digits, base)`, `("ratio", items)` | |
-| `("word", text)`, `("named set", name)` | |
+Nodes are values: compared and hashed by what they hold, shared between cached trees, and never changed once made. They are
+not declared frozen because Python then takes three times as long to make one. `kind` is a node's name in messages and in
+requests to sympy's process. The file is longer than 300 lines because its kinds of nodes are one table, read together.
 """
 
-# ruff: noqa: SIM905 - a word list reads better as words
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import fmpq
-
-Node = tuple[Any, ...]
 
 
 class Unreadable(ValueError):
@@ -35,85 +21,299 @@ class OverBudget(Unreadable):
     """An answer whose evaluation would cost more than the budgets allow."""
 
 
-def number(value: fmpq | int, literal: str | None = None) -> Node:
-    """An exact number; `literal` is the decimal text it was written as, if any."""
-    return ("num", value if isinstance(value, fmpq) else fmpq(value), literal)
+class Node:
+    """A part of an expression. Its fields hold nodes, tuples of nodes, numbers and text."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]]
+    kind: ClassVar[str]
+
+    def children(self) -> tuple[Node, ...]:
+        """The nodes directly below."""
+        return ()
 
 
-ZERO, ONE, TWO, HALF = number(0), number(1), number(2), number(fmpq(1, 2))
+@dataclass(slots=True, unsafe_hash=True)
+class Number(Node):
+    """An exact number; `literal` is the decimal text that it was written as, or None."""
+
+    kind: ClassVar[str] = "num"
+    value: fmpq
+    literal: str | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Symbol(Node):
+    """A variable or an unknown constant."""
+
+    kind: ClassVar[str] = "sym"
+    name: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Constant(Node):
+    """`pi`, `e`, `i`, `inf`."""
+
+    kind: ClassVar[str] = "const"
+    name: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Sum(Node):
+    """Terms added; a subtracted one is a `Negative`."""
+
+    kind: ClassVar[str] = "add"
+    terms: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.terms
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Product(Node):
+    """Factors multiplied; a divisor is an `Inverse`."""
+
+    kind: ClassVar[str] = "mul"
+    factors: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.factors
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Negative(Node):
+    """`-operand`."""
+
+    kind: ClassVar[str] = "neg"
+    operand: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Inverse(Node):
+    """`1 / operand`."""
+
+    kind: ClassVar[str] = "inv"
+    operand: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Power(Node):
+    """`base ^ exponent`."""
+
+    kind: ClassVar[str] = "pow"
+    base: Node
+    exponent: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.base, self.exponent)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class PlusMinus(Node):
+    """`left ± right`; `sign` is `pm` or `mp`."""
+
+    kind: ClassVar[str] = "pm"
+    left: Node
+    right: Node
+    sign: str
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Call(Node):
+    """A known function of its arguments, or an unknown one (`f(x)`)."""
+
+    kind: ClassVar[str] = "call"
+    function: str
+    arguments: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.arguments
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class BigOperator(Node):
+    """`sum`, `prod`, `int` or `lim` over a variable (empty where it has none); a bound that is not given is `ABSENT`."""
+
+    kind: ClassVar[str] = "big"
+    operator: str
+    variable: str
+    low: Node
+    high: Node
+    body: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.low, self.high, self.body)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Sequence(Node):
+    """A tuple or interval with its brackets; `opening` is `{` for a set and empty for a bare list."""
+
+    kind: ClassVar[str] = "seq"
+    opening: str
+    closing: str
+    items: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.items
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Relation(Node):
+    """A chain of relations: one operator less than sides."""
+
+    kind: ClassVar[str] = "rel"
+    operators: tuple[str, ...]
+    sides: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.sides
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SetOperation(Node):
+    """`cup`, `cap` or `minus` of two sets."""
+
+    kind: ClassVar[str] = "setop"
+    operator: str
+    left: Node
+    right: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Matrix(Node):
+    """Rows of cells, all of one length."""
+
+    kind: ClassVar[str] = "matrix"
+    rows: tuple[tuple[Node, ...], ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return cells(self.rows)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Cases(Node):
+    """A definition by cases or a system: rows of cells."""
+
+    kind: ClassVar[str] = "cases"
+    rows: tuple[tuple[Node, ...], ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return cells(self.rows)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Quantity(Node):
+    """A value with its unit of measurement."""
+
+    kind: ClassVar[str] = "unit"
+    value: Node
+    unit: str
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Percent(Node):
+    """`value %`."""
+
+    kind: ClassVar[str] = "percent"
+    value: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Degrees(Node):
+    """`value °`."""
+
+    kind: ClassVar[str] = "degree"
+    value: Node
+
+    def children(self) -> tuple[Node, ...]:
+        return (self.value,)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Based(Node):
+    """Digits in a base that is named beside them: `52_8`."""
+
+    kind: ClassVar[str] = "based"
+    digits: str
+    base: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Ratio(Node):
+    """`a : b : c`."""
+
+    kind: ClassVar[str] = "ratio"
+    items: tuple[Node, ...]
+
+    def children(self) -> tuple[Node, ...]:
+        return self.items
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Words(Node):
+    """Prose."""
+
+    kind: ClassVar[str] = "word"
+    text: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class NamedSet(Node):
+    """`\\mathbb{R}` and its like, by the letter."""
+
+    kind: ClassVar[str] = "named set"
+    name: str
+
+
+def number(value: fmpq | int) -> Number:
+    """An exact number that was not written as a decimal."""
+    return Number(value if isinstance(value, fmpq) else fmpq(value))
+
+
+ZERO, ONE = number(0), number(1)
+PI, IMAGINARY, INFINITY = Constant("pi"), Constant("i"), Constant("inf")
+ABSENT = Words("")
+"""A bound that a sum or integral is not given, and what empty braces hold."""
 
 
 def negate(node: Node) -> Node:
     """The node with its sign turned; a number keeps its literal."""
-    if node[0] == "num":
-        return ("num", -node[1], None if node[2] is None else "-" + node[2])
-    return ("neg", node)
+    match node:
+        case Number(value, literal):
+            return Number(-value, None if literal is None else f"-{literal}")
+        case _:
+            return Negative(node)
 
 
-def children(node: Node) -> list[Node]:
-    """The nodes directly below."""
-    found: list[Node] = []
-    for part in node[1:]:
-        if isinstance(part, tuple):
-            if part and isinstance(part[0], str) and part[0] in KINDS:
-                found.append(part)
-            else:
-                stack = list(part)
-                while stack:
-                    item = stack.pop()
-                    if isinstance(item, tuple) and item and isinstance(item[0], str) and item[0] in KINDS:
-                        found.append(item)
-                    elif isinstance(item, tuple):
-                        stack.extend(item)
-    return found
+def difference(left: Node, right: Node) -> Node:
+    """`left - right`."""
+    return Sum((left, Negative(right)))
 
 
-KINDS = frozenset(
-    "num sym const add mul neg inv pow pm call big seq rel setop matrix cases unit percent degree based ratio word".split()
-) | {"named set"}
+def quotient(top: Node, bottom: Node) -> Node:
+    """`top / bottom`."""
+    return Product((top, Inverse(bottom)))
 
 
-_LEAVES = frozenset(["num", "sym", "const", "word", "named set"])
-
-
-_walked: dict[int, tuple[Node, list[Node]]] = {}
-"""The latest walks by the node's identity: a comparison asks for the same one a dozen times."""
-
-
-def walk(node: Node) -> list[Node]:
-    """The node and everything below it, in no particular order; not to be changed by the caller."""
-    known = _walked.get(id(node))
-    if known is not None and known[0] is node:
-        return known[1]
-    found, stack = [], [node]
-    while stack:
-        item = stack.pop()
-        head = item[0] if item else None
-        if head.__class__ is str and head in KINDS:
-            found.append(item)
-            if head in _LEAVES:
-                continue
-        stack += [part for part in item if part.__class__ is tuple]
-    if len(_walked) >= 32:
-        _walked.clear()
-    _walked[id(node)] = node, found
-    return found
-
-
-def depth(node: Node) -> int:
-    """How many nodes stand on the longest way down."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        level = [child for item in level for child in children(item)]
-    return deepest
-
-
-def symbols(node: Node) -> frozenset[str]:
-    """Names of the variables that occur."""
-    return frozenset(item[1] for item in walk(node) if item[0] == "sym")
-
-
-def contains(node: Node, *kinds: str) -> bool:
-    """Whether a node of one of the kinds occurs."""
-    return any(item[0] in kinds for item in walk(node))
+def cells(rows: tuple[tuple[Node, ...], ...]) -> tuple[Node, ...]:
+    """The cells of a matrix, row by row."""
+    return tuple(cell for row in rows for cell in row)

@@ -1,4 +1,4 @@
-"""The tiers in order, cheapest first: text, plain numbers, words, then trees."""
+"""Whether an answer equals a gold: text, plain numbers and words first, then trees."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import re
 from functools import lru_cache
 
 from compass.verifier import budget
-from compass.verifier.comparing import structure
 from compass.verifier.comparing.scalar import numbers
+from compass.verifier.comparing.structure import compare
 from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.parser import parse
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
 _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
-_EMPTY = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
+_EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
+_SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
+"""Words that name a set of numbers."""
 _normalised = lru_cache(maxsize=2048)(normalise)
 _number = lru_cache(maxsize=2048)(plain_number.read)
 
@@ -40,25 +42,21 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if len(gold) > MAX_LENGTH or len(answer) > MAX_LENGTH:
         return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
     gold, answer = _normalised(gold), _normalised(answer)
-    gold, answer = _EMPTY.get(gold, gold), _EMPTY.get(answer, answer)
+    gold, answer = _EMPTY_SETS.get(gold, gold), _EMPTY_SETS.get(answer, answer)
     if _HOLLOW.fullmatch(answer) or _HOLLOW.fullmatch(gold):
         return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
-    found = _numbers(gold, answer)
-    if found is None:
-        found = _words(gold, answer)
-    if found is None:
-        found = _trees(gold, answer)
-    if found.same is None:
-        return Verdict(Outcome.UNRECOGNISED, found.method, found.detail)
-    return Verdict(Outcome.EQUAL if found.same else Outcome.DIFFERENT, found.method, found.detail)
+    finding = _plain_numbers(gold, answer) or _words(gold, answer) or _trees(gold, answer)
+    if finding.same is None:
+        return Verdict(Outcome.UNRECOGNISED, finding.method, finding.detail)
+    return Verdict(Outcome.EQUAL if finding.same else Outcome.DIFFERENT, finding.method, finding.detail)
 
 
-def _numbers(gold: str, answer: str) -> Finding | None:
+def _plain_numbers(gold: str, answer: str) -> Finding | None:
     """Both sides plain numbers, one of them perhaps with its name: `x = 5`."""
-    gold_name, gold_text = _split(gold)
-    answer_name, answer_text = _split(answer)
+    gold_name, gold_text = _split_name(gold)
+    answer_name, answer_text = _split_name(answer)
     if gold_name and answer_name and gold_name != answer_name:
         return None
     one = _number(gold_text)
@@ -67,14 +65,15 @@ def _numbers(gold: str, answer: str) -> Finding | None:
     two = _number(answer_text)
     if two is None or (one.mark and two.mark and one.mark != two.mark):
         return None
-    found = numbers(one.value, one.literal, two.value, two.literal)
-    if not found.same and "%" in (one.mark, two.mark) and one.mark != two.mark:
+    finding = numbers(one.value, one.literal, two.value, two.literal)
+    if not finding.same and "%" in (one.mark, two.mark) and one.mark != two.mark:
         scaled = numbers(one.value / (100 if one.mark else 1), None, two.value / (100 if two.mark else 1), None)
-        return scaled if scaled.same else found
-    return found
+        return scaled if scaled.same else finding
+    return finding
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split_name(text: str) -> tuple[str, str]:
+    """The name before a value, or none, and the value."""
     match = _NAMED.fullmatch(text) if "=" in text else None
     return ("", text) if match is None else (match.group(1), match.group(2))
 
@@ -83,36 +82,19 @@ def _words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
     if wording.is_formula(gold) or wording.is_formula(answer):
         return None
-    letters = wording.choice(gold), wording.choice(answer)
-    if letters[0] is not None and letters[0] == letters[1]:
-        return Finding(True, "text", f"choice {letters[0]}")
+    letter = wording.choice(gold)
+    if letter is not None and letter == wording.choice(answer):
+        return Finding(True, "text", f"choice {letter}")
     times = wording.clock(gold), wording.clock(answer)
     if times[0] is not None and times[1] is not None:
         return Finding(times[0] == times[1], "text", "times of day")
-    first, second = wording.wording(gold), wording.wording(answer)
-    prose = wording.is_prose(gold), wording.is_prose(answer)
-    if first == second and all(prose):
+    prose = wording.is_prose(gold) and wording.is_prose(answer)
+    if prose and wording.wording(gold) == wording.wording(answer):
         return Finding(True, "text", "the same words")
     dates = wording.date(gold), wording.date(answer)
     if dates[0] is not None and dates[1] is not None:
         return Finding(dates[0] == dates[1], "text", "dates")
-    if all(prose):
-        return Finding(False, "text", "other words")
-    return None
-
-
-def _loose(text: str) -> str:
-    """Text without the spaces that separate letters; those between digits stay."""
-    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)
-
-
-_SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
-"""Words that name a set of numbers."""
-
-
-def _as_set(text: str) -> str:
-    """The set that a text names in words; any other text as it is."""
-    return text if _DIGIT.search(text) else _SETS.get(wording.wording(text), text)
+    return Finding(False, "text", "other words") if prose else None
 
 
 def _trees(gold: str, answer: str) -> Finding:
@@ -123,15 +105,25 @@ def _trees(gold: str, answer: str) -> Finding:
         if isinstance(side, Unreadable):
             return _unread(gold, answer, side)
     try:
-        return structure.compare(left, right)
+        return compare(left, right)
     except Unreadable as error:
         return _unread(gold, answer, error)
+
+
+def _as_set(text: str) -> str:
+    """The set that a text names in words; any other text as it is."""
+    return text if _DIGIT.search(text) else _SETS.get(wording.wording(text), text)
 
 
 def _unread(gold: str, answer: str, error: Unreadable) -> Finding:
     """What can be said of two texts of which one is no expression: only whether they are the same."""
     if isinstance(error, OverBudget):
         return Finding(None, "budget", str(error))
-    if _loose(gold) == _loose(answer):
+    if _unspaced(gold) == _unspaced(answer):
         return Finding(True, "text", "the same but for spaces")
     return Finding(None, "structure", str(error))
+
+
+def _unspaced(text: str) -> str:
+    """Text without the spaces that separate letters; those between digits stay."""
+    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)

@@ -1,5 +1,7 @@
 """The reward that verl calls for every response."""
 
+import pytest
+
 from compass.rl.reward_function import compute_score
 
 
@@ -20,3 +22,12 @@ def test_a_wrong_answer_costs() -> None:
 def test_a_problem_without_an_id_has_an_empty_one() -> None:
     assert compute_score("tiny", "", "12")["problem_id"] == ""
     assert compute_score("tiny", "", "12", {})["problem_id"] == ""
+
+
+def test_a_defect_of_the_verifier_is_not_a_reward(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr("compass.rl.reward_function.judge", broken)
+    with pytest.raises(ZeroDivisionError, match="a defect"):
+        compute_score("math", r"\boxed{4}", "4", anything=2)

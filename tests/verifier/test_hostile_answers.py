@@ -11,7 +11,7 @@ import time
 import pytest
 
 from compass.verifier import Outcome, answer_type, extract_answer, reward, verify
-from compass.verifier.reading.parser import parse
+from compass.verifier.reading.grammar import parse
 
 POWERS = {
     "tower of nines": ("1", "9^{9^{9^9}}"),

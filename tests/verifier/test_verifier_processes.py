@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from compass.verifier import reward, verify, verify_many
+from compass.verifier import verify, verify_many
 from compass.verifier.comparing import sympy_client
-from compass.verifier.verl_reward import compute_score
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = [
@@ -107,30 +106,6 @@ def test_many_pairs_keep_their_order() -> None:
     assert verify_many(pairs[:3]) == verdicts[:3]
     with pytest.raises(ValueError, match="at least 1"):
         verify_many(pairs, processes=0)
-
-
-def test_the_reward_is_plus_or_minus_one() -> None:
-    assert reward(r"so \boxed{0.5}", r"\frac12") == 1.0
-    assert reward(r"so \boxed{0.6}", r"\frac12") == -1.0
-    assert reward("I give up", r"\frac12") == -1.0
-
-
-def test_verl_gets_score_accuracy_and_prediction() -> None:
-    assert compute_score("math", r"so \boxed{4}", "4", extra_info={"index": 1}, anything=2) == {
-        "score": 1.0,
-        "acc": 1.0,
-        "pred": "4",
-    }
-    assert compute_score("math", "", "4") == {"score": -1.0, "acc": 0.0, "pred": ""}
-
-
-def test_a_defect_of_the_verifier_is_not_a_reward(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("a defect")
-
-    monkeypatch.setattr("compass.verifier.verl_reward.verify", broken)
-    with pytest.raises(ZeroDivisionError, match="a defect"):
-        compute_score("math", r"\boxed{4}", "4")
 
 
 def test_importing_is_quick_and_light() -> None:

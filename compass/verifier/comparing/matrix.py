@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compass.verifier.tree import Node, OverBudget, Unreadable, contains, negate, walk
+from compass.verifier.contents import contains, walk
+from compass.verifier.tree import Matrix, Negative, Node, OverBudget, Product, Sum, Unreadable, negate
 
 MAX_SIDE = 8
 MAX_MATRICES = 4
-MAX_CELL = 60
 
 Rows = tuple[tuple[Node, ...], ...]
 
@@ -17,75 +17,61 @@ def matrix_of(node: Node) -> Node | None:
     Raises:
         Unreadable: sizes that don't fit.
     """
-    if node[0] == "matrix":
+    if isinstance(node, Matrix):
         return node
-    if node[0] not in ("add", "mul", "neg") or not contains(node, "matrix"):
+    if not isinstance(node, (Sum, Product, Negative)) or not contains(node, Matrix):
         return None
-    if sum(part[0] == "matrix" for part in walk(node)) > MAX_MATRICES:
+    if sum(isinstance(part, Matrix) for part in walk(node)) > MAX_MATRICES:
         raise OverBudget(f"arithmetic on more than {MAX_MATRICES} matrices")
     rows = _rows(node)
-    return None if rows is None else ("matrix", rows)
+    return None if rows is None else Matrix(rows)
 
 
 def _rows(node: Node) -> Rows | None:
-    kind = node[0]
-    if kind == "matrix":
-        if len(node[1]) > MAX_SIDE or len(node[1][0]) > MAX_SIDE:
-            raise Unreadable(f"arithmetic on matrices larger than {MAX_SIDE}")
-        return node[1]
-    if kind == "neg":
-        inner = _rows(node[1])
-        return None if inner is None else tuple(tuple(negate(cell) for cell in row) for row in inner)
-    if kind == "add":
-        parts = [_rows(part) for part in node[1]]
-        total = parts[0]
-        for part in parts[1:]:
-            if total is None or part is None or [len(row) for row in total] != [len(row) for row in part]:
-                return None
-            total = tuple(
-                tuple(("add", pair) for pair in zip(one, two, strict=True))
-                for one, two in zip(total, part, strict=True)
-            )
-        return total
-    if kind == "mul":
-        product: Rows | None = None
-        scalars: list[Node] = []
-        for part in node[1]:
-            rows = _rows(part)
-            if rows is None:
-                scalars.append(part)
-            else:
-                product = rows if product is None else _product(product, rows)
-        if product is None or not scalars:
-            return product
-        return tuple(tuple(("mul", (*scalars, cell)) for cell in row) for row in product)
+    match node:
+        case Matrix(rows):
+            if len(rows) > MAX_SIDE or len(rows[0]) > MAX_SIDE:
+                raise Unreadable(f"arithmetic on matrices larger than {MAX_SIDE}")
+            return rows
+        case Negative(operand):
+            inner = _rows(operand)
+            return None if inner is None else tuple(tuple(map(negate, row)) for row in inner)
+        case Sum(terms):
+            return _sum([_rows(term) for term in terms])
+        case Product(factors):
+            return _multiple(factors)
     return None
+
+
+def _sum(terms: list[Rows | None]) -> Rows | None:
+    total = terms[0]
+    for term in terms[1:]:
+        if total is None or term is None or [len(row) for row in total] != [len(row) for row in term]:
+            return None
+        total = tuple(
+            tuple(Sum(pair) for pair in zip(one, two, strict=True)) for one, two in zip(total, term, strict=True)
+        )
+    return total
+
+
+def _multiple(factors: tuple[Node, ...]) -> Rows | None:
+    product: Rows | None = None
+    scalars: list[Node] = []
+    for factor in factors:
+        rows = _rows(factor)
+        if rows is None:
+            scalars.append(factor)
+        else:
+            product = rows if product is None else _product(product, rows)
+    if product is None or not scalars:
+        return product
+    return tuple(tuple(Product((*scalars, cell)) for cell in row) for row in product)
 
 
 def _product(left: Rows, right: Rows) -> Rows:
     if len(left[0]) != len(right):
         raise Unreadable("a product of matrices whose sizes don't fit")
+    columns = tuple(zip(*right, strict=True))
     return tuple(
-        tuple(("add", tuple(("mul", (row[k], right[k][j])) for k in range(len(right)))) for j in range(len(right[0])))
-        for row in left
+        tuple(Sum(tuple(Product(pair) for pair in zip(row, column, strict=True))) for column in columns) for row in left
     )
-
-
-def determinant(rows: Rows) -> Node:
-    """The determinant, expanded along the first row.
-
-    Raises:
-        Unreadable: a matrix that is not square, or of more than four rows.
-    """
-    if len(rows) != len(rows[0]) or len(rows) > 4:
-        raise Unreadable("a determinant of a matrix that is not square, or has more than four rows")
-    if any(len(walk(cell)) > MAX_CELL for row in rows for cell in row):
-        raise OverBudget("a determinant of large expressions")
-    if len(rows) == 1:
-        return rows[0][0]
-    terms: list[Node] = []
-    for at, cell in enumerate(rows[0]):
-        minor = tuple((*row[:at], *row[at + 1 :]) for row in rows[1:])
-        term: Node = ("mul", (cell, determinant(minor)))
-        terms.append(term if at % 2 == 0 else ("neg", term))
-    return ("add", tuple(terms))

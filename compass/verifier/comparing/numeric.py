@@ -13,8 +13,27 @@ from zlib import crc32
 
 from flint import acb, arb, ctx, fmpq
 
-from compass.verifier.comparing.evaluator import PRECISION, Evaluator, Undefined, working_precision
-from compass.verifier.tree import Node, OverBudget, contains, symbols, walk
+from compass.verifier.comparing.balls import PRECISION, Undefined, working_precision
+from compass.verifier.comparing.evaluator import Evaluator
+from compass.verifier.contents import contains, symbols, walk
+from compass.verifier.tree import (
+    IMAGINARY,
+    Based,
+    BigOperator,
+    Call,
+    Cases,
+    Matrix,
+    Negative,
+    Node,
+    Number,
+    OverBudget,
+    Power,
+    Ratio,
+    Relation,
+    Sequence,
+    SetOperation,
+    Words,
+)
 
 MAX_NODES = 1_500
 POINTS, WANTED, ENOUGH = 7, 4, 2
@@ -22,6 +41,7 @@ WHOLE_POINTS = 8
 STEP_POINTS = 24
 STEPS = frozenset(["floor", "ceil", "mod", "max", "min", "sgn", "gcd", "lcm"])
 """Functions that are constant on stretches: more points, spread wide."""
+_NO_NUMBER = (Sequence, Relation, Matrix, Cases, SetOperation, Words, Ratio, Based)
 ONE_SIDED = STEPS | {"abs", "re", "im", "arg"}
 
 
@@ -53,14 +73,16 @@ def at_point(
 
 def needs_whole_numbers(node: Node) -> bool:
     """Whether variables stand for whole numbers: bounds of a sum, `(-1)^n`, `\\cos(n\\pi)`, remainders."""
-    for item in walk(node):
-        if item[0] == "big" and item[1] in ("sum", "prod") and (symbols(item[4]) or symbols(item[3])):
-            return True
-        if item[0] == "pow" and symbols(item[2]) and not symbols(item[1]):
-            base = item[1]
-            if base[0] == "neg" or (base[0] == "num" and base[1] < 0):
-                return True
-        if item[0] == "call" and item[1] in ("factorial2", "perm"):
+    return any(_takes_whole_numbers(item) for item in walk(node))
+
+
+def _takes_whole_numbers(node: Node) -> bool:
+    match node:
+        case BigOperator("sum" | "prod", _, low, high):
+            return bool(symbols(low) or symbols(high))
+        case Power(base, exponent) if symbols(exponent) and not symbols(base):
+            return isinstance(base, Negative) or (isinstance(base, Number) and base.value < 0)
+        case Call("factorial2" | "perm"):
             return True
     return False
 
@@ -76,8 +98,8 @@ def identical(left: Node, right: Node) -> bool | None:
     if len(nodes) > MAX_NODES:
         raise OverBudget("too many parts")
     names = symbols(left) | symbols(right)
-    calls = {item[1] for item in nodes if item[0] == "call"}
-    imaginary = "cis" in calls or ("const", "i") in nodes
+    calls = {item.function for item in nodes if isinstance(item, Call)}
+    imaginary = "cis" in calls or IMAGINARY in nodes
     if names and symbols(left) != symbols(right) and calls & ONE_SIDED:
         return None  # `max(x, 10^9)` is 10^9 wherever one looks
     with working_precision(PRECISION):
@@ -164,7 +186,7 @@ def _same_constant(left: Node, right: Node, imaginary: bool) -> bool | None:
 
 def approximate(node: Node, precision: int = PRECISION) -> arb | None:
     """The real value of a constant expression, or None."""
-    if symbols(node) or contains(node, "seq", "rel", "matrix", "cases", "setop", "word", "ratio", "based"):
+    if symbols(node) or contains(node, *_NO_NUMBER):
         return None
     with working_precision(precision):
         try:

@@ -7,12 +7,41 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.exact import quotient, rational
+from compass.verifier.comparing.measures import DEGREE, PERCENT, Measured, in_one_unit, peel
 from compass.verifier.comparing.numeric import approximate, identical
-from compass.verifier.tree import Node, Unreadable, negate, number, symbols
+from compass.verifier.comparing.shapes import is_name
+from compass.verifier.contents import symbols
+from compass.verifier.reading.names import FUNCTION_NAMES
+from compass.verifier.tree import (
+    INFINITY,
+    Call,
+    Constant,
+    Degrees,
+    Inverse,
+    NamedSet,
+    Negative,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quantity,
+    Relation,
+    Sequence,
+    SetOperation,
+    Sum,
+    Symbol,
+    Unreadable,
+    Words,
+    difference,
+    negate,
+    number,
+)
 
-INFINITY: Node = ("const", "inf")
-_FLIP = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_ENDS = (Number, Negative, Sum, Product, Inverse, Power, Constant, Call, Quantity, Degrees, Percent)
+_MINUS_INFINITY = negate(INFINITY)
 
 
 class Piece(NamedTuple):
@@ -24,17 +53,21 @@ class Piece(NamedTuple):
     high_closed: bool
 
 
-EVERYTHING = [Piece(negate(INFINITY), False, INFINITY, False)]
+EVERYTHING = [Piece(_MINUS_INFINITY, False, INFINITY, False)]
 
 
 def order(left: Node, right: Node) -> int:
-    """-1, 0 or 1 as the first of two constants is smaller, equal or larger.
+    """-1, 0 or 1 as the first of two constants is smaller, equal or larger; a unit that only one has is ignored.
 
     Raises:
-        Unreadable: an end that is no real constant, or two that cannot be told apart.
+        Unreadable: an end that is no real constant, two that cannot be told apart, or two of which each measures something else.
     """
     if left == right:
         return 0
+    both = in_one_unit(_measured(left), _measured(right))
+    if both is None:
+        raise Unreadable("an interval whose ends measure different things")
+    left, right = both
     signs = [_infinite(left), _infinite(right)]
     if any(signs):
         return (signs[0] > signs[1]) - (signs[0] < signs[1])
@@ -53,155 +86,132 @@ def order(left: Node, right: Node) -> int:
     raise Unreadable("two ends too close to tell apart")
 
 
+def _measured(end: Node) -> Measured:
+    """An end and its unit; a sign of percent or degree is part of its value."""
+    measured = peel(end)
+    return Measured(end, None) if measured.unit in (DEGREE, PERCENT) else measured
+
+
 def _infinite(node: Node) -> int:
-    if node == INFINITY:
-        return 1
-    if node[0] == "neg":
-        return -_infinite(node[1])
-    if node[0] == "unit":
-        return _infinite(node[1])
+    match node:
+        case Constant("inf"):
+            return 1
+        case Negative(operand):
+            return -_infinite(operand)
+        case Quantity(value):
+            return _infinite(value)
     return 0
 
 
 def pieces(node: Node) -> list[Piece] | None:
     """The set of reals that a node describes, as disjoint intervals in rising order; None where it describes none."""
-    kind = node[0]
-    if kind == "named set":
-        return EVERYTHING if node[1] == "R" else None
-    if kind == "seq":
-        return _sequence(node)
-    if kind == "setop":
-        left, right = pieces(node[2]), pieces(node[3])
-        if left is None or right is None:
-            return None
-        if node[1] == "cup":
-            return union(left + right)
-        return intersect(left, complement(right) if node[1] == "minus" else right)
-    if kind == "rel":
-        return _relation(node)
+    match node:
+        case NamedSet("R"):
+            return EVERYTHING
+        case Sequence():
+            return _sequence(node)
+        case SetOperation(operator, left, right):
+            one, two = pieces(left), pieces(right)
+            if one is None or two is None:
+                return None
+            if operator == "cup":
+                return union(one + two)
+            return intersect(one, complement(two) if operator == "minus" else two)
+        case Relation(("in",), (name, values)):
+            return pieces(values) if is_name(name) else None
+        case Relation():
+            return _relation(node)
     return None
 
 
-def _sequence(node: Node) -> list[Piece] | None:
-    _, opening, close, items = node
-    if opening == "{":
-        if any(symbols(item) or item[0] in ("seq", "rel", "word") for item in items):
-            return None
-        return union([Piece(item, True, item, True) for item in items])
-    if opening in "([" and opening and len(items) == 2 and not (symbols(items[0]) or symbols(items[1])):
-        if any(
-            item[0] not in ("num", "neg", "add", "mul", "inv", "pow", "const", "call", "unit", "degree", "percent")
-            for item in items
-        ):
-            return None
-        return union(
-            [
-                Piece(
-                    items[0],
-                    opening == "[" and not _infinite(items[0]),
-                    items[1],
-                    close == "]" and not _infinite(items[1]),
-                )
-            ]
-        )
-    if opening == "":
-        parts = [pieces(item) for item in items]
-        if all(part is not None for part in parts):
-            return union([piece for part in parts if part is not None for piece in part])
+def _sequence(node: Sequence) -> list[Piece] | None:
+    match node:
+        case Sequence("{", _, items):
+            if any(symbols(item) or isinstance(item, (Sequence, Relation, Words)) for item in items):
+                return None
+            return union([Piece(item, True, item, True) for item in items])
+        case Sequence("", _, items):
+            parts = [pieces(item) for item in items]
+            known = [part for part in parts if part is not None]
+            return union([piece for part in known for piece in part]) if len(known) == len(parts) else None
+        case Sequence("(" | "[", closing, (low, high)):
+            if symbols(low) or symbols(high) or not (isinstance(low, _ENDS) and isinstance(high, _ENDS)):
+                return None
+            low_closed = node.opening == "[" and not _infinite(low)
+            return union([Piece(low, low_closed, high, closing == "]" and not _infinite(high))])
     return None
 
 
-def _relation(node: Node) -> list[Piece] | None:
-    ops, sides = node[1], node[2]
-    if ops == ("in",):
-        return pieces(sides[1]) if _applied_name(sides[0]) else None
-    if "==" in ops or not set(ops) <= set(_FLIP) or ops == ("=",):
+def _relation(node: Relation) -> list[Piece] | None:
+    if node.operators == ("=",) or not set(node.operators) <= set(_FLIPPED):
         return None
-    found = EVERYTHING
-    for at, op in enumerate(ops):
-        part = _bound(op, sides[at], sides[at + 1])
+    common = EVERYTHING
+    for operator, left, right in zip(node.operators, node.sides, node.sides[1:], strict=False):
+        part = _bound(operator, left, right)
         if part is None:
             return None
-        found = intersect(found, part)
-    return found
+        common = intersect(common, part)
+    return common
 
 
-def variable(node: Node) -> frozenset[str]:
-    """The variables of a relation's sides."""
-    return symbols(node)
-
-
-def _bound(op: str, left: Node, right: Node) -> list[Piece] | None:
+def _bound(operator: str, left: Node, right: Node) -> list[Piece] | None:
     """One inequality between a variable (or `f(x)`) and a constant, or linear in one variable."""
     if not symbols(left):
-        left, right, op = right, left, _FLIP[op]
-    if left[0] == "call" and left[1] == "abs" and symbols(left) and not symbols(right) and len(symbols(left)) == 1:
-        return _absolute(op, left[2][0], right)
-    if (
-        symbols(right)
-        or not symbols(left)
-        or (left[0] != "sym" and left[0] != "call" and not (left[0] == "mul" and _applied_name(left)))
-    ):
-        solved = _linear(op, left, right)
+        left, right, operator = right, left, _FLIPPED[operator]
+    match left:
+        case Call("abs", (inside, *_)) if not symbols(right) and len(symbols(left)) == 1:
+            return _absolute(operator, inside, right)
+    if symbols(right) or not symbols(left) or not _bounded_name(left):
+        solved = _linear(operator, left, right)
         if solved is None:
             return None
-        op, right = solved
-    elif left[0] == "call" and left[1] not in ("f", "g", "F", "G"):
+        operator, right = solved
+    elif isinstance(left, Call) and left.function not in FUNCTION_NAMES:
         return None
-    if op == "<":
-        return [Piece(negate(INFINITY), False, right, False)]
-    if op == "<=":
-        return [Piece(negate(INFINITY), False, right, True)]
-    if op == ">":
-        return [Piece(right, False, INFINITY, False)]
-    if op == ">=":
-        return [Piece(right, True, INFINITY, False)]
-    if op == "!=":
-        return complement([Piece(right, True, right, True)])
+    match operator:
+        case "<" | "<=":
+            return [Piece(_MINUS_INFINITY, False, right, operator == "<=")]
+        case ">" | ">=":
+            return [Piece(right, operator == ">=", INFINITY, False)]
+        case "!=":
+            return complement([Piece(right, True, right, True)])
     return [Piece(right, True, right, True)]
 
 
-def _absolute(op: str, inside: Node, bound: Node) -> list[Piece] | None:
+def _bounded_name(node: Node) -> bool:
+    return isinstance(node, (Symbol, Call)) or (isinstance(node, Product) and is_name(node))
+
+
+def _absolute(operator: str, inside: Node, bound: Node) -> list[Piece] | None:
     """`|x - 2| < 3` and the like."""
-    if op in ("<", "<="):
-        low, high = _bound(_FLIP[op], inside, negate(bound)), _bound(op, inside, bound)
-        return None if low is None or high is None else intersect(low, high)
-    if op in (">", ">="):
-        low, high = _bound(_FLIP[op], inside, negate(bound)), _bound(op, inside, bound)
-        return None if low is None or high is None else union(low + high)
-    return None
+    if operator not in ("<", "<=", ">", ">="):
+        return None
+    opposite, same_way = _bound(_FLIPPED[operator], inside, negate(bound)), _bound(operator, inside, bound)
+    if opposite is None or same_way is None:
+        return None
+    return intersect(opposite, same_way) if operator in ("<", "<=") else union(opposite + same_way)
 
 
-def _applied_name(node: Node) -> bool:
-    from compass.verifier.comparing.shapes import is_name
-
-    return is_name(node)
-
-
-def _linear(op: str, left: Node, right: Node) -> tuple[str, Node] | None:
+def _linear(operator: str, left: Node, right: Node) -> tuple[str, Node] | None:
     """Solve an inequality that is linear in its one variable with rational coefficients."""
-    from compass.verifier.comparing.exact import quotient
-
     names = tuple(symbols(left) | symbols(right))
     if len(names) != 1:
         return None
-    value = quotient(("add", (left, ("neg", right))), names)
+    value = quotient(difference(left, right), names)
     if value is None or value[0].total_degree() != 1 or value[1].total_degree() != 0:
         return None
     scale = value[1].leading_coefficient()
-    slope = fmpq(0)
-    constant = fmpq(0)
+    slope = constant = fmpq(0)
     for exponents, coefficient in value[0].terms():
         if sum(exponents):
             slope = coefficient / scale
         else:
             constant = coefficient / scale
-    return op if slope > 0 else _FLIP[op], number(-constant / slope)
+    return operator if slope > 0 else _FLIPPED[operator], number(-constant / slope)
 
 
 def _compare_low(one: Piece, two: Piece) -> int:
-    by_end = order(one.low, two.low)
-    return by_end or (two.low_closed - one.low_closed)
+    return order(one.low, two.low) or (two.low_closed - one.low_closed)
 
 
 def union(parts: list[Piece]) -> list[Piece]:
@@ -228,25 +238,25 @@ def union(parts: list[Piece]) -> list[Piece]:
 
 def complement(parts: list[Piece]) -> list[Piece]:
     """Every real that is in none of the intervals (disjoint, rising)."""
-    found: list[Piece] = []
-    low, closed = negate(INFINITY), False
+    gaps: list[Piece] = []
+    low, closed = _MINUS_INFINITY, False
     for piece in parts:
-        found.append(Piece(low, closed, piece.low, not piece.low_closed and not _infinite(piece.low)))
+        gaps.append(Piece(low, closed, piece.low, not piece.low_closed and not _infinite(piece.low)))
         low, closed = piece.high, not piece.high_closed
-    found.append(Piece(low, closed and not _infinite(low), INFINITY, False))
-    return union(found)
+    gaps.append(Piece(low, closed and not _infinite(low), INFINITY, False))
+    return union(gaps)
 
 
 def intersect(left: list[Piece], right: list[Piece]) -> list[Piece]:
     """What two sets have in common."""
-    found = []
+    common = []
     for one in left:
         for two in right:
             low = one if _compare_low(one, two) >= 0 else two
             ends = order(one.high, two.high)
             high = one if ends < 0 or (ends == 0 and not one.high_closed) else two
-            found.append(Piece(low.low, low.low_closed, high.high, high.high_closed))
-    return union(found)
+            common.append(Piece(low.low, low.low_closed, high.high, high.high_closed))
+    return union(common)
 
 
 def same(left: list[Piece], right: list[Piece]) -> bool:
@@ -254,7 +264,11 @@ def same(left: list[Piece], right: list[Piece]) -> bool:
     return len(left) == len(right) and all(
         one.low_closed == two.low_closed
         and one.high_closed == two.high_closed
-        and order(one.low, two.low) == 0
-        and order(one.high, two.high) == 0
+        and _same_end(one.low, two.low)
+        and _same_end(one.high, two.high)
         for one, two in zip(left, right, strict=True)
     )
+
+
+def _same_end(one: Node, two: Node) -> bool:
+    return in_one_unit(_measured(one), _measured(two)) is not None and order(one, two) == 0

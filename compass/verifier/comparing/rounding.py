@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from compass.verifier.comparing.evaluator import PRECISION, working_precision
+from compass.verifier.comparing.balls import PRECISION, working_precision
 
 GOLD_DIGITS = 3
 ANSWER_DIGITS = 8

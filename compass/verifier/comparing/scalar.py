@@ -2,58 +2,43 @@
 
 from __future__ import annotations
 
-from flint import arb, fmpq
+from flint import fmpq
 
 from compass.verifier.comparing import rounding, sympy_client
 from compass.verifier.comparing.exact import rational, same_function
+from compass.verifier.comparing.measures import DEGREE, PERCENT, in_one_unit, peel, read_letter
 from compass.verifier.comparing.numeric import approximate, identical
-from compass.verifier.reading.units import conversion, is_vague
-from compass.verifier.tree import Node, OverBudget, Unreadable, contains, symbols
+from compass.verifier.contents import contains, substituted, symbols, walk
+from compass.verifier.tree import (
+    IMAGINARY,
+    PI,
+    Based,
+    BigOperator,
+    Cases,
+    Constant,
+    Matrix,
+    NamedSet,
+    Negative,
+    Node,
+    Number,
+    OverBudget,
+    Power,
+    Product,
+    Ratio,
+    Relation,
+    Sequence,
+    SetOperation,
+    Symbol,
+    Unreadable,
+    Words,
+    number,
+)
 from compass.verifier.verdict import Finding
 
-DEGREE, PERCENT = "degree", "percent"
-
-
-def peel(node: Node) -> tuple[Node, str | None]:
-    """A value and the unit, percent or degree sign after it."""
-    unit: str | None = None
-    while node[0] in ("unit", "percent", "degree"):
-        mark = node[2] if node[0] == "unit" else node[0]
-        unit = mark if unit is None or mark == unit else f"{mark} {unit}"
-        node = node[1]
-    if unit is None and node[0] in ("mul", "neg", "add"):
-        return _peel_inside(node)
-    return node, unit
-
-
-def _peel_inside(node: Node) -> tuple[Node, str | None]:
-    """`6.02 \\times 10^{23} mol` and `-5 cm` carry their unit on a part."""
-    if node[0] == "neg":
-        value, unit = peel(node[1])
-        return (("neg", value), unit) if unit else (node, None)
-    last = node[1][-1]
-    if last[0] in ("unit", "percent", "degree") and (node[0] == "mul" and len(node[1]) > 1):
-        value, unit = peel(last)
-        return ("mul", (*node[1][:-1], value)), unit
-    if node[0] == "mul" and node[1][0][0] == "unit" and not contains(("mul", node[1][1:]), "unit"):
-        return ("mul", (node[1][0][1], *node[1][1:])), node[1][0][2]
-    return node, None
-
-
-def literal_of(node: Node) -> str | None:
-    """The decimal text of a number written as one, `2.5` or `2.5 \\times 10^3`; None for anything else."""
-    if node[0] == "num":
-        return node[2]
-    if node[0] == "neg":
-        inner = literal_of(node[1])
-        return None if inner is None else "-" + inner
-    if node[0] == "mul" and len(node[1]) == 2:
-        head, tail = node[1]
-        if head[0] == "num" and tail[0] == "pow" and tail[1] == ("num", fmpq(10), None):
-            exponent = rational(tail[2])
-            if exponent is not None and exponent.q == 1 and "e" not in (head[2] or "").lower():
-                return f"{head[2] or str(head[1])}e{exponent}"
-    return None
+_NO_SCALAR = frozenset([Words, Sequence, Relation, Matrix, Cases, SetOperation, Ratio, Based, NamedSet])
+_TEN = number(10)
+_SCALES = {PERCENT: number(fmpq(1, 100)), DEGREE: Product((PI, number(fmpq(1, 180))))}
+"""What a sign after a value multiplies it by, where the other side has none and means the value itself."""
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -62,36 +47,26 @@ def compare(gold: Node, answer: Node) -> Finding:
     Raises:
         OverBudget, Unreadable: a side that cannot be evaluated.
     """
-    gold, gold_unit = peel(gold)
-    answer, answer_unit = peel(answer)
-    if gold_unit == answer_unit:
-        return values(gold, answer)
-    if gold_unit and answer_unit:
-        if is_vague(gold_unit, answer_unit) or is_vague(answer_unit, gold_unit):
-            return values(gold, answer)
-        factor = conversion(answer_unit, gold_unit)
-        if factor is None:
-            return Finding(False, "structure", f"{gold_unit} against {answer_unit}")
-        return values(gold, ("mul", (("num", factor, None), answer)))
-    unit, marked_gold = (gold_unit or answer_unit), gold_unit is not None
-    found = values(gold, answer)
-    if found.same or unit not in (DEGREE, PERCENT):
-        return found
-    scale: Node = (
-        ("num", fmpq(1, 100), None) if unit == PERCENT else ("mul", (("const", "pi"), ("num", fmpq(1, 180), None)))
-    )
-    bare = answer if marked_gold else gold
-    if unit == DEGREE and not any(item == ("const", "pi") for item in _flat(bare)):
-        return found
-    marked = ("mul", (gold if marked_gold else answer, scale))
-    second = values(marked, bare) if marked_gold else values(bare, marked)
-    return second if second.same else found
-
-
-def _flat(node: Node) -> list[Node]:
-    from compass.verifier.tree import walk
-
-    return walk(node)
+    one, two = peel(gold), peel(answer)
+    if one.unit is None and two.unit is not None:
+        one = read_letter(gold, two.unit) or one
+    elif two.unit is None and one.unit is not None:
+        two = read_letter(answer, one.unit) or two
+    both = in_one_unit(one, two)
+    if both is None:
+        return Finding(False, "structure", f"{one.unit} against {two.unit}")
+    finding = values(*both)
+    if finding.same or one.unit == two.unit or (one.unit is not None and two.unit is not None):
+        return finding
+    scale = _SCALES.get(one.unit or two.unit or "")
+    bare = one.value if one.unit is None else two.value
+    if scale is None or (scale is _SCALES[DEGREE] and PI not in walk(bare)):
+        return finding
+    if one.unit is None:
+        second = values(one.value, Product((two.value, scale)))
+    else:
+        second = values(Product((one.value, scale)), two.value)
+    return second if second.same else finding
 
 
 def values(gold: Node, answer: Node) -> Finding:
@@ -100,9 +75,9 @@ def values(gold: Node, answer: Node) -> Finding:
         rational(gold)  # a division by zero or a number over budget equals nothing
         return Finding(True, "structure", "the same expression")
     for node in (gold, answer):
-        if node[0] in ("word", "seq", "rel", "matrix", "cases", "setop", "ratio", "based", "named set"):
-            raise Unreadable(f"a {node[0]} where a single value is expected")
-    if contains(gold, "const") or contains(answer, "const"):
+        if node.__class__ in _NO_SCALAR:
+            raise Unreadable(f"a {node.kind} where a single value is expected")
+    if contains(gold, Constant) or contains(answer, Constant):
         infinite = _infinity(gold), _infinity(answer)
         if any(infinite):
             return Finding(infinite[0] == infinite[1], "structure", "infinite")
@@ -111,13 +86,13 @@ def values(gold: Node, answer: Node) -> Finding:
         return numbers(one, literal_of(gold), two, literal_of(answer))
     names = symbols(gold), symbols(answer)
     if names[0] ^ names[1] == {"I"}:  # computer algebra writes the imaginary unit so
-        return values(_imaginary(gold), _imaginary(answer))
+        return values(*(substituted(node, Symbol("I"), IMAGINARY) for node in (gold, answer)))
     # between a constant and an expression algebra decides nothing that a point would not
     exact = None if bool(names[0]) != bool(names[1]) else _exact(gold, answer)
     if exact is not None:
         return Finding(exact, "algebra", "as rational functions")
     same = _numeric(gold, answer)
-    if same is None and (contains(gold, "big") or contains(answer, "big")):
+    if same is None and contains_big(gold, answer):
         return sympy_client.compare(gold, answer)
     if same is None:
         return Finding(None, "numeric", "no point where both are defined")
@@ -126,38 +101,6 @@ def values(gold: Node, answer: Node) -> Finding:
     if _rounded(gold, one, answer, two):
         return Finding(True, "numeric", "equal up to rounding")
     return Finding(False, "numeric", "different values")
-
-
-def _imaginary(node: Node) -> Node:
-    if node == ("sym", "I"):
-        return ("const", "i")
-    return tuple(_imaginary(part) if isinstance(part, tuple) else part for part in node)
-
-
-def _numeric(gold: Node, answer: Node) -> bool | None:
-    try:
-        return identical(gold, answer)
-    except OverBudget:
-        raise
-    except Unreadable:
-        if contains(gold, "big") or contains(answer, "big"):
-            return None  # an integral or a limit
-        raise
-
-
-def _exact(gold: Node, answer: Node) -> bool | None:
-    try:
-        return same_function(gold, answer)
-    except OverBudget:
-        return None
-
-
-def _infinity(node: Node) -> int:
-    if node == ("const", "inf"):
-        return 1
-    if node[0] == "neg":
-        return -_infinity(node[1])
-    return 0
 
 
 def numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_literal: str | None) -> Finding:
@@ -171,6 +114,53 @@ def numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_literal: 
     return Finding(False, "rational", f"{_shown(gold)} against {_shown(answer)}")
 
 
+def literal_of(node: Node) -> str | None:
+    """The decimal text of a number written as one, `2.5` or `2.5 \\times 10^3`; None for anything else."""
+    match node:
+        case Number(_, literal):
+            return literal
+        case Negative(operand):
+            inner = literal_of(operand)
+            return None if inner is None else f"-{inner}"
+        case Product((Number(value, literal), Power(base, raised))) if base == _TEN:
+            exponent = rational(raised)
+            if exponent is not None and exponent.q == 1 and "e" not in (literal or "").lower():
+                return f"{literal or value}e{exponent}"
+    return None
+
+
+def contains_big(gold: Node, answer: Node) -> bool:
+    """Whether a side holds a sum, an integral or a limit, which may have no numeric value here."""
+    return contains(gold, BigOperator) or contains(answer, BigOperator)
+
+
+def _numeric(gold: Node, answer: Node) -> bool | None:
+    try:
+        return identical(gold, answer)
+    except OverBudget:
+        raise
+    except Unreadable:
+        if contains_big(gold, answer):
+            return None
+        raise
+
+
+def _exact(gold: Node, answer: Node) -> bool | None:
+    try:
+        return same_function(gold, answer)
+    except OverBudget:
+        return None
+
+
+def _infinity(node: Node) -> int:
+    match node:
+        case Constant("inf"):
+            return 1
+        case Negative(operand):
+            return -_infinity(operand)
+    return 0
+
+
 def _shown(value: fmpq) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"a number of {len(text)} digits"
@@ -180,7 +170,7 @@ def _rounded(gold: Node, gold_value: fmpq | None, answer: Node, answer_value: fm
     """The rounding rule between a decimal and an irrational constant."""
     gold_literal, answer_literal = literal_of(gold), literal_of(answer)
     if gold_literal is not None and gold_value is not None and answer_value is None:
-        value: arb | None = approximate(answer)
+        value = approximate(answer)
         return value is not None and rounding.gold_is_rounded(gold_value, gold_literal, value, None)
     if answer_literal is not None and answer_value is not None and gold_value is None:
         value = approximate(gold)

@@ -1,19 +1,43 @@
-"""What kind of answer a tree is: names taken off, ± written out, relations turned into sets of numbers."""
+"""What kind of answer a tree is: names taken off, ± written out."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.tree import Node, Unreadable, contains, negate
+from compass.verifier.contents import contains, rebuilt, substituted
+from compass.verifier.reading.names import FUNCTION_NAMES
+from compass.verifier.tree import (
+    Based,
+    Call,
+    Cases,
+    Constant,
+    Matrix,
+    NamedSet,
+    Node,
+    Number,
+    PlusMinus,
+    Product,
+    Ratio,
+    Relation,
+    Sequence,
+    SetOperation,
+    Sum,
+    Symbol,
+    Unreadable,
+    Words,
+    negate,
+)
 
 MAX_ITEMS = 200
+_NAMED_OBJECTS = ("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow(")
 
 
 class Shape(NamedTuple):
     """A typed answer.
 
     `kind` is one of `scalar`, `list` (bare, unordered unless `names`), `set`, `tuple`, `matrix`, `relation`, `setop`,
-    `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an item without one.
+    `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an
+    item without one.
     """
 
     kind: str
@@ -24,112 +48,95 @@ class Shape(NamedTuple):
 
 def is_name(node: Node) -> bool:
     """Whether a left side only names what follows: `x`, `f(x)`, `|AB|`, `AB`, `S_1 : S_2`, `(p, q)`."""
-    kind = node[0]
-    if kind == "sym":
-        return True
-    if kind == "const":
-        return node[1] == "e"
-    if kind == "mul":
-        parts = node[1]
-        if all(part[0] == "sym" for part in parts) and not (
-            len(parts) == 2 and parts[0][1].isupper() and parts[1][1].islower()
-        ):
-            return all(_upper(part[1]) for part in parts) or (parts[0][1] in ("d", "Delta") and len(parts) == 2)
-        return len(parts) == 2 and parts[0][0] == "sym" and _applied(parts[1]) and parts[0][1].isidentifier()
-    if kind == "call":
-        return node[1] in ("f", "g", "F", "G") or (
-            node[1] in ("abs", "max", "min") and all(is_name(part) for part in node[2]) and _upper_mul(node[2])
-        )
-    if kind == "ratio":
-        return all(is_name(part) for part in node[1])
-    if kind == "seq":
-        return bool(node[3]) and all(is_name(part) for part in node[3])
-    return kind == "word" and len(node[1]) > 1
+    match node:
+        case Symbol() | Constant("e"):
+            return True
+        case Product((Symbol(first), Symbol(second))) if first.isupper() and second.islower():
+            return _is_applied(first, Symbol(second))
+        case Product(parts) if all(isinstance(part, Symbol) for part in parts):
+            return _is_object(node) or (len(parts) == 2 and parts[0].name in ("d", "Delta"))
+        case Product((Symbol(function), argument)):
+            return _is_applied(function, argument)
+        case Call(function) if function in FUNCTION_NAMES:
+            return True
+        case Call("abs" | "max" | "min", arguments):
+            return all(is_name(part) and _is_object(part) for part in arguments)
+        case Ratio(items):
+            return all(map(is_name, items))
+        case Sequence(_, _, items):
+            return bool(items) and all(map(is_name, items))
+        case Words(text):
+            return len(text) > 1
+    return False
 
 
-def _upper(name: str) -> bool:
-    return name[:1].isupper() or name.startswith(("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow("))
+def _is_object(node: Node) -> bool:
+    """Whether a node names a point, a segment or the like: `A`, `AB`, `\\overline{AB}`."""
+    match node:
+        case Symbol(name):
+            return name[:1].isupper() or name.startswith(_NAMED_OBJECTS)
+        case Product(parts):
+            return all(isinstance(part, Symbol) and _is_object(part) for part in parts)
+    return False
 
 
-def _upper_mul(parts: tuple[Node, ...]) -> bool:
-    return all(
-        (part[0] == "sym" and _upper(part[1])) or (part[0] == "mul" and all(_upper(sub[1]) for sub in part[1]))
-        for part in parts
-    )
-
-
-def _applied(node: Node) -> bool:
-    """The argument in `P(A)`, `W(n)`, `y(0)`; a bracketed name or number."""
-    return node[0] == "sym" or (
-        node[0] == "seq" and node[1] == "(" and all(part[0] in ("sym", "num") for part in node[3])
-    )
+def _is_applied(function: str, argument: Node) -> bool:
+    """`P(A)`, `W(n)`, `y(0)`: a letter before a bracketed name or number."""
+    if not function.isidentifier():
+        return False
+    match argument:
+        case Symbol():
+            return True
+        case Sequence("(", _, items):
+            return all(isinstance(part, (Symbol, Number)) for part in items)
+    return False
 
 
 def bound_name(node: Node) -> str | None:
     """The variable of a left side such as `f(x)`; two such definitions may call it differently."""
-    if node[0] == "call" and node[1] in ("f", "g", "F", "G") and len(node[2]) == 1 and node[2][0][0] == "sym":
-        return node[2][0][1]
-    if (
-        node[0] == "mul"
-        and len(node[1]) == 2
-        and node[1][1][0] == "sym"
-        and not all(part[0] == "sym" and _upper(part[1]) for part in node[1])
-    ):
-        return node[1][1][1]
+    match node:
+        case Call(function, (Symbol(variable),)) if function in FUNCTION_NAMES:
+            return variable
+        case Product((_, Symbol(variable))) if not _is_object(node):
+            return variable
     return None
 
 
 def unnamed(node: Node) -> tuple[Node | None, Node]:
     """The name on the left of `=` or `∈`, if there is one, and what it names."""
-    if node[0] != "rel":
-        return None, node
-    ops, sides = node[1], node[2]
-    if ops[0] in ("=", "in") and is_name(sides[0]) and len(sides) == 2:
-        if sides[1][0] == "seq" and sides[0][0] == "seq" and len(sides[0][3]) != len(sides[1][3]):
-            return None, node
-        return sides[0], sides[1]
-    if len(sides) > 2 and set(ops) == {"="} and is_name(sides[0]):
-        return sides[0], ("rel", ops[1:], sides[1:])
+    match node:
+        case Relation((("=" | "in"),), (name, value)) if is_name(name):
+            match name, value:
+                case Sequence(_, _, names), Sequence(_, _, values) if len(names) != len(values):
+                    return None, node
+            return name, value
+        case Relation(operators, (name, *sides)) if len(sides) > 1 and set(operators) == {"="} and is_name(name):
+            return name, Relation(operators[1:], tuple(sides))
     return None, node
 
 
 def spread(node: Node) -> list[Node]:
     """A node with `±` in it as its two values; any other as itself."""
-    if not contains(node, "pm") or not _find_sign(node):
+    if not contains(node, PlusMinus) or not _has_sign(node):
         return [node]
-    return [_choose(node, plus=True), _choose(node, plus=False)]
+    return [_chosen(node, plus=True), _chosen(node, plus=False)]
 
 
-def _find_sign(node: Node) -> bool:
-    if node[0] == "pm":
-        return True
-    if node[0] in ("seq", "matrix", "cases", "setop"):
-        return False
-    return any(_find_sign(part) for part in _parts(node))
+def _has_sign(node: Node) -> bool:
+    match node:
+        case PlusMinus():
+            return True
+        case Sequence() | Matrix() | Cases() | SetOperation():
+            return False
+    return any(map(_has_sign, node.children()))
 
 
-def _parts(node: Node) -> list[Node]:
-    found: list[Node] = []
-    for part in node[1:]:
-        if isinstance(part, tuple) and part:
-            found.extend([part] if isinstance(part[0], str) else [item for item in part if isinstance(item, tuple)])
-    return found
-
-
-def _choose(node: Node, *, plus: bool) -> Node:
-    if node[0] == "pm":
-        left, right = _choose(node[1], plus=plus), _choose(node[2], plus=plus)
-        return ("add", (left, right if plus == (node[3] == "pm") else negate(right)))
-    return tuple(
-        (
-            _choose(part, plus=plus)
-            if part and isinstance(part[0], str)
-            else tuple(_choose(item, plus=plus) if isinstance(item, tuple) else item for item in part)
-        )
-        if isinstance(part, tuple) and part
-        else part
-        for part in node
-    )
+def _chosen(node: Node, *, plus: bool) -> Node:
+    match node:
+        case PlusMinus(left, right, sign):
+            left, right = _chosen(left, plus=plus), _chosen(right, plus=plus)
+            return Sum((left, right if plus == (sign == "pm") else negate(right)))
+    return rebuilt(node, lambda part: _chosen(part, plus=plus))
 
 
 def shape(node: Node) -> Shape:
@@ -138,51 +145,40 @@ def shape(node: Node) -> Shape:
     Raises:
         Unreadable: more than `MAX_ITEMS` values.
     """
-    kind = node[0]
-    if kind == "unit" and node[1][0] in ("seq", "rel", "setop"):
-        return shape(node[1])
-    if kind == "rel":
-        name, value = unnamed(node)
-        if name is not None:
-            return shape(value)
-    if kind == "seq":
-        return _sequence(node)
-    if kind in ("matrix", "cases", "setop", "ratio", "based", "named set"):
-        return Shape(kind, node)
-    if kind == "word":
-        return Shape("text", node)
+    match node:
+        case Number() | Symbol():
+            return Shape("scalar", node)
+        case Relation():
+            name, value = unnamed(node)
+            if name is not None:
+                return shape(value)
+        case Sequence():
+            return _sequence(node)
+        case Matrix() | Cases() | SetOperation() | Ratio() | Based() | NamedSet():
+            return Shape(node.kind, node)
+        case Words():
+            return Shape("text", node)
     values = spread(node)
     if len(values) > 1:
         return Shape("list", node, tuple(values))
-    if kind == "rel":
-        return Shape("relation", node)
-    return Shape("scalar", node)
+    return Shape("relation" if isinstance(node, Relation) else "scalar", node)
 
 
-def renamed(node: Node, old: str, new: str) -> Node:
-    """The node with one variable called by another name."""
-    if node == ("sym", old):
-        return ("sym", new)
-    return tuple(renamed(part, old, new) if isinstance(part, tuple) else part for part in node)
+def _sequence(node: Sequence) -> Shape:
+    items: list[Node] = []
+    names: list[str] = []
+    for item in node.items:
+        name, value = unnamed(item)
+        spreads = spread(value) if node.opening in ("", "{") else [value]
+        items.extend(spreads)
+        names.extend(["" if name is None or isinstance(name, Sequence) else _label(name)] * len(spreads))
+        if len(items) > MAX_ITEMS:
+            raise Unreadable(f"more than {MAX_ITEMS} values")
+    kind = {"": "list", "{": "set"}.get(node.opening, "tuple")
+    return Shape(kind, node, tuple(items), tuple(names))
 
 
 def _label(name: Node) -> str:
+    """A name as text, the variable of an `f(x)` left out."""
     variable = bound_name(name)
-    return repr(name if variable is None else renamed(name, variable, ""))
-
-
-def _sequence(node: Node) -> Shape:
-    items: list[Node] = []
-    names: list[str] = []
-    bare = node[1] in ("", "{")
-    for item in node[3]:
-        name, value = unnamed(item)
-        if name is not None and name[0] == "seq":
-            name = None
-        spreads = spread(value) if bare else [value]
-        items.extend(spreads)
-        names.extend([_label(name) if name is not None else ""] * len(spreads))
-        if len(items) > MAX_ITEMS:
-            raise Unreadable(f"more than {MAX_ITEMS} values")
-    kind = "list" if node[1] == "" else "set" if node[1] == "{" else "tuple"
-    return Shape(kind, node, tuple(items), tuple(names))
+    return repr(name if variable is None else substituted(name, Symbol(variable), Symbol("")))

@@ -13,9 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq
-
-from compass.verifier.tree import Node
+from compass.verifier.tree import Node, Number
 from compass.verifier.verdict import Finding
 
 SECONDS = float(os.environ.get("COMPASS_SYMPY_SECONDS", "0.02"))
@@ -85,15 +83,16 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def plain(node: Any) -> Any:
-    """A tree as JSON: fractions as text, tuples as lists."""
-    if isinstance(node, fmpq):
-        return f"{node.p}/{node.q}"
-    if isinstance(node, tuple):
-        if node and node[0] == "num":
-            return ["num", plain(node[1])]
-        return [plain(part) for part in node]
-    return node
+def as_json(part: Any) -> Any:
+    """A tree as lists of its kind and fields, fractions as text; a number's literal is left out."""
+    match part:
+        case Number(value):
+            return ["num", f"{value.p}/{value.q}"]
+        case Node():
+            return [part.kind, *(as_json(getattr(part, field)) for field in part.__match_args__)]
+        case tuple():
+            return [as_json(item) for item in part]
+    return part
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -102,5 +101,5 @@ def compare(gold: Node, answer: Node) -> Finding:
     Returns:
         A finding by the method `sympy`; undecided when sympy runs out of time, fails, or cannot tell.
     """
-    reply = _client.ask({"left": plain(gold), "right": plain(answer), "seconds": SECONDS})
+    reply = _client.ask({"left": as_json(gold), "right": as_json(answer), "seconds": SECONDS})
     return Finding(reply["same"], "sympy", reply["why"])

@@ -21,6 +21,15 @@ MAX_EXPONENT = 1_000
 MAX_FACTORIAL = 200
 
 
+NAMES = {
+    **{name: name for name in (
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "exp", "sqrt", "floor", "gamma", "erf", "log", "factorial", "root")},
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "ln": "log", "abs": "Abs", "ceil": "ceiling",
+    "sgn": "sign", "arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "binom": "binomial",
+}  # fmt: skip
+"""The functions that sympy is asked about, and its names for them."""
+
+
 class Refused(ValueError):
     """A tree that sympy is not asked about."""
 
@@ -114,80 +123,61 @@ def compare(sympy: Any, left: list[Any], right: list[Any]) -> bool | None:
     return None
 
 
-def _indefinite(tree: list[Any]) -> str | None:
-    if tree[0] == "big" and tree[1] == "int" and tree[3] == ["word", ""]:
-        return tree[2]
-    for part in tree[1:]:
-        for item in [part, *part] if isinstance(part, list) else []:
-            if isinstance(item, list) and item and isinstance(item[0], str):
-                found = _indefinite(item)
-                if found is not None:
-                    return found
+def _indefinite(tree: Any) -> str | None:
+    """The variable of the first indefinite integral in a tree."""
+    match tree:
+        case ["big", "int", variable, ["word", ""], *_]:
+            return variable
+        case [*parts]:
+            return next(filter(None, map(_indefinite, parts)), None)
     return None
 
 
 def build(sympy: Any, tree: list[Any], bound: dict[str, Any]) -> Any:
     """The sympy expression of a tree, by explicit constructors."""
-    kind = tree[0]
-    if kind == "num":
-        top, bottom = tree[1].split("/")
-        return sympy.Rational(int(top), int(bottom))
-    if kind == "sym":
-        return bound.get(tree[1]) or sympy.Symbol(tree[1], real=True)
-    if kind == "const":
-        return {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "inf": sympy.oo}[tree[1]]
-    if kind in ("add", "mul"):
-        parts = [build(sympy, part, bound) for part in tree[1]]
-        return sympy.Add(*parts) if kind == "add" else sympy.Mul(*parts)
-    if kind == "neg":
-        return -build(sympy, tree[1], bound)
-    if kind == "inv":
-        return 1 / build(sympy, tree[1], bound)
-    if kind == "pow":
-        base, exponent = build(sympy, tree[1], bound), build(sympy, tree[2], bound)
-        if exponent.is_number and abs(exponent) > MAX_EXPONENT:
-            raise Refused("a large power")
-        return base**exponent
-    if kind == "call":
-        return _call(sympy, tree[1], [build(sympy, part, bound) for part in tree[2]])
-    if kind == "big":
-        return _big(sympy, tree, bound)
-    raise Refused(kind)
+
+    def built(part: list[Any]) -> Any:
+        return build(sympy, part, bound)
+
+    match tree:
+        case ["num", fraction]:
+            top, bottom = fraction.split("/")
+            return sympy.Rational(int(top), int(bottom))
+        case ["sym", name]:
+            return bound.get(name) or sympy.Symbol(name, real=True)
+        case ["const", name]:
+            return {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "inf": sympy.oo}[name]
+        case ["add", terms]:
+            return sympy.Add(*map(built, terms))
+        case ["mul", factors]:
+            return sympy.Mul(*map(built, factors))
+        case ["neg", operand]:
+            return -built(operand)
+        case ["inv", operand]:
+            return 1 / built(operand)
+        case ["pow", base, exponent]:
+            base, exponent = built(base), built(exponent)
+            if exponent.is_number and abs(exponent) > MAX_EXPONENT:
+                raise Refused("a large power")
+            return base**exponent
+        case ["call", name, arguments]:
+            return _call(sympy, name, [built(part) for part in arguments])
+        case ["big", *parts]:
+            return _big(sympy, parts, bound)
+    raise Refused(tree[0])
 
 
 def _call(sympy: Any, name: str, arguments: list[Any]) -> Any:
     if name == "factorial" and arguments[0].is_number and abs(arguments[0]) > MAX_FACTORIAL:
         raise Refused("a large factorial")
-    known = {
-        "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "ln": "log", "abs": "Abs", "ceil": "ceiling",
-        "sgn": "sign", "arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "binom": "binomial",
-    }  # fmt: skip
-    plain = [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "exp",
-        "sqrt",
-        "floor",
-        "gamma",
-        "erf",
-        "log",
-        "factorial",
-        "root",
-    ]
-    if name not in known and name not in plain:
+    constructor = NAMES.get(name)
+    if constructor is None:
         raise Refused(name)
-    return getattr(sympy, known.get(name, name))(*arguments)
+    return getattr(sympy, constructor)(*arguments)
 
 
-def _big(sympy: Any, tree: list[Any], bound: dict[str, Any]) -> Any:
-    _, name, variable, low, high, body = tree
+def _big(sympy: Any, parts: list[Any], bound: dict[str, Any]) -> Any:
+    name, variable, low, high, body = parts
     if not variable:
         raise Refused("no variable")
     index = sympy.Symbol(variable, integer=True) if name in ("sum", "prod") else sympy.Symbol(variable, real=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from compass.braces import closing_brace
 from compass.verifier.reading.units import UNIT_WORDS
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 from compass.verifier.tree import OverBudget, Unreadable
@@ -115,12 +116,9 @@ def _text(text: str, position: int, name: str, tokens: list[Token]) -> int:
     if text[position] != "{":
         content, position = text[position], position + 1
     else:
-        depth, start = 1, position + 1
-        position = start
-        while position < len(text) and depth:
-            depth += {"{": 1, "}": -1}.get(text[position], 0)
-            position += 1
-        content = text[start : position - 1] if not depth else text[start:]
+        end = closing_brace(text, position)
+        content = text[position + 1 :] if end is None else text[position + 1 : end - 1]
+        position = len(text) if end is None else end
     stripped = content.strip()
     if (
         stripped in ("min", "sec", "deg")

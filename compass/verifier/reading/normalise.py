@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from compass.braces import closing_brace
 from compass.verifier.reading.vocabulary import FRACTIONS, GREEK_UNICODE, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
 
 MAX_LENGTH = 4000
@@ -102,30 +103,16 @@ def _unwrap(text: str) -> str:
             and text.endswith("}")
             and "," not in text
             and ";" not in text
-            and _closes(text, 1) == len(text)
+            and closing_brace(text, 0) == len(text)
         ):
             return text[1:-1].strip()
         return text
-    end = _closes(text, match.end())
+    end = closing_brace(text, match.end() - 1)
     if end == len(text):
         return text[match.end() : -1].strip()
     if end is None and text.startswith((r"\boxed", r"\fbox")):
         return text[match.end() :].strip()
     return text
-
-
-def _closes(text: str, start: int) -> int | None:
-    """Where the brace opened just before `start` closes (the place after it)."""
-    depth = 1
-    for position in range(start, len(text)):
-        sign = text[position]
-        if sign == "{" and text[position - 1] != "\\":
-            depth += 1
-        elif sign == "}" and text[position - 1] != "\\":
-            depth -= 1
-            if not depth:
-                return position + 1
-    return None
 
 
 def _unicode(text: str) -> str:

@@ -29,6 +29,9 @@ _SCALES = {
     "dollar": ("money", fmpq(1)), "month": ("calendar", fmpq(1)), "year": ("calendar", fmpq(12)),
 }  # fmt: skip
 
+LETTERS = frozenset("mgshl")
+"""Units of one letter, which in plain text reads as a variable: `5 m`."""
+
 UNIT_WORDS = frozenset(UNIT_NAMES) | frozenset(
     "square cubic sq cu per units ways people students apples books cookies balls marbles times points pieces books boys girls "
     "men women children games pages tickets cards coins questions problems integers numbers digits sides edges "

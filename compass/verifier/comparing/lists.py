@@ -1,0 +1,70 @@
+"""Lists, sets and tuples."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
+from compass.verifier.comparing.shapes import Shape
+from compass.verifier.tree import Sequence
+from compass.verifier.verdict import Finding
+
+
+def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
+    """Compare two answers of which each is a list, a set, a tuple or (one of them) a single value."""
+    kinds = {gold.kind, answer.kind}
+    if "scalar" in kinds:
+        return _one_of(gold, answer, compare)
+    first, second = gold.items, answer.items
+    if len(first) != len(second):
+        return no(f"{len(first)} values against {len(second)}")
+    if kinds == {"tuple"}:
+        return in_order(first, second, compare) if _same_brackets(gold, answer) else no("other brackets")
+    if "tuple" in kinds:
+        return no("a set against an ordered tuple") if "set" in kinds else in_order(first, second, compare)
+    named = _naming(gold.names), _naming(answer.names)
+    if "several" in named:
+        if named == ("several", "several"):
+            return _by_name(gold, answer, compare)
+        return in_order(first, second, compare) if "" in named and "set" not in kinds else no("other names")
+    if named == ("one", "one") and set(gold.names) - {""} != set(answer.names) - {""}:
+        return no("other names")
+    return any_order(first, second, compare)
+
+
+def _naming(names: tuple[str, ...]) -> str:
+    """`""` no item has a name, `one` they share it (`x = 1, 2`), `several` each has its own (`x = 1, y = 2`)."""
+    different = set(names) - {""}
+    return "" if not different else "one" if len(different) == 1 else "several"
+
+
+def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:
+    """One value against several: equal only where the several is a single one written with brackets."""
+    many = gold if answer.kind == "scalar" else answer
+    if len(many.items) == 1 and many.kind in ("set", "list"):
+        (item,) = many.items
+        return compare(item, answer.node) if many is gold else compare(gold.node, item)
+    return no(f"{len(many.items)} values against one")
+
+
+def _same_brackets(gold: Shape, answer: Shape) -> bool:
+    """Whether two tuples have the same brackets; only those of two ends, which make an interval, count."""
+    match gold.node, answer.node:
+        case Sequence(opening, closing, (_, _)), Sequence(other_opening, other_closing, _):
+            pair, other = opening + closing, other_opening + other_closing
+            return pair == other or {pair, other} == {"()", "<>"}
+    return True
+
+
+def _by_name(gold: Shape, answer: Shape, compare: Compare) -> Finding:
+    if Counter(gold.names) != Counter(answer.names):
+        return no("other names")
+    for name in dict.fromkeys(gold.names):
+        first, second = (
+            tuple(item for item, other in zip(side.items, side.names, strict=True) if other == name)
+            for side in (gold, answer)
+        )
+        finding = any_order(first, second, compare)
+        if not finding.same:
+            return finding
+    return YES

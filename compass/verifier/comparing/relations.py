@@ -1,0 +1,116 @@
+"""Equations, inequalities, and sets of real numbers."""
+
+from __future__ import annotations
+
+from compass.verifier.comparing import real_sets
+from compass.verifier.comparing.exact import same_zeros
+from compass.verifier.comparing.numeric import same_equation
+from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
+from compass.verifier.comparing.shapes import Shape
+from compass.verifier.contents import contains, symbols
+from compass.verifier.tree import (
+    Matrix,
+    Node,
+    OverBudget,
+    Quantity,
+    Relation,
+    Sequence,
+    SetOperation,
+    Words,
+    difference,
+)
+from compass.verifier.verdict import Finding
+
+MAX_VARIABLES = 2
+"""Variables of an inequality that may describe a set of numbers: `f(x) < 1` has two."""
+_FALLING = {">": "<", ">=": "<="}
+
+
+def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
+    """Compare two answers of which one is a relation, a union or the like, or a set with a name."""
+    if gold.node == answer.node:
+        return YES
+    if gold.kind == answer.kind == "relation":
+        return compare_relations(gold.node, answer.node, compare)
+    first, second = real_sets.pieces(gold.node), real_sets.pieces(answer.node)
+    if first is not None and second is not None:
+        return YES if real_sets.same(first, second) else no("other sets of numbers")
+    match gold.node, answer.node:
+        case SetOperation(operator), SetOperation(other) if operator == other:
+            return _same_operation(gold.node, answer.node, compare)
+    return no(f"{gold.kind} against {answer.kind}")
+
+
+def _same_operation(gold: SetOperation, answer: SetOperation, compare: Compare) -> Finding:
+    """A union or the like with variables in it: operand by operand."""
+    first, second = _operands(gold, gold.operator), _operands(answer, answer.operator)
+    if len(first) != len(second):
+        return no("another number of sets")
+    if gold.operator == "minus":
+        return in_order(first, second, compare)
+    return any_order(first, second, compare)
+
+
+def _operands(node: Node, operator: str) -> tuple[Node, ...]:
+    match node:
+        case SetOperation("minus", left, right) if operator == "minus":
+            return left, right
+        case SetOperation(own, left, right) if own == operator:
+            return _operands(left, operator) + _operands(right, operator)
+    return (node,)
+
+
+def compare_relations(gold: Relation, answer: Relation, compare: Compare) -> Finding:
+    """Compare two relations."""
+    if set(gold.operators) == set(answer.operators) == {"="}:
+        return compare_equations(gold, answer, compare)
+    if symbols(gold) == symbols(answer) and len(symbols(gold)) <= MAX_VARIABLES:
+        first, second = real_sets.pieces(gold), real_sets.pieces(answer)
+        if first is not None and second is not None:
+            return YES if real_sets.same(first, second) else no("other sets of numbers")
+    one, two = _rising(gold), _rising(answer)
+    if one.operators == two.operators:
+        finding = in_order(one.sides, two.sides, compare)
+        if finding.same:
+            return finding
+        if len(one.operators) == 1 and same_zeros(
+            difference(one.sides[1], one.sides[0]), difference(two.sides[1], two.sides[0]), signed=True
+        ):
+            return Finding(True, "algebra", "the same inequality up to a factor")
+    return no("other relations")
+
+
+def _rising(chain: Relation) -> Relation:
+    """A chain of relations turned so that its first inequality points up."""
+    operators = set(chain.operators)
+    if operators & {">", ">="} and not operators & {"<", "<="}:
+        return Relation(
+            tuple(_FALLING.get(operator, operator) for operator in reversed(chain.operators)),
+            tuple(reversed(chain.sides)),
+        )
+    return chain
+
+
+def compare_equations(gold: Relation, answer: Relation, compare: Compare) -> Finding:
+    """Compare two equations: the same up to moving terms and a constant factor."""
+    if not (_plain(gold) and _plain(answer)):
+        if len(gold.sides) != len(answer.sides):
+            return no("other equations")
+        return in_order(gold.sides, answer.sides, compare)
+    first, second = difference(*gold.sides), difference(*answer.sides)
+    if symbols(first) != symbols(second):
+        return no("equations in other variables")
+    try:
+        same = same_zeros(first, second)
+    except OverBudget:
+        same = None
+    if same is not None:
+        return Finding(same, "algebra", "as polynomials up to a factor")
+    if not symbols(first) or contains(gold, Quantity) or contains(answer, Quantity):
+        return in_order(gold.sides, answer.sides, compare)
+    return Finding(same_equation(first, second), "numeric", "up to a constant factor")
+
+
+def _plain(equation: Relation) -> bool:
+    """Whether an equation has two sides, and both are numbers."""
+    return len(equation.sides) == 2 and not contains(equation, Sequence, Words, Matrix, SetOperation)

@@ -1,0 +1,107 @@
+"""The grammar of answers: which token starts what, which operators there are and how tightly they bind."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from compass.verifier.contents import depth
+from compass.verifier.reading import operators
+from compass.verifier.reading.brackets import BRACKETS, bracket, split_rows
+from compass.verifier.reading.latex_commands import command
+from compass.verifier.reading.lexer import Token, tokenize
+from compass.verifier.reading.names import subscripted, symbol
+from compass.verifier.reading.numerals import numeral
+from compass.verifier.reading.parser import (
+    END,
+    POSTFIX,
+    POWER,
+    PRODUCT,
+    RATIO,
+    RELATION,
+    SETOP,
+    SUM,
+    Grammar,
+    Parser,
+)
+from compass.verifier.reading.quantities import CURRENCIES, beside, continued, currency_after
+from compass.verifier.tree import Node, OverBudget, Sequence, Symbol, Unreadable, Words
+
+MAX_TREE_DEPTH = 80
+_HEDGES = frozenset(["about", "approximately", "approx", "roughly", "exactly", "nearly", "almost"])
+_WORDS = ("word", "roman")
+
+
+def _words(parser: Parser, token: Token) -> Node:
+    """Prose where a value is expected; a word such as "about" before a number says nothing."""
+    kind, word = token
+    if word.lower() in _HEDGES and parser.token[0] == "num":
+        return parser.expression(RELATION)
+    if kind == "roman" and parser.token[0] not in _WORDS:
+        return Symbol(word)
+    words = [word]
+    while parser.token[0] in _WORDS:
+        words.append(parser.take()[1])
+    return Words(" ".join(words))
+
+
+GRAMMAR = Grammar(
+    prefix={
+        ("op", "-"): operators.minus_sign,
+        ("op", "+"): operators.plus_sign,
+        ("op", "="): operators.leading_relation,
+        ("op", "~"): operators.leading_relation,
+        **{token: bracket for token in BRACKETS if token[0] == "op"},
+    },
+    prefix_of_kind={"num": numeral, "sym": symbol, "cmd": command, "word": _words, "roman": _words},
+    infix={
+        **dict.fromkeys(operators.RELATION_TOKENS, (RELATION, operators.relation)),
+        **{("cmd", name): (SETOP, operators.set_operation) for name in operators.SET_OPERATIONS},
+        ("op", ":"): (RATIO, operators.ratio),
+        ("cmd", "colon"): (RATIO, operators.ratio),
+        ("op", "+"): (SUM, operators.add),
+        ("op", "-"): (SUM, operators.subtract),
+        **dict.fromkeys([("cmd", "pm"), ("cmd", "mp")], (SUM, operators.plus_minus)),
+        ("op", "*"): (PRODUCT, operators.multiply),
+        **{("cmd", name): (PRODUCT, operators.multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
+        **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, operators.divide)),
+        **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
+        ("cmd", "choose"): (PRODUCT, operators.choose),
+        ("op", "^"): (POWER, operators.power),
+        ("op", "!"): (POSTFIX, operators.factorial),
+        **dict.fromkeys([("op", "%"), ("cmd", "percent")], (POSTFIX, operators.percent)),
+        **dict.fromkeys(operators.DEGREE_SIGNS, (POSTFIX, operators.degrees)),
+        **{("cmd", name): (POSTFIX, currency_after) for name in CURRENCIES},
+        ("op", "'"): (POSTFIX, operators.prime),
+        ("op", "_"): (POSTFIX, subscripted),
+    },
+    continued=continued,
+    beside=beside,
+)
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Node | Unreadable:
+    """The tree of normalised text, or the error that says why it cannot be read (so that both are cached)."""
+    try:
+        tokens = tokenize(text)
+        node = _answer(Parser(tokens, GRAMMAR))
+        # a token adds at most two levels, as a division does
+        if len(tokens) > MAX_TREE_DEPTH // 2 and depth(node) > MAX_TREE_DEPTH:
+            return OverBudget(f"nested deeper than {MAX_TREE_DEPTH}")
+        return node
+    except Unreadable as error:
+        return type(error)(str(error))  # without its traceback, which would keep every frame alive in the cache
+    except RecursionError:
+        return OverBudget("nested too deep")
+
+
+def _answer(parser: Parser) -> Node:
+    """The tree of a whole answer; several items make a bare list."""
+    items, separators = parser.items(frozenset([END]))
+    if not items:
+        raise Unreadable("nothing to read")
+    if len(items) == 1:
+        return items[0]
+    if "&" in separators:
+        raise Unreadable("an alignment mark outside a matrix")
+    return Sequence("", "", tuple(split_rows(items, separators)))

@@ -1,0 +1,195 @@
+"""Signs between values and after them: sums, products, powers, relations, set operations, marks."""
+
+from __future__ import annotations
+
+from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.names import primed, text_of
+from compass.verifier.reading.parser import END, POWER, PRODUCT, RATIO, RELATION, SETOP, SIGN, SUM, Parser
+from compass.verifier.reading.plain_number import literal
+from compass.verifier.reading.vocabulary import RELATIONS
+from compass.verifier.tree import (
+    ZERO,
+    Call,
+    Degrees,
+    Inverse,
+    Node,
+    Percent,
+    PlusMinus,
+    Power,
+    Product,
+    Ratio,
+    Relation,
+    Sequence,
+    SetOperation,
+    Sum,
+    Symbol,
+    Unreadable,
+    negate,
+)
+
+RELATION_TOKENS = frozenset(("cmd" if name.isalpha() else "op", name) for name in RELATIONS)
+SET_OPERATIONS = {"cup": "cup", "union": "cup", "cap": "cap", "setminus": "minus", "backslash": "minus"}
+DEGREE_SIGNS = (("cmd", "circ"), ("cmd", "degree"))
+_PRIMES = (("cmd", "prime"), ("op", "'"))
+_OPEN, _CLOSE = ("op", "{"), ("op", "}")
+
+
+def minus_sign(parser: Parser, token: Token) -> Node:
+    """`-a`."""
+    return negate(parser.expression(SIGN))
+
+
+def plus_sign(parser: Parser, token: Token) -> Node:
+    """`+a`."""
+    return parser.expression(SIGN)
+
+
+def leading_relation(parser: Parser, token: Token) -> Node:
+    """`= a`: an answer that begins with its equals sign."""
+    return parser.expression(RELATION)
+
+
+def leading_plus_minus(parser: Parser, token: Token) -> Node:
+    """`±a`."""
+    return PlusMinus(ZERO, parser.expression(SUM), token[1])
+
+
+def add(parser: Parser, left: Node, token: Token) -> Node:
+    """`a + b`."""
+    return _sum(left, parser.expression(SUM))
+
+
+def subtract(parser: Parser, left: Node, token: Token) -> Node:
+    """`a - b`."""
+    return _sum(left, negate(parser.expression(SUM)))
+
+
+def plus_minus(parser: Parser, left: Node, token: Token) -> Node:
+    """`a ± b`."""
+    return PlusMinus(left, parser.expression(SUM), token[1])
+
+
+def multiply(parser: Parser, left: Node, token: Token) -> Node:
+    """`a · b`."""
+    return times(left, parser.expression(PRODUCT))
+
+
+def divide(parser: Parser, left: Node, token: Token) -> Node:
+    """`a / b`."""
+    return times(left, Inverse(parser.expression(PRODUCT)))
+
+
+def remainder(parser: Parser, left: Node, token: Token) -> Node:
+    """`a mod b`."""
+    return Call("mod", (left, parser.expression(PRODUCT)))
+
+
+def choose(parser: Parser, left: Node, token: Token) -> Node:
+    """`{n \\choose k}`, whose lower part goes on to the brace."""
+    return Call("binom", (left, parser.expression(SETOP)))
+
+
+def ratio(parser: Parser, left: Node, token: Token) -> Node:
+    """`a : b`, and on: `a : b : c`."""
+    right = parser.expression(RATIO)
+    match left:
+        case Ratio(items):
+            return Ratio((*items, right))
+        case _:
+            return Ratio((left, right))
+
+
+def set_operation(parser: Parser, left: Node, token: Token) -> Node:
+    """A union, an intersection or a difference of sets."""
+    return SetOperation(SET_OPERATIONS[token[1]], left, parser.expression(SETOP))
+
+
+def relation(parser: Parser, left: Node, token: Token) -> Node:
+    """A chain of relations, whose first operator has just been read."""
+    operators, sides = [RELATIONS[token[1]]], [left]
+    if operators == ["="] and parser.token == END:
+        raise Unreadable("nothing after the relation")
+    while True:
+        sides.append(parser.expression(RELATION))
+        token = parser.token
+        if token not in RELATION_TOKENS:
+            return Relation(tuple(operators), tuple(sides))
+        parser.at += 1
+        operators.append(RELATIONS[token[1]])
+
+
+def factorial(parser: Parser, left: Node, token: Token) -> Node:
+    """`n!` and `n!!`."""
+    return Call("factorial2" if parser.accept(("op", "!")) else "factorial", (left,))
+
+
+def percent(parser: Parser, left: Node, token: Token) -> Node:
+    """`a %`."""
+    return Percent(left)
+
+
+def degrees(parser: Parser, left: Node, token: Token) -> Node:
+    """`a °`."""
+    return Degrees(left)
+
+
+def prime(parser: Parser, left: Node, token: Token) -> Node:
+    """`a'`."""
+    return primed(left)
+
+
+def power(parser: Parser, base: Node, token: Token) -> Node:
+    """What follows `^`: an exponent, a degree sign or primes."""
+    if parser.accept(*DEGREE_SIGNS):
+        return Degrees(base)
+    if parser.token == _OPEN and parser.peek() in DEGREE_SIGNS and parser.peek(2) == _CLOSE:
+        parser.at += 3
+        return Degrees(base)
+    if parser.accept(*_PRIMES):
+        return primed(base)
+    if parser.token == _OPEN and parser.peek() in _PRIMES:
+        return _primes(parser, base)
+    exponent = _exponent(parser)
+    if isinstance(base, Symbol) and parser.accept(("op", "_")):
+        return Power(Symbol(f"{base.name}_{text_of(parser.argument())}"), exponent)
+    if parser.accept(("op", "^")):
+        exponent = power(parser, exponent, token)
+    return Power(base, exponent)
+
+
+def _exponent(parser: Parser) -> Node:
+    if parser.token == ("op", "("):
+        return parser.expression(POWER)
+    if parser.token[0] == "num":  # plain text writes 2^10, LaTeX 2^{10}: a whole number is the exponent
+        return literal(parser.take()[1])
+    return parser.argument()
+
+
+def _primes(parser: Parser, base: Node) -> Node:
+    start = parser.at = parser.at + 1
+    while parser.accept(*_PRIMES):
+        pass
+    count = parser.at - start
+    if not parser.accept(_CLOSE):
+        raise Unreadable("an exponent after a prime")
+    for _ in range(count):
+        base = primed(base)
+    return base
+
+
+def times(left: Node, right: Node) -> Node:
+    """The product of two parts; a product on the left grows."""
+    left, right = _group(left), _group(right)
+    return Product((*left.factors, right)) if isinstance(left, Product) else Product((left, right))
+
+
+def _sum(left: Node, right: Node) -> Node:
+    return Sum((*left.terms, right)) if isinstance(left, Sum) else Sum((left, right))
+
+
+def _group(node: Node) -> Node:
+    """Braces around one factor group it: `\\{1+2\\}\\{3-4\\}`."""
+    match node:
+        case Sequence("{", _, (item,)):
+            return item
+    return node

@@ -1,0 +1,42 @@
+"""A response judged by its final answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from compass.verifier import Judgement, Outcome, Verdict, judge, judge_many, reward
+
+RESPONSES = [
+    ("1/2", r"so \boxed{0.5}", "0.5", Outcome.EQUAL),
+    ("1/2", r"so \boxed{0.6}", "0.6", Outcome.DIFFERENT),
+    ("1/2", r"so \boxed{0.6}}{", "0.6", Outcome.DIFFERENT),
+    ("1/2", r"so \boxed{9^{9^{9^9}}}", "9^{9^{9^9}}", Outcome.UNRECOGNISED),
+    ("1/2", "", None, Outcome.UNRECOGNISED),
+]
+
+
+@pytest.mark.parametrize(("gold", "response", "answer", "outcome"), RESPONSES)
+def test_a_response_is_judged_by_its_final_answer(
+    gold: str, response: str, answer: str | None, outcome: Outcome
+) -> None:
+    judgement = judge(gold=gold, response=response)
+    assert (judgement.answer, judgement.verdict.outcome) == (answer, outcome)
+    assert judgement.equal is (outcome is Outcome.EQUAL)
+
+
+def test_many_responses_are_judged_as_one_by_one_and_in_order() -> None:
+    pairs = [(gold, response) for gold, response, _, _ in RESPONSES] * 2
+    assert judge_many(pairs) == [judge(gold=gold, response=response) for gold, response in pairs]
+    assert judge_many([]) == []
+
+
+def test_a_response_without_an_answer_says_so() -> None:
+    assert judge(gold="4", response="") == Judgement(
+        None, Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
+    )
+
+
+def test_the_reward_is_plus_or_minus_one() -> None:
+    assert reward(r"so \boxed{0.5}", r"\frac12") == 1.0
+    assert reward(r"so \boxed{0.6}", r"\frac12") == -1.0
+    assert reward("", r"\frac12") == -1.0
