@@ -19,6 +19,7 @@ QUIET = {
     "GIT_PYTHON_REFRESH": "quiet",  # MLflow looks for git at import and complains where there is none
     "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait spinning take the cores from every other process
     "TOKENIZERS_PARALLELISM": "false",  # worker processes are forked after tokenizers were used
+    "TORCH_CPP_LOG_LEVEL": "ERROR",  # vLLM's CPU kernels report the NUMA nodes they allocate on as a warning
 }
 """Variable to value."""
 

@@ -20,6 +20,7 @@ from compass.errors import UserError
 from compass.machine import die_with_parent
 from compass.rl.checkpoint import last_step
 from compass.rl.config import StagePaths, verl_config
+from compass.rl.failure import log_lines, reason
 from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics
 from compass.rl.policy_agreement import check_agreement
 from compass.settings import Rl
@@ -42,7 +43,7 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
         verl's metrics, one dict an iteration with its `step`, in order.
 
     Raises:
-        TrainingError: verl ended early; the message shows the end of its log.
+        TrainingError: verl ended early; the message is the first cause in its log, or the log's end where none is told.
         PolicyMismatchError: rollout and trainer disagree (CPU).
     """
     from omegaconf import OmegaConf
@@ -51,6 +52,8 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
     done = last_step(paths.checkpoints)
     recover_metrics(paths.live_metrics, paths.metrics, done)
     forget_after(paths.rewards, done)
+    log = paths.work / "train.log"
+    earlier = len(log_lines(log))
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
@@ -58,8 +61,8 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
     reached = last_step(paths.checkpoints)
     if reached != settings.steps:
         raise TrainingError(
-            f"{stage}: stopped at iteration {reached} of {settings.steps}; the log is {paths.work / 'train.log'}\n"
-            + _tail(paths.work / "train.log")
+            f"{stage}: stopped at iteration {reached} of {settings.steps}; the log is {log}\n"
+            + reason(log_lines(log), earlier)
         )
     return read_metrics(paths.metrics)
 
@@ -141,10 +144,3 @@ def _end(process: subprocess.Popen) -> None:
     for child in children:
         if child.is_running():
             child.kill()
-
-
-def _tail(log: Path, lines: int = 25) -> str:
-    """The end of a log, without what Python's extension modules say about leaks when a process is ended."""
-    told = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    noise = ("leaked ", "nanobind", "... skipped remainder")
-    return "\n".join([line for line in told if not any(words in line for words in noise)][-lines:])

@@ -13,6 +13,9 @@ FIXED = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # else vLLM makes a worker process of "uni", and both sides wait spinning
     "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
+    # vLLM marks two functions of its sampler with torch.compile even in eager mode. torch would build them with g++ and
+    # Python's headers, which a small system lacks, for longer than the first iterations of a small policy take.
+    "TORCH_COMPILE_DISABLE": "1",
 }
 """Variables that training on the CPU cannot do without."""
 

@@ -1,7 +1,7 @@
 """What is changed inside verl, torch and vLLM while they run on the CPU. Nothing in site-packages is edited.
 
-`apply` makes all changes but one in every verl process, by `compass.rl.cpu.plugin`; `keep_plain_weights` is for vLLM's
-worker alone, which calls it when it is made (`compass.rl.cpu.rollout`).
+`apply` makes the changes that every verl process needs, by `compass.rl.cpu.plugin`; `keep_plain_weights` and
+`draw_by_gumbel_noise` are for vLLM's worker alone, which calls them when it is made (`compass.rl.cpu.rollout`).
 """
 
 from __future__ import annotations
@@ -92,3 +92,15 @@ def keep_plain_weights() -> None:
         layer.cpu_linear = lambda x, weight, bias: torch.nn.functional.linear(x, weight, bias)
 
     layers.dispatch_cpu_unquantized_gemm = apply_live_parameter
+
+
+def draw_by_gumbel_noise() -> None:
+    """Have vLLM draw tokens without a compiler: the same distribution, as fast as its compiled function is.
+
+    Without `torch.compile` (`compass.rl.cpu.environment`) vLLM's own function takes three times as long.
+    """
+    import vllm.v1.sample.ops.topk_topp_sampler as sampler
+
+    from compass.rl.cpu.gumbel import sample
+
+    sampler.compiled_random_sample = sample

@@ -6,13 +6,14 @@ from typing import Any
 
 from verl.workers.rollout.vllm_rollout.utils import vLLMColocateWorkerExtension
 
-from compass.rl.cpu.patches import keep_plain_weights
+from compass.rl.cpu.patches import draw_by_gumbel_noise, keep_plain_weights
 
 
 class CpuRolloutWorker(vLLMColocateWorkerExtension):
-    """verl's worker extension, with weights that verl can update in place."""
+    """verl's worker extension, with weights that verl can update in place and draws that need no compiler."""
 
     def __new__(cls, **arguments: Any) -> CpuRolloutWorker:
         """Patch vLLM before the worker loads a model."""
         keep_plain_weights()
+        draw_by_gumbel_noise()
         return super().__new__(cls, **arguments)
