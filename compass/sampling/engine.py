@@ -11,6 +11,7 @@ ignored in silence.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import hashlib
 import json
@@ -41,7 +42,7 @@ class Engine:
         """Load `model`.
 
         Raises:
-            SamplingError: its tokenizer has no chat template.
+            SamplingError: its tokenizer has no chat template, or vLLM's kernels cannot be loaded on this machine.
         """
         prepare_environment()
         from vllm import LLM
@@ -51,6 +52,7 @@ class Engine:
         on_cpu = current_platform.is_cpu()
         if on_cpu:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+            _check_kernels()
             _inspect_here(model)
         revision = {"revision": model.revision, "tokenizer_revision": model.revision} if model.revision else {}
         self._llm = LLM(
@@ -196,6 +198,27 @@ def _cpu_options(sampling: Sampling) -> dict[str, Any]:
         # A chunk of a prompt rewinds the request's generator, and torch's CPU generator cannot be rewound.
         "enable_chunked_prefill": False,
     }
+
+
+def _check_kernels() -> None:
+    """Say which library is missing: vLLM only warns that its kernels do not load, and ends later in one that is not there."""
+    import torch
+    import vllm
+    from vllm.platforms import current_platform
+
+    current_platform.import_kernels()
+    if not hasattr(torch.ops._C, "init_cpu_memory_env"):
+        reason = load_error(Path(vllm.__file__).parent / "_C_AVX2.abi3.so")
+        raise SamplingError(f"vLLM's CPU kernels do not load: {reason}; `make check` names what this machine lacks")
+
+
+def load_error(library: Path) -> str:
+    """What the dynamic loader says to a shared library; empty when it loads it."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def _inspect_here(model: Model) -> None:
