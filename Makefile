@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pipeline table test test-fast mutation lint format ui deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation lint format ui deps lock clean distclean
 
 help:  ## list these rules
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -28,14 +28,17 @@ $(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
 
 setup: $(READY)  ## make .venv with the locked environment (DEVICE=cpu or gpu); done once
 
-pipeline: $(READY)  ## run every stage whose inputs changed, then show the scores
+check: $(READY)  ## say what this machine lacks, and the command that brings it
+	@$(BIN)/python -I requirements/machine.py $(DEVICE)
+
+pipeline: $(READY) check  ## run every stage whose inputs changed, then show the scores
 	@$(BIN)/dvc --wait-for-lock repro
 	@$(BIN)/python -m compass.report.table
 
 table: $(READY)  ## show the scores of the last run
 	@$(BIN)/python -m compass.report.table
 
-test: $(READY) lint  ## all tests, the end-to-end run of the debug profile included
+test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile included
 	@$(FAST_TESTS)
 	@$(BIN)/python -m pytest -m slow
 

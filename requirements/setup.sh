@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Make .venv with the locked environment and this project in it: requirements/setup.sh [cpu|gpu]
 #
-# Needs Python 3.11 with venv, and PyPI or a mirror of it that pip knows. Running it again mends what is missing.
+# Needs Python 3.11 with venv, and PyPI or a mirror of it that pip knows; what else the machine must have is looked at first
+# (requirements/machine.py). Running it again installs what is missing. Each line it prints ends with the seconds so far.
 # COMPASS_WHEELS=folder names a folder of wheels to look into first (for the CPU build of torch).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +11,7 @@ lock=requirements/$device.txt
 uv_version=0.13.9
 torch_index=https://download.pytorch.org/whl/cpu
 [ -f "$lock" ] || { echo "setup: there is no $lock; give cpu or gpu" >&2; exit 2; }
+say() { echo "setup: $* ($SECONDS s)"; }
 
 find_python() {
     for candidate in "${PYTHON:-python3.11}" python3.11 /usr/bin/python3.11 python3 python; do
@@ -18,7 +20,14 @@ find_python() {
             return
         fi
     done
-    echo "setup: Python 3.11 with venv was not found (on Debian: apt install python3.11-venv); name it with PYTHON=path" >&2
+    echo "setup: Python 3.11 with venv was not found; run this, then the same command again (or name one with PYTHON=path):" >&2
+    # All that the pipeline needs, since what else is missing is found by Python.
+    sudo=$([ "$(id -u)" = 0 ] || echo "sudo ")
+    if command -v dnf >/dev/null; then
+        echo "  ${sudo}dnf install -y python3.11 git numactl-libs" >&2
+    else
+        echo "  ${sudo}apt-get update && ${sudo}apt-get install -y python3.11-venv git libnuma1" >&2
+    fi
     exit 1
 }
 
@@ -43,11 +52,25 @@ urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=8).read(64)
 EOF
 }
 
-if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
-    python=$(find_python)
-    "$python" -m venv --clear .venv
+python=$(find_python)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+.venv/bin/python -m pip --version >/dev/null 2>&1 || rm -rf .venv
+"$python" -I requirements/machine.py "$device" --libraries "$scratch/libraries"
+if [ ! -d .venv ]; then
+    say "making .venv with $("$python" -V)"
+    "$python" -m venv .venv
 fi
-.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$uv_version"
+if [ -d "$scratch/libraries" ]; then
+    # Libraries that the system lacks: Python loads them when it starts, and whatever links them finds them loaded.
+    cp "$scratch/libraries"/* .venv/lib/
+    site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    for library in "$scratch/libraries"/*; do
+        echo "import ctypes, sys; ctypes.CDLL(sys.prefix + '/lib/${library##*/}')"
+    done >"$site/libraries.pth"
+fi
+# Twice quiet: without the warnings about folders named in pip's configuration that hold no such package.
+.venv/bin/python -m pip install -qq --disable-pip-version-check "uv==$uv_version"
 # uv does not read pip's configuration: pass on the mirror and the certificates it names.
 mirror=$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)
 index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$mirror}}
@@ -60,22 +83,22 @@ torch=$(sed -n 's/^torch==//p' "$lock")
 if [[ $torch == *+cpu ]] && ! .venv/bin/python -c "from importlib.metadata import version as v; assert v('torch') == '$torch'" 2>/dev/null; then
     wheel=$(find_torch "$torch")
     if [ -n "$wheel" ]; then
-        echo "setup: torch $torch from $wheel"
+        say "installing torch $torch from $wheel"
         install --no-deps "$wheel"
-    elif reachable "$torch_index" && timeout 900 env UV_HTTP_TIMEOUT=20 .venv/bin/uv pip install --quiet \
-        --python .venv/bin/python --no-deps --default-index "$torch_index" "torch==$torch"; then
-        echo "setup: torch $torch from PyTorch's index of CPU builds"
+    elif say "asking PyTorch's index of CPU builds for torch $torch" && reachable "$torch_index" &&
+        timeout 900 env UV_HTTP_TIMEOUT=20 .venv/bin/uv pip install --quiet \
+            --python .venv/bin/python --no-deps --default-index "$torch_index" "torch==$torch"; then
+        :
     else
-        echo "setup: no CPU build of torch at hand and PyTorch's index is not reachable: torch ${torch%+cpu} with CUDA from PyPI (several GB)"
+        say "no CPU build of torch at hand and PyTorch's index is not reachable: installing ${torch%+cpu} with CUDA from PyPI (several GB)"
         install "torch==${torch%+cpu}"
     fi
 fi
 
-rest=$(mktemp)
-trap 'rm -f "$rest"' EXIT
+rest=$scratch/rest.txt
 if [[ $torch == *+cpu ]]; then grep -v '^torch==' "$lock" >"$rest"; else cp "$lock" "$rest"; fi
-echo "setup: installing $(grep -c == "$lock") locked packages into .venv"
+say "installing the $(grep -c == "$lock") packages of $lock (5 GB; a few minutes the first time)"
 # Compiled here and once: otherwise each of the processes that Ray and vLLM start at once compiles what it imports.
 install --no-deps --compile-bytecode -r "$rest"
 install --no-deps --no-build-isolation --editable .
-echo "setup: done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"
+say "done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"
