@@ -2,9 +2,9 @@
 # docker build --target cpu -t compass .        docker run --rm -v "$PWD/out:/compass/reports" compass
 # docker build --target gpu -t compass:gpu .    docker run --rm --gpus all --shm-size 16g compass:gpu
 FROM python:3.11-slim-bookworm AS common
-# git for DVC and MLflow's commit tags, gcc for what Triton and torch compile at run time, libnuma for vLLM
+# git for DVC and MLflow's commit tags, libnuma for vLLM's CPU kernels; requirements/machine.py checks the same
 RUN apt-get update \
- && apt-get install -y --no-install-recommends bash build-essential git libnuma1 make \
+ && apt-get install -y --no-install-recommends bash git libnuma1 make \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /compass
 # The environment before the sources: an edit of the code does not install it anew.
@@ -21,6 +21,10 @@ RUN touch .venv/.ready-cpu
 CMD ["make", "pipeline"]
 
 FROM common AS gpu
+# Triton compiles a launcher for each of its kernels at run time; Python's headers are in the image
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends gcc libc6-dev \
+ && rm -rf /var/lib/apt/lists/*
 ENV DEVICE=gpu
 RUN make setup DEVICE=gpu && rm -rf /root/.cache
 COPY . .

@@ -78,7 +78,7 @@ PROGRAMS = {
     "cpu": (Need("git", "DVC works in a git repository", "git", "git"),),
     "gpu": (
         Need("git", "DVC works in a git repository", "git", "git"),
-        Need("gcc", "Triton compiles a launcher for each of its kernels", "gcc", "gcc"),
+        Need("gcc", "Triton compiles a launcher for each of its kernels", "gcc libc6-dev", "gcc"),
     ),
 }
 

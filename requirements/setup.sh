@@ -69,6 +69,7 @@ if [ -d "$scratch/libraries" ]; then
         echo "import ctypes, sys; ctypes.CDLL(sys.prefix + '/lib/${library##*/}')"
     done >"$site/libraries.pth"
 fi
+say "installing uv $uv_version, which installs the rest"
 # Twice quiet: without the warnings about folders named in pip's configuration that hold no such package.
 .venv/bin/python -m pip install -qq --disable-pip-version-check "uv==$uv_version"
 # uv does not read pip's configuration: pass on the mirror and the certificates it names.
