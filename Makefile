@@ -29,7 +29,7 @@ $(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
 setup: $(READY)  ## make .venv with the locked environment (DEVICE=cpu or gpu); done once
 
 check: $(READY)  ## say what this machine lacks, and the command that brings it
-	@$(BIN)/python -I requirements/machine.py $(DEVICE)
+	@$(BIN)/python -I requirements/prerequisites.py $(DEVICE)
 
 pipeline: $(READY) check  ## run every stage whose inputs changed, then show the scores
 	@$(BIN)/dvc --wait-for-lock repro

@@ -2,7 +2,7 @@
 # Make .venv with the locked environment and this project in it: requirements/setup.sh [cpu|gpu]
 #
 # Needs Python 3.11 with venv, and PyPI or a mirror of it that pip knows; what else the machine must have is looked at first
-# (requirements/machine.py). Running it again installs what is missing. Each line it prints ends with the seconds so far.
+# (requirements/prerequisites.py). Running it again installs what is missing. Each line it prints ends with the seconds so far.
 # COMPASS_WHEELS=folder names a folder of wheels to look into first (for the CPU build of torch).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -56,7 +56,7 @@ python=$(find_python)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 .venv/bin/python -m pip --version >/dev/null 2>&1 || rm -rf .venv
-"$python" -I requirements/machine.py "$device" --libraries "$scratch/libraries"
+"$python" -I requirements/prerequisites.py "$device" --libraries "$scratch/libraries"
 if [ ! -d .venv ]; then
     say "making .venv with $("$python" -V)"
     "$python" -m venv .venv

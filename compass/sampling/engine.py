@@ -45,6 +45,7 @@ class Engine:
             SamplingError: its tokenizer has no chat template, or vLLM's kernels cannot be loaded on this machine.
         """
         prepare_environment()
+        import vllm
         from vllm import LLM
         from vllm.platforms import current_platform
 
@@ -52,20 +53,28 @@ class Engine:
         on_cpu = current_platform.is_cpu()
         if on_cpu:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
-            _check_kernels()
             _inspect_here(model)
         revision = {"revision": model.revision, "tokenizer_revision": model.revision} if model.revision else {}
-        self._llm = LLM(
-            model.path,
-            dtype=sampling.dtype,
-            max_model_len=sampling.max_model_len,
-            tensor_parallel_size=sampling.tensor_parallel,
-            seed=0,
-            disable_log_stats=True,
-            use_tqdm_on_load=False,
-            **revision,
-            **(_cpu_options(sampling) if on_cpu else {"gpu_memory_utilization": sampling.memory}),
-        )
+        try:
+            self._llm = LLM(
+                model.path,
+                dtype=sampling.dtype,
+                max_model_len=sampling.max_model_len,
+                tensor_parallel_size=sampling.tensor_parallel,
+                seed=0,
+                disable_log_stats=True,
+                use_tqdm_on_load=False,
+                **revision,
+                **(_cpu_options(sampling) if on_cpu else {"gpu_memory_utilization": sampling.memory}),
+            )
+        except AttributeError as error:
+            # vLLM only warns that its kernels do not load, and ends in the first one that it misses.
+            reason = load_error(Path(vllm.__file__).parent / "_C_AVX2.abi3.so") if on_cpu else ""
+            if not reason:
+                raise
+            raise SamplingError(
+                f"vLLM's CPU kernels do not load: {reason}; `make check` names what this machine lacks"
+            ) from error
         self._tokenizer = self._llm.get_tokenizer()
         if not self._tokenizer.chat_template:
             self.close()
@@ -198,18 +207,6 @@ def _cpu_options(sampling: Sampling) -> dict[str, Any]:
         # A chunk of a prompt rewinds the request's generator, and torch's CPU generator cannot be rewound.
         "enable_chunked_prefill": False,
     }
-
-
-def _check_kernels() -> None:
-    """Say which library is missing: vLLM only warns that its kernels do not load, and ends later in one that is not there."""
-    import torch
-    import vllm
-    from vllm.platforms import current_platform
-
-    current_platform.import_kernels()
-    if not hasattr(torch.ops._C, "init_cpu_memory_env"):
-        reason = load_error(Path(vllm.__file__).parent / "_C_AVX2.abi3.so")
-        raise SamplingError(f"vLLM's CPU kernels do not load: {reason}; `make check` names what this machine lacks")
 
 
 def load_error(library: Path) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "requirements/machine.py"
-SPEC = importlib.util.spec_from_file_location("machine", SCRIPT)
-machine = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(machine)
+SCRIPT = ROOT / "requirements/prerequisites.py"
+SPEC = importlib.util.spec_from_file_location("prerequisites", SCRIPT)
+prerequisites = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(prerequisites)
 
-ABSENT = machine.Need("libabsent.so.9", "a test links it", "libabsent9", "absent-libs")
-PRESENT = machine.Need("libc.so.6", "everything links it", "libc6", "glibc")
+ABSENT = prerequisites.Need("libabsent.so.9", "a test links it", "libabsent9", "absent-libs")
+PRESENT = prerequisites.Need("libc.so.6", "everything links it", "libc6", "glibc")
 MIB = 1 << 20
 
 
@@ -60,30 +60,30 @@ def test_the_check_can_be_switched_off(tmp_path: Path) -> None:
 
 def test_a_library_is_missing_when_neither_the_loader_nor_an_earlier_set_up_has_it(tmp_path: Path) -> None:
     needs = [PRESENT, ABSENT]
-    assert machine.missing_libraries(needs, tmp_path) == [ABSENT]
+    assert prerequisites.missing_libraries(needs, tmp_path) == [ABSENT]
     (tmp_path / ABSENT.name).write_bytes(b"no library")
-    assert machine.missing_libraries(needs, tmp_path) == [ABSENT]
+    assert prerequisites.missing_libraries(needs, tmp_path) == [ABSENT]
     shutil.copy(_some_library(), tmp_path / ABSENT.name)
-    assert machine.missing_libraries(needs, tmp_path) == []
+    assert prerequisites.missing_libraries(needs, tmp_path) == []
 
 
 def test_programs_are_looked_for_on_the_path(tmp_path: Path) -> None:
-    needs = machine.PROGRAMS["gpu"]
-    assert [need.name for need in machine.missing_programs(needs, str(tmp_path))] == ["git", "gcc"]
+    needs = prerequisites.PROGRAMS["gpu"]
+    assert [need.name for need in prerequisites.missing_programs(needs, str(tmp_path))] == ["git", "gcc"]
     executable(tmp_path / "git")
-    assert [need.name for need in machine.missing_programs(needs, str(tmp_path))] == ["gcc"]
+    assert [need.name for need in prerequisites.missing_programs(needs, str(tmp_path))] == ["gcc"]
 
 
 def test_headers_are_looked_for_in_pythons_folder(tmp_path: Path) -> None:
-    needs = machine.HEADERS["gpu"]
-    assert machine.missing_headers(needs, tmp_path) == list(needs)
+    needs = prerequisites.HEADERS["gpu"]
+    assert prerequisites.missing_headers(needs, tmp_path) == list(needs)
     (tmp_path / "Python.h").touch()
-    assert machine.missing_headers(needs, tmp_path) == []
+    assert prerequisites.missing_headers(needs, tmp_path) == []
 
 
 def test_no_compiler_is_asked_for_on_the_cpu() -> None:
-    assert [need.name for need in machine.PROGRAMS["cpu"]] == ["git"]
-    assert machine.HEADERS["cpu"] == ()
+    assert [need.name for need in prerequisites.PROGRAMS["cpu"]] == ["git"]
+    assert prerequisites.HEADERS["cpu"] == ()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_no_compiler_is_asked_for_on_the_cpu() -> None:
     ],
 )
 def test_the_command_fits_the_distribution(manager: str | None, root: bool, expected: str) -> None:
-    assert machine.command([ABSENT, PRESENT, ABSENT], manager=manager, root=root) == expected
+    assert prerequisites.command([ABSENT, PRESENT, ABSENT], manager=manager, root=root) == expected
 
 
 FLAGS = {"fpu", "avx2"}
@@ -145,44 +145,45 @@ FLAGS = {"fpu", "avx2"}
     ],
 )
 def test_a_machine_that_no_package_helps(system, processor, glibc, flags, device, fault) -> None:
-    faults = machine.unsuited(system, processor, glibc, flags, device)
+    faults = prerequisites.unsuited(system, processor, glibc, flags, device)
     assert len(faults) == (fault is not None)
     assert all(said.startswith(fault) for said in faults)
 
 
 def test_shortages_begin_below_what_is_needed() -> None:
-    enough = machine.MEMORY, machine.SHARED_MEMORY, machine.DISK_SETUP
-    assert machine.shortages(*enough, is_set_up=False) == []
-    memory, shared, disk = machine.shortages(*(size - MIB for size in enough), is_set_up=False)
-    assert memory.startswith("memory: ")
+    enough = prerequisites.MEMORY, prerequisites.SHARED_MEMORY, prerequisites.DISK_SETUP
+    assert prerequisites.shortages(*enough, is_set_up=False) == []
+    memory, shared, disk = prerequisites.shortages(*(size - MIB for size in enough), is_set_up=False)
+    assert memory.startswith(f"memory: {(prerequisites.MEMORY - MIB) / 2**30:.1f} GiB available, ")
+    assert shared.startswith("/dev/shm: 47 MiB free, 48 MiB needed")
     assert "mount -o remount,size=2G /dev/shm" in shared
     assert "--shm-size 2g" in shared
     assert disk.startswith("disk: 10.0 GiB free in the repository's folder, 10.0 GiB needed")
 
 
 def test_once_set_up_only_outputs_need_space() -> None:
-    assert machine.shortages(1 << 60, 1 << 60, 2 << 30, is_set_up=True) == []
-    assert len(machine.shortages(1 << 60, 1 << 60, (2 << 30) - 1, is_set_up=True)) == 1
-    assert len(machine.shortages(1 << 60, 1 << 60, 2 << 30, is_set_up=False)) == 1
+    assert prerequisites.shortages(1 << 60, 1 << 60, 2 << 30, is_set_up=True) == []
+    assert len(prerequisites.shortages(1 << 60, 1 << 60, (2 << 30) - 1, is_set_up=True)) == 1
+    assert len(prerequisites.shortages(1 << 60, 1 << 60, 2 << 30, is_set_up=False)) == 1
 
 
 def test_memory_is_the_kernels_within_the_containers(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 16 kB\nMemAvailable: 8 kB\nHugePages_Total: 0\n")
-    assert machine.available_memory(meminfo, tmp_path) == 8192
+    assert prerequisites.available_memory(meminfo, tmp_path) == 8192
     (tmp_path / "memory.max").write_text("max\n")
-    assert machine.available_memory(meminfo, tmp_path) == 8192
+    assert prerequisites.available_memory(meminfo, tmp_path) == 8192
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("3000\n")
     (tmp_path / "memory.stat").write_text("anon 1000\ninactive_file 2000\n")
-    assert machine.available_memory(meminfo, tmp_path) == 4000
+    assert prerequisites.available_memory(meminfo, tmp_path) == 4000
     (tmp_path / "memory.max").write_text("9193\n")
-    assert machine.available_memory(meminfo, tmp_path) == 8192
+    assert prerequisites.available_memory(meminfo, tmp_path) == 8192
 
 
 def test_a_folder_that_is_not_there_has_no_space(tmp_path: Path) -> None:
-    assert machine.free_space(tmp_path / "shm") == 0
-    assert machine.free_space(tmp_path) > 0
+    assert prerequisites.free_space(tmp_path / "shm") == 0
+    assert prerequisites.free_space(tmp_path) > 0
 
 
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg-deb is Debian's")
@@ -202,23 +203,23 @@ def test_a_library_comes_out_of_the_distributions_package(tmp_path: Path, monkey
         tmp_path / "bin/apt-get", f'#!/bin/sh\n[ "$*" = "download libabsent9" ] && cp {tmp_path}/package a.deb\n'
     )
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    assert machine.fetch([ABSENT], tmp_path / "got") == []
+    assert prerequisites.fetch([ABSENT], tmp_path / "got") == []
     assert not (tmp_path / "got/libabsent.so.9").is_symlink()
-    assert machine.missing_libraries([ABSENT], tmp_path / "got") == []
-    assert machine.fetch([other], tmp_path / "got") == [other], "the package does not hold it"
+    assert prerequisites.missing_libraries([ABSENT], tmp_path / "got") == []
+    assert prerequisites.fetch([other], tmp_path / "got") == [other], "the package does not hold it"
 
     executable(tmp_path / "bin/apt-get", "#!/bin/sh\nexit 100\n")
-    assert machine.fetch([ABSENT], tmp_path / "none") == [ABSENT], "no such package, or no network"
+    assert prerequisites.fetch([ABSENT], tmp_path / "none") == [ABSENT], "no such package, or no network"
     assert not (tmp_path / "none").exists()
 
 
 def test_without_a_package_manager_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine.fetch([ABSENT], tmp_path) == [ABSENT]
+    assert prerequisites.fetch([ABSENT], tmp_path) == [ABSENT]
 
 
 def test_the_list_of_libraries_is_what_the_installed_packages_link() -> None:
-    """A new lock may bring a package that links something else: name it in requirements/machine.py."""
+    """A new lock may bring a package that links something else: name it in requirements/prerequisites.py."""
     files = [path for path in Path(sys.prefix, "lib").rglob("*.so*") if path.is_file()]
     brought = {path.name for path in files}
     of_glibc = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"}
@@ -228,7 +229,7 @@ def test_the_list_of_libraries_is_what_the_installed_packages_link() -> None:
     unused = ("tbbpool", "omppool", "triton/")
     used = [path for path in files if "site-packages" in path.parts and not any(name in str(path) for name in unused)]
     linked = set().union(*map(_links, used))
-    assert linked - brought - of_glibc == {need.name for need in machine.LIBRARIES["cpu"]}
+    assert linked - brought - of_glibc == {need.name for need in prerequisites.LIBRARIES["cpu"]}
 
 
 def _some_library() -> Path:

@@ -1,6 +1,6 @@
 """What this machine lacks for the pipeline, found in a second and before anything is installed.
 
-    python3.11 requirements/machine.py cpu|gpu [--libraries FOLDER]
+    python3.11 requirements/prerequisites.py cpu|gpu [--libraries FOLDER]
 
 Says nothing and exits with 0 when nothing is missing. Otherwise it names every missing thing with its use, then the one
 command that brings all of them, and exits with 1. `COMPASS_CHECK=off` skips the check.
@@ -32,8 +32,9 @@ GIB = 1 << 30
 MEMORY = 6 * GIB
 """Available memory that profile `tiny` needs: its processes took 4.1 GiB at most, in RL."""
 
-SHARED_MEMORY = 1 * GIB
-"""Free space in /dev/shm: Ray's object store takes 0.5 GiB of it, and moves to the disk where it does not fit."""
+SHARED_MEMORY = 48 << 20
+"""Free space in /dev/shm: profile `tiny` runs in the 64 MiB that containers get, since Ray's object store then moves to the
+disk; larger profiles want gigabytes."""
 
 DISK_SETUP, DISK = 10 * GIB, 2 * GIB
 """Free space in the repository's folder, before and after set-up: .venv takes 5 GiB and the package cache as much again."""
@@ -227,18 +228,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for need in libraries:
             if need not in still:
                 print(
-                    f"machine: {need.name} comes from the package {need.debian} into .venv/lib, the system keeps as it is"
+                    f"check: {need.name} comes from the package {need.debian} into .venv/lib, the system keeps as it is"
                 )
         libraries = still
     needs = libraries + needs
     for fault in faults:
-        print(f"machine: {fault}", file=sys.stderr)
+        print(f"check: {fault}", file=sys.stderr)
     for sentence in short:
-        print(f"machine: {sentence}", file=sys.stderr)
+        print(f"check: {sentence}", file=sys.stderr)
     if needs:
-        print("machine: missing " + ", ".join(f"{need.name} ({need.use})" for need in needs), file=sys.stderr)
+        print("check: missing " + ", ".join(f"{need.name} ({need.use})" for need in needs), file=sys.stderr)
         manager = next((name for name in ("apt-get", "dnf") if shutil.which(name)), None)
-        print("machine: run this, then the same command again:", file=sys.stderr)
+        print("check: run this, then the same command again:", file=sys.stderr)
         print(f"  {command(needs, manager=manager, root=os.geteuid() == 0)}", file=sys.stderr)
     return int(bool(faults or short or needs))
 
@@ -276,7 +277,7 @@ def _packages(names: Iterable[str]) -> str:
 
 
 def _gib(size: int) -> str:
-    return f"{size / GIB:.1f} GiB"
+    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size >> 20} MiB"
 
 
 if __name__ == "__main__":
