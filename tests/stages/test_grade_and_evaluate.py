@@ -74,4 +74,6 @@ def test_evaluate_scores_every_model_on_every_benchmark(random_model, settings, 
     samples = pq.read_table(tmp_path / "evaluate/samples.parquet")
     assert samples.num_rows == 2 * len(names) * 4 * 3
     assert len(json.loads((tmp_path / "plots/accuracy.json").read_text())) == 2 * (len(names) + 1) * 3
-    assert "over base" in capfd.readouterr().out
+    printed = capfd.readouterr().out
+    assert "evaluate: base " in printed
+    assert "evaluate: rl-1 " in printed
