@@ -5,18 +5,16 @@ Which rows are duplicates is decided in `duplicates.py`, which of them survives 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from compass.curation.clusters import jaccard, sorted_sets
-from compass.curation.duplicates import Groups, find
-from compass.curation.minhash import hash_ngrams
+from compass.curation.duplicates import find_duplicates
+from compass.curation.problem_words import similarity
 from compass.curation.survivor import settle
-from compass.curation.words import split_words
 from compass.ledger import Drop, split
 from compass.records import with_column
 from compass.settings import Dedup
@@ -27,34 +25,32 @@ BATCH = 2_000
 """Clusters whose rows are held as Python objects at a time."""
 
 
-def dedup(
-    records: pa.Table, settings: Dedup, sources: Sequence[str], groups: Groups | None = None
-) -> tuple[pa.Table, pa.Table]:
+def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[pa.Table, pa.Table]:
     """Keep one row of each problem.
 
     Args:
         records: `RECORD` rows.
         settings: the section `dedup`.
         sources: names of the sources, the preferred one first.
-        groups: which rows are the same, where that is known already; found here when None.
 
     Returns:
         Kept and dropped rows; both carry `cluster` (the id of the problem's survivor; of a dropped problem its preferred
         row's) and `cluster_size`.
     """
-    groups = groups or find(records.column("problem"), settings)
-    verdicts: list[Drop | None] = [None] * records.num_rows
-    heads = np.arange(records.num_rows)
+    duplicates = find_duplicates(records.column("problem"), settings)
+    drops: list[Drop | None] = [None] * records.num_rows
+    survivors = np.arange(records.num_rows)
     rank = {name: number for number, name in enumerate(sources)}
-    for members, rows, similarity in _clusters(records, _several(groups.cluster), settings.ngram):
-        found, drops = settle(rows, groups.exact[members].tolist(), similarity, rank, settings.conflicts)
-        heads[members] = members[found]
-        for member, drop in zip(members.tolist(), drops, strict=True):
-            verdicts[member] = drop
-    sizes = np.bincount(heads, minlength=records.num_rows)[heads]
-    records = with_column(records, "cluster", records.column("id").take(pa.array(heads)))
+    alike = partial(similarity, n=settings.ngram)
+    for members, rows in _with_rows(records, _several(duplicates.cluster)):
+        heads, settled = settle(rows, duplicates.exact[members].tolist(), alike, rank, settings.conflicts)
+        survivors[members] = members[heads]
+        for member, drop in zip(members.tolist(), settled, strict=True):
+            drops[member] = drop
+    sizes = np.bincount(survivors, minlength=records.num_rows)[survivors]
+    records = with_column(records, "cluster", records.column("id").take(pa.array(survivors)))
     records = with_column(records, "cluster_size", pa.array(sizes))
-    return split(records, verdicts, "dedup")
+    return split(records, drops, "dedup")
 
 
 def _several(cluster: np.ndarray) -> list[np.ndarray]:
@@ -65,20 +61,13 @@ def _several(cluster: np.ndarray) -> list[np.ndarray]:
     return [order[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size > 1]
 
 
-def _clusters(
-    records: pa.Table, clusters: Sequence[np.ndarray], n: int
-) -> Iterator[tuple[np.ndarray, list[dict[str, Any]], Callable[[int, int], float]]]:
-    """Each cluster's row numbers, records and similarity."""
+def _with_rows(records: pa.Table, clusters: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, list[dict[str, Any]]]]:
+    """Each cluster's row numbers and records."""
     # Large strings in one chunk: each `take` from many chunks would copy all of them.
     wide = [(name, pa.large_string() if name != "solve_rate" else pa.float64()) for name in _NEEDED]
     columns = records.select(_NEEDED).cast(pa.schema(wide)).combine_chunks()
     for low in range(0, len(clusters), BATCH):
         chosen = clusters[low : low + BATCH]
-        part = columns.take(pa.array(np.concatenate(chosen)))
-        rows = part.to_pylist()
-        sets, start = sorted_sets(*hash_ngrams(split_words(part.column("problem")), n))
-        at = 0
+        rows = iter(columns.take(pa.array(np.concatenate(chosen))).to_pylist())
         for members in chosen:
-            own = start[at : at + len(members) + 1]
-            yield members, rows[at : at + len(members)], partial(jaccard, sets, own)
-            at += len(members)
+            yield members, [next(rows) for _ in members]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import pyarrow as pa
 
-from compass.curation.decontamination import Benchmarks
-from compass.curation.parallel import in_processes
+from compass.curation import noise
+from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
 from compass.ledger import Drop, split
+from compass.parallel import in_processes
 from compass.settings import Denoise
 
 BATCH = 2_000
-"""Records a worker process takes at a time."""
+"""Records a process takes at a time."""
 
-ALONE = 10_000
+SMALL = 10_000
 """Fewer records are filtered in this process: starting others takes longer."""
 
 
@@ -32,50 +34,48 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     Returns:
         Kept and dropped rows.
     """
-    contaminated = Benchmarks(benchmarks, settings).check(records)
-    verdicts = [
-        noisy if noisy is not None and not _whole_item(found) else found
-        for noisy, found in zip(check_noise(records, settings), contaminated, strict=True)
-    ]
-    verdicts = [
-        _also(verdict, found) if verdict is not None and found is not None and verdict is not found else verdict
-        for verdict, found in zip(verdicts, contaminated, strict=True)
-    ]
-    return split(records, verdicts, "denoise")
+    batches = (pack(batch) for batch in records.combine_chunks().to_batches(BATCH))
+    start = partial(_judge, pack(benchmarks), settings)
+    judged = in_processes(start, batches, workers=1 if records.num_rows < SMALL else 0)
+    return split(records, [drop for drops in judged for drop in drops], "denoise")
 
 
-def _whole_item(found: Drop | None) -> bool:
-    return found is not None and found.evidence["rule"] != "coverage"
+def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Drop | None]]:
+    index = BenchmarkIndex(unpack(benchmarks), settings)
+
+    def judge_batch(batch: bytes) -> list[Drop | None]:
+        return [
+            judge(noise.check(record, settings), index.search(record["problem"]), record["answer"])
+            for record in unpack(batch).to_pylist()
+        ]
+
+    return judge_batch
 
 
-def _also(noisy: Drop, contaminated: Drop) -> Drop:
-    item = f"{contaminated.evidence['benchmark']}:{contaminated.evidence['item']}"
-    return Drop(noisy.reason, {**noisy.evidence, "also_contaminated": item})
+def judge(noisy: Drop | None, matches: list[Match], answer: str | None) -> Drop | None:
+    """The verdict on a record.
+
+    Args:
+        noisy: what the noise filters say of it.
+        matches: the benchmark items found in it, best first.
+        answer: its gold.
+    """
+    if not matches:
+        return noisy
+    best = matches[0]
+    if noisy is None or best.is_whole_item:
+        return contaminated(matches, answer)
+    return Drop(noisy.reason, {**noisy.evidence, "also_contaminated": f"{best.benchmark}:{best.item}"})
 
 
-def check_noise(records: pa.Table, settings: Denoise) -> list[Drop | None]:
-    """A verdict of the noise filters for each record, on all cores where there are enough rows to pay for it."""
-    batches = records.combine_chunks().to_batches(BATCH)
-    if records.num_rows < ALONE:
-        return [verdict for batch in batches for verdict in _check(batch.to_pylist(), settings)]
-    found = in_processes(_check_packed, ((pack(batch), settings) for batch in batches))
-    return [verdict for verdicts in found for verdict in verdicts]
-
-
-def pack(batch: pa.RecordBatch) -> bytes:
-    """A batch as bytes of its own: pickling a slice of a table would send the whole table's buffers."""
+def pack(rows: pa.Table | pa.RecordBatch) -> bytes:
+    """Rows as bytes of their own: pickling a slice of a table would send the whole table's buffers."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write(rows)
     return sink.getvalue().to_pybytes()
 
 
-def _check_packed(work: tuple[bytes, Denoise]) -> list[Drop | None]:
-    packed, settings = work
-    return _check(pa.ipc.open_stream(packed).read_all().to_pylist(), settings)
-
-
-def _check(records: list[dict[str, Any]], settings: Denoise) -> list[Drop | None]:
-    from compass.curation import noise
-
-    return [noise.check(record, settings) for record in records]
+def unpack(packed: bytes) -> pa.Table:
+    """The rows that `pack` packed."""
+    return pa.ipc.open_stream(packed).read_all()

@@ -22,7 +22,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from compass.curation.words import split_words
+from compass.curation.problem_words import tokens, words
 from compass.ledger import Drop, Reason
 
 PHRASING = frozenset(
@@ -46,7 +46,7 @@ PHRASING = frozenset(
 def settle(
     rows: Sequence[dict[str, Any]],
     exact: Sequence[int],
-    similarity: Callable[[int, int], float],
+    similarity: Callable[[str, str], float],
     rank: dict[str, int],
     conflicts: str = "majority",
 ) -> tuple[list[int], list[Drop | None]]:
@@ -55,7 +55,7 @@ def settle(
     Args:
         rows: records, at least `id`, `source`, `problem`, `answer`, `solution` and `solve_rate`.
         exact: for each row a number that it shares with the rows of the same tokens.
-        similarity: exact Jaccard similarity of two rows, by their indices.
+        similarity: of two problems' texts, for the evidence.
         rank: each source's place in the order of preference.
         conflicts: the setting `dedup.conflicts`.
 
@@ -88,7 +88,7 @@ def _settle_one(
     order: Sequence[int],
     answers: dict[int, int],
     exact: Sequence[int],
-    similarity: Callable[[int, int], float],
+    similarity: Callable[[str, str], float],
     conflicts: str,
     verdicts: list[Drop | None],
 ) -> int:
@@ -107,7 +107,7 @@ def _settle_one(
         evidence: dict[str, Any] = {
             "twin": rows[twin]["id"],
             "twin_source": rows[twin]["source"],
-            "similarity": 1.0 if same_tokens else round(similarity(index, twin), 4),
+            "similarity": 1.0 if same_tokens else round(similarity(rows[index]["problem"], rows[twin]["problem"]), 4),
             "answer": rows[index]["answer"],
             "twin_answer": rows[twin]["answer"],
         }
@@ -124,8 +124,7 @@ def _settle_one(
 
 def only_phrasing(one: str, other: str) -> bool:
     """Whether two problems differ in nothing but words of `PHRASING`."""
-    words = split_words([one, other])
-    left, right = words.of(0), words.of(1)
+    left, right = words(tokens(one)), words(tokens(other))
     changes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
     changed = [word for kind, a, b, c, d in changes if kind != "equal" for word in (*left[a:b], *right[c:d])]
     return all(word in PHRASING for word in changed)

@@ -149,21 +149,17 @@ def search(
     problems: pa.Table, text: str, n: int = 3, limit: int = 3, least: float = 0.3
 ) -> list[tuple[float, str, str]]:
     """The problems most like a text, as (similarity, id, source), best first; 1 for equal tokens."""
-    from compass.curation.clusters import jaccard_between, sorted_sets
-    from compass.curation.minhash import hash_ngrams
-    from compass.curation.words import split_words
+    from compass.curation.problem_words import jaccard, ngrams, tokens, words
 
-    wanted = split_words([text])
-    own, own_start = sorted_sets(*hash_ngrams(wanted, n))
+    wanted = tokens(text)
+    wanted_ngrams = set(ngrams(words(wanted), n))
+    columns = (problems.column(name).to_pylist() for name in ("id", "source", "problem"))
     matches = []
-    for batch in problems.to_batches(max_chunksize=20_000):
-        words = split_words(batch.column("problem"))
-        sets, start = sorted_sets(*hash_ngrams(words, n))
-        same = (words.key == wanted.key[0]).all(axis=1)
-        for row in range(batch.num_rows):
-            score = 1.0 if same[row] else float(jaccard_between(sets, start, row, own, own_start, 0))
-            if score >= least:
-                matches.append((score, batch.column("id")[row].as_py(), batch.column("source")[row].as_py()))
+    for id_, source, problem in zip(*columns, strict=True):
+        own = tokens(problem)
+        score = 1.0 if own == wanted else jaccard(wanted_ngrams, set(ngrams(words(own), n)))
+        if score >= least:
+            matches.append((score, id_, source))
     return sorted(matches, key=lambda match: (-match[0], match[2], match[1]))[:limit]
 
 

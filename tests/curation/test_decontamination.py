@@ -3,10 +3,10 @@ from __future__ import annotations
 import gzip
 import json
 
-import pyarrow as pa
 import pytest
 
-from compass.curation.decontamination import Benchmarks
+from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
+from compass.ledger import Drop, Reason
 from compass.records import table
 from compass.settings import Denoise
 
@@ -18,28 +18,18 @@ SHORT = "What is the sum of the first 20 odd numbers?"
 BOILERPLATE = (
     "where $m$ and $n$ are relatively prime positive integers. Find $m+n$ and give your answer as a three digit integer"
 )
+CIRCLE = f"A circle of radius 7 is tangent to two lines at an angle of 40 degrees in a box of 9 by 11, {BOILERPLATE}"
+ITEMS = (
+    (LONG, "148", "aime"),
+    (SHORT, "400", "tiny"),
+    (CIRCLE, "1", "aime"),
+    ("Determine the number of ways to arrange the letters of the word ELLIPSE.", "1260", "tiny"),
+)
 
 
 @pytest.fixture
-def benchmarks(records):
-    return Benchmarks(
-        records(
-            (LONG, "148", "aime"),
-            (SHORT, "400", "tiny"),
-            (
-                f"A circle of radius 7 is tangent to two lines at an angle of 40 degrees in a box of 9 by 11, {BOILERPLATE}",
-                "1",
-                "aime",
-            ),
-            ("Determine the number of ways to arrange the letters of the word ELLIPSE.", "1260", "tiny"),
-        ),
-        Denoise(),
-    )
-
-
-def found(benchmarks, text):
-    matches = benchmarks.find(pa.array([text]))[0]
-    return (matches[0].benchmark, matches[0].item, matches[0].rule) if matches else None
+def index(records):
+    return BenchmarkIndex(records(*ITEMS), Denoise())
 
 
 @pytest.mark.parametrize(
@@ -55,25 +45,112 @@ def found(benchmarks, text):
         (f"The ratio of two areas in a square of side 3 is $m/n$, {BOILERPLATE}.", None),
         ("Determine the number of ways to arrange the letters of the word BANANA.", None),
         ("", None),
+        (None, None),
     ],
 )
-def test_rules(benchmarks, text, expected):
-    assert found(benchmarks, text) == expected
+def test_rules(index, text, expected):
+    found = [(match.benchmark, match.item, match.rule) for match in index.search(text)]
+    assert found == ([expected] if expected else [])
 
 
-def test_evidence_names_item_rule_and_both_answers(benchmarks, records):
-    drop, none = benchmarks.check(records((f"{LONG} Good luck.", "7", "web"), ("What is 2+2?", "4", "web")))
-    assert none is None
-    assert drop.reason == "contaminated"
-    assert drop.evidence["benchmark"] == "aime"
-    assert drop.evidence["item"] == "0"
-    assert drop.evidence["rule"] in ("coverage", "reworded")
-    assert (drop.evidence["answer"], drop.evidence["item_answer"]) == ("7", "148")
+def test_scores_are_coverage_and_similarity(index):
+    whole = index.search(f"Task 7: {LONG}")[0]
+    assert (whole.rule, whole.score) == ("coverage", 1.0)
+    assert index.search(LONG)[0].score == 1.0
+    words = [
+        "so",
+        "what",
+        "is",
+        "the",
+        "sum",
+        "of",
+        "the",
+        "first",
+        "20",
+        "odd",
+        "numbers",
+    ]  # 9 trigrams, of which the item has 8
+    assert index.search(" ".join(words))[0].score == round(8 / 9, 4)
 
 
-def test_no_benchmarks_flag_nothing():
-    nothing = Benchmarks(table([]), Denoise())
-    assert nothing.find(pa.array([LONG])) == [[]]
+WORDS = [f"w{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+
+@pytest.mark.parametrize(("held", "expected"), [(18, []), (19, [("coverage", 0.5)]), (20, [("coverage", 0.5714)])])
+def test_half_of_the_items_ngrams_are_contamination(records, held, expected):
+    """An item of 26 words has 14 13-grams; 19 of its words hold 7 of them."""
+    index = BenchmarkIndex(records((" ".join(WORDS), "1", "bench")), Denoise())
+    found = [(match.rule, match.score) for match in index.search(" ".join([*WORDS[:held], "other", "words"]))]
+    assert found == expected
+
+
+def test_an_ngram_that_stands_twice_counts_once(records):
+    index = BenchmarkIndex(records((" ".join(WORDS), "1", "bench")), Denoise())
+    text = " ".join([*WORDS[:18], "then", *WORDS[:18]])
+    assert index.search(text) == []
+
+
+@pytest.mark.parametrize(("length", "found"), [(7, False), (8, True), (9, True), (12, True), (13, True)])
+def test_items_of_eight_words_or_more_are_found_inside_a_text(records, length, found):
+    item = " ".join(WORDS[-length:])
+    index = BenchmarkIndex(records((item, "1", "bench")), Denoise())
+    assert [match.rule for match in index.search(f"First comes this, {item}, and that 5")] == ["coverage"] * found
+    assert index.search(f"First comes this, x{item}, and that 5") == []
+    assert index.search(f"First comes this, {item}x, and that 5") == []
+
+
+def test_shorter_ngrams_shorten_what_is_looked_for(records):
+    index = BenchmarkIndex(records(("wa wb wc", "1", "bench")), Denoise(contamination_ngram=3))
+    assert [match.rule for match in index.search("so wa wb wc it is")] == ["coverage"]
+
+
+@pytest.mark.parametrize(("similarity", "rules"), [(8 / 9, ["reworded"]), (0.89, [])])
+def test_the_similarity_at_which_a_rewording_counts(records, similarity, rules):
+    index = BenchmarkIndex(records((SHORT, "400", "tiny")), Denoise(contamination_similarity=similarity))
+    assert [match.rule for match in index.search(f"So {SHORT}") if match.rule == "reworded"] == rules
+
+
+def test_the_strongest_rule_names_an_item_and_ties_follow_the_items(records):
+    index = BenchmarkIndex(records((SHORT, "1", "b"), (f"{SHORT} Explain it.", "2", "c"), (SHORT, "3", "a")), Denoise())
+    found = [(match.benchmark, match.rule) for match in index.search(SHORT)]
+    assert found == [("b", "exact"), ("a", "exact"), ("c", "reworded")]
+    assert [match.is_whole_item for match in index.search(f"{LONG} {SHORT}")] == [False, False]
+    assert all(match.is_whole_item for match in index.search(SHORT))
+
+
+def test_a_better_score_comes_first(records):
+    index = BenchmarkIndex(records((" ".join(WORDS), "1", "part"), (" ".join(WORDS[:22]), "2", "whole")), Denoise())
+    found = [(match.benchmark, match.score) for match in index.search(" ".join(["so", *WORDS[:22], "ends"]))]
+    assert found == [("whole", 1.0), ("part", round(10 / 14, 4))]
+
+
+def test_no_benchmarks_find_nothing():
+    assert BenchmarkIndex(table([]), Denoise()).search(LONG) == []
+
+
+def test_evidence_names_items_rule_score_and_both_answers():
+    part = Match("aime", "7", "coverage", 0.75, "148")
+    assert contaminated([part], "7") == Drop(
+        Reason.CONTAMINATED,
+        {
+            "benchmark": "aime",
+            "item": "7",
+            "rule": "coverage",
+            "coverage": 0.75,
+            "answer": "7",
+            "item_answer": "148",
+        },
+    )
+    reworded = Match("amc", "2", "reworded", 0.9, "")
+    evidence = contaminated([reworded, part, Match("b", "3", "coverage", 0.5, "")], None).evidence
+    assert evidence["similarity"] == 0.9
+    assert "coverage" not in evidence
+    assert evidence["other_items"] == ["aime:7", "b:3"]
+
+
+def test_an_item_without_an_answer_has_an_empty_one(records):
+    index = BenchmarkIndex(records((SHORT, None, "tiny")), Denoise())
+    assert index.search(SHORT)[0].answer == ""
 
 
 def test_the_published_contamination_is_found_and_boilerplate_is_not(shared):
@@ -84,13 +161,13 @@ def test_the_published_contamination_is_found_and_boilerplate_is_not(shared):
             items.append(
                 {"source": name, "source_id": row["id"], "problem": row["problem"], "answer": str(row["answer"])}
             )
-    benchmarks = Benchmarks(table(items), Denoise())
+    index = BenchmarkIndex(table(items), Denoise())
     listed = [json.loads(line) for line in (shared / "benchmarks" / "contamination.jsonl").read_text().splitlines()]
     hits = {"exact": 0, "near": 0}
     for source in sorted({row["source"] for row in listed}):
         texts = _problems(shared / "raw" / f"{source}.jsonl.gz")
         rows = [row for row in listed if row["source"] == source]
-        for row, matches in zip(rows, benchmarks.find(pa.array([texts[row["row"]] for row in rows])), strict=True):
+        for row, matches in ((row, index.search(texts[row["row"]])) for row in rows):
             hits[row["kind"]] += any(
                 (match.benchmark, match.item) == (row["bench"], row["bench_id"]) for match in matches
             )
@@ -100,8 +177,8 @@ def test_the_published_contamination_is_found_and_boilerplate_is_not(shared):
 
     known = {row["row"] for row in listed if row["source"] == "aime_1983_2023_deepscaler"}
     texts = _problems(shared / "raw" / "aime_1983_2023_deepscaler.jsonl.gz")
-    innocent = pa.array([text for number, text in enumerate(texts) if number not in known])
-    assert sum(bool(matches) for matches in benchmarks.find(innocent)) <= 0.002 * len(innocent)
+    innocent = [text for number, text in enumerate(texts) if number not in known]
+    assert sum(bool(index.search(text)) for text in innocent) <= 0.002 * len(innocent)
 
 
 def _problems(path):

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 
-import pyarrow as pa
+import pytest
 
 from compass.curation import denoise as module
-from compass.curation.denoise import denoise, pack
+from compass.curation.decontamination import Match
+from compass.curation.denoise import denoise, judge, pack, unpack
+from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
 ITEM = (
@@ -14,40 +16,90 @@ ITEM = (
 LINK = "See https://forum.example.org/t/940 for a picture of it."
 
 
-def reasons(table, benchmarks, settings=None):
+def fates(table, benchmarks, settings=None):
+    """Each row's fate in order: `kept`, or reason and evidence."""
     kept, dropped = denoise(table, benchmarks, settings or Denoise())
     fate = dict.fromkeys(kept.column("source_id").to_pylist(), "kept")
     for row in dropped.to_pylist():
+        assert row["stage"] == "denoise"
         fate[row["source_id"]] = (row["reason"], json.loads(row["evidence"]))
-    return [fate[key] for key in sorted(fate)]
+    return [fate[key] for key in sorted(fate, key=int)]
 
 
 def test_clean_noisy_and_contaminated_rows(records):
     rows = records(
         ("What is the sum of 2 and 2?", "4", "web"), (f"What is 2 + 3? {LINK}", "5", "web"), (ITEM, "23", "web")
     )
-    found = reasons(rows, records((ITEM, "23", "bench")))
-    assert found[0] == "kept"
-    assert found[1][0] == "link"
-    assert found[2][0] == "contaminated"
+    clean, noisy, contaminated = fates(rows, records((ITEM, "24", "bench")))
+    assert clean == "kept"
+    assert noisy[0] == "link"
+    assert contaminated[0] == "contaminated"
+    assert (contaminated[1]["answer"], contaminated[1]["item_answer"]) == ("23", "24")
 
 
 def test_a_whole_item_counts_before_noise_and_a_part_after_it(records):
     part = f"Ann and her 5 friends wait. {ITEM} {LINK} Then 4 more of them board a bus that holds 50."
-    found = reasons(records((ITEM, "23", "web"), (part, "3", "web")), records((ITEM, "23", "bench")))
-    assert found[0][0] == "contaminated"
-    assert found[1][0] == "link"
-    assert found[1][1]["also_contaminated"] == "bench:0"
+    whole, noisy = fates(records((f"{ITEM} ([link](#x))", "23", "web"), (part, "3", "web")), records((ITEM, "23", "b")))
+    assert whole[0] == "contaminated"
+    assert noisy[0] == "link"
+    assert noisy[1]["also_contaminated"] == "b:0"
 
 
-def test_worker_processes_change_nothing(records, monkeypatch):
-    rows = records(
-        *[(f"What is the sum of {n} and 2? {LINK if n % 7 == 0 else ''}", str(n + 2), "web") for n in range(60)]
-    )
-    alone = reasons(rows, records())
-    monkeypatch.setattr(module, "ALONE", 10)
+@pytest.mark.parametrize(
+    ("rule", "noisy", "reason"),
+    [
+        ("exact", False, "contaminated"),
+        ("reworded", False, "contaminated"),
+        ("coverage", False, "contaminated"),
+        ("exact", True, "contaminated"),
+        ("reworded", True, "contaminated"),
+        ("coverage", True, "link"),
+    ],
+)
+def test_the_order_of_reasons(rule, noisy, reason):
+    noise = Drop(Reason.LINK, {"text": "x"}) if noisy else None
+    matches = [Match("first", "1", rule, 0.8, "2"), Match("second", "1", "coverage", 0.7, "2")]
+    drop = judge(noise, matches, "2")
+    assert drop.reason == reason
+    if reason == "link":
+        assert drop.evidence == {"text": "x", "also_contaminated": "first:1"}
+
+
+def test_without_a_match_the_filters_decide():
+    noise = Drop(Reason.LINK, {"text": "x"})
+    assert judge(noise, [], "2") is noise
+    assert judge(None, [], "2") is None
+
+
+def test_settings_reach_filters_and_decontamination(records):
+    rows = records((f"What is 2 + 3? {LINK}", "5", "web"), (f"Say: {ITEM}", "23", "web"))
+    settings = Denoise(skip_reasons=["link"], contamination_coverage=1, contamination_similarity=1)
+    assert fates(rows, records((ITEM + " Count well.", "23", "bench")), settings) == ["kept", "kept"]
+    assert [fate[0] for fate in fates(rows, records((ITEM + " Count well.", "23", "bench")))] == [
+        "link",
+        "contaminated",
+    ]
+
+
+def test_batches_change_nothing(records, monkeypatch):
+    rows = records(*[(f"What is the sum of {n} and 2? {LINK if n % 7 == 0 else ''}", "2", "web") for n in range(60)])
+    whole = fates(rows, records())
+    assert sum(fate != "kept" for fate in whole) == 9
     monkeypatch.setattr(module, "BATCH", 7)
-    assert reasons(rows, records()) == alone
+    assert fates(rows, records()) == whole
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(records, monkeypatch):
+    rows = records(*[(f"What is the sum of {n} and 2? {LINK if n % 7 == 0 else ''}", "2", "web") for n in range(60)])
+    alone = fates(rows, records((ITEM, "23", "bench")))
+    monkeypatch.setattr(module, "SMALL", 10)
+    monkeypatch.setattr(module, "BATCH", 7)
+    assert fates(rows, records((ITEM, "23", "bench"))) == alone
+
+
+def test_no_rows(records):
+    assert fates(records(), records((ITEM, "23", "bench"))) == []
 
 
 def test_a_batch_is_sent_without_the_rest_of_its_table(records):
@@ -55,4 +107,4 @@ def test_a_batch_is_sent_without_the_rest_of_its_table(records):
     batch = table.combine_chunks().to_batches(10)[3]
     packed = pack(batch)
     assert len(packed) < 3 * batch.nbytes + 10_000
-    assert pa.ipc.open_stream(packed).read_all().to_pylist() == batch.to_pylist()
+    assert unpack(packed).to_pylist() == batch.to_pylist()

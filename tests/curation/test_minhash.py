@@ -2,59 +2,64 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from datasketch import MinHash, MinHashLSH
+import xxhash
+from datasketch import MinHash
 
-from compass.curation.minhash import as_minhash, band_keys, bands, hash_ngrams, ngrams, permutations, signatures
-from compass.curation.words import split_words
-
-TEXTS = [
-    "Tom has 8 books and buys 3 more. How many books does Tom have?",
-    "short one",
-    "",
-    r"Let \(f(x)=x^2+1\) and \(g(x)=2x\). Compute \(f(g(3))\) — café, π, 芳芳.",
-    " ".join(f"word{number}" for number in range(300)),
-    "a" * 400 + " " + "b" * 200 + " c",  # an n-gram of many SHA-1 blocks
-]
+from compass.curation.minhash import band_keys, bands, hash_ngrams, signatures
 
 
-@pytest.mark.parametrize(("count", "seed", "n"), [(128, 1, 3), (64, 7, 1), (16, 0, 13)])
-def test_signatures_are_datasketchs_own(count, seed, n):
-    words = split_words(TEXTS)
-    made = signatures(*hash_ngrams(words, n), permutations(count, seed))
-    for number in range(len(TEXTS)):
-        peer = MinHash(num_perm=count, seed=seed)
-        peer.update_batch(ngrams(words.of(number), n))
-        assert (made[number] == peer.hashvalues).all()
+def test_ngrams_are_hashed_once_each_in_rising_order():
+    expected = sorted(xxhash.xxh3_64_intdigest(ngram.encode()) for ngram in ("a b", "b c", "é"))
+    assert hash_ngrams(["b c", "a b", "é", "a b"]).tolist() == expected
+    assert hash_ngrams(["a"]).dtype == hash_ngrams([]).dtype == np.uint64
+    assert hash_ngrams([]).size == 0
 
 
-@pytest.mark.parametrize("length", [54, 55, 56, 57, 63, 64, 65, 119, 120, 121])
-def test_sha1_is_right_at_the_edges_of_its_blocks(length):
-    words = split_words(["a" * length])
-    hashes, _ = hash_ngrams(words, 1)
-    from datasketch.hashfunc import sha1_hash64
-
-    assert int(hashes[0]) == sha1_hash64(b"a" * length)
-
-
-def test_signatures_work_in_datasketchs_index():
-    words = split_words([TEXTS[0], TEXTS[0].replace("more", "again"), TEXTS[4]])
-    made = signatures(*hash_ngrams(words, 1), permutations(128, 1))
-    index = MinHashLSH(threshold=0.7, num_perm=128)
-    index.insert("first", as_minhash(made[0], seed=1))
-    assert index.query(as_minhash(made[1], seed=1)) == ["first"]
-    assert index.query(as_minhash(made[2], seed=1)) == []
+def test_signatures_are_datasketchs_of_the_low_halves_of_the_hashes():
+    sets = [hash_ngrams(f"{start + n} x" for n in range(40)) for start in (0, 10)]
+    made = signatures([*sets, np.zeros(0, np.uint64)], permutations=64, seed=7)
+    assert made.shape == (3, 64)
+    for row, hashes in zip(made, sets, strict=False):
+        peer = MinHash(num_perm=64, seed=7, hashfunc=lambda value: value & 0xFFFFFFFF)
+        peer.update_batch(hashes.tolist())
+        assert (row == peer.hashvalues).all()
+    assert (made[2] == np.iinfo(np.uint32).max).all()
+    shared = 30 / 50
+    assert abs((made[0] == made[1]).mean() - shared) < 0.25  # 4 standard deviations of 64 permutations
 
 
-def test_bands_find_the_asked_share_at_the_threshold():
-    for threshold in (0.5, 0.7, 0.8, 0.9):
-        count, rows = bands(threshold, 128, 0.995)
-        assert count * rows <= 128
-        assert 1 - (1 - threshold**rows) ** count >= 0.995
+@pytest.mark.parametrize(
+    ("threshold", "count", "recall", "expected"),
+    [
+        (0.8, 128, 0.995, (21, 6)),
+        (0.5, 128, 0.995, (42, 3)),
+        (0.9, 128, 0.995, (14, 9)),
+        (1.0, 128, 0.995, (1, 128)),
+        (0.5, 2, 0.75, (2, 1)),  # exactly the asked recall
+        (0.1, 4, 0.995, (4, 1)),  # out of reach: the shortest bands
+    ],
+)
+def test_bands_are_the_longest_that_find_the_asked_share(threshold, count, recall, expected):
+    assert bands(threshold, count, recall) == expected
 
 
-def test_texts_of_other_numbers_share_no_band():
-    words = split_words([TEXTS[0], TEXTS[0].replace("8", "9")])
-    made = signatures(*hash_ngrams(words, 3), permutations(128, 1))
-    made[1] = made[0]
-    assert not np.isin(*band_keys(made, words.numbers, 21, 6).T).any()
-    assert np.isin(*band_keys(made, np.zeros(2, np.uint64), 21, 6).T).all()
+def test_texts_share_a_band_when_its_rows_and_their_salt_are_equal():
+    made = np.arange(24, dtype=np.uint32).reshape(2, 12) % 12
+    made[1, 3:6] += 1  # of four bands of three rows the second differs
+    salt = np.array([5, 5], dtype=np.uint64)
+    keys = band_keys(made, salt, 4, 3)
+    assert keys.shape == (4, 2)
+    assert (keys[:, 0] == keys[:, 1]).tolist() == [True, False, True, True]
+    assert len(set(keys[:, 0].tolist())) == 4
+    assert salt.tolist() == [5, 5]
+    other = band_keys(made, np.array([5, 6], dtype=np.uint64), 4, 3)
+    assert not (other[:, 0] == other[:, 1]).any()
+    assert (other[:, 0] == keys[:, 0]).all()
+
+
+@pytest.mark.parametrize("row", range(6))
+def test_every_row_of_a_band_counts(row):
+    made = np.zeros((2, 12), dtype=np.uint32)
+    made[1, 6 + row] = 1
+    keys = band_keys(made, np.zeros(2, np.uint64), 2, 6)
+    assert (keys[:, 0] == keys[:, 1]).tolist() == [True, False]

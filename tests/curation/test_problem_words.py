@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compass.curation.problem_words import jaccard, ngrams, numbers, similarity, tokens, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        (None, ""),
+        ("What is $\\frac{3}{4}$ of 1,200?", "what is frac 3 4 of 1200"),
+        ("99页 café", "99 页 café"),
+        ("Сколько чисел?", "сколько чисел"),
+        # numbers
+        ("3.5 and 3. 5", "3.5 and 3 5"),
+        ("1,000 12,345,678", "1000 12345678"),
+        (r"1{,}000 and 2,\!000", "1000 and 2000"),
+        ("1,2 1,23 1,2345", "1 2 1 23 1 2345"),
+        ("two, TWENTY and thirty or ninety", "2 20 and 30 or 90"),
+        ("three ten one", "3 10 one"),
+        ("x10y", "x 10 y"),
+        # fractions, whose arguments without braces are one digit each
+        (r"\dfrac12 \tfrac 1 2 \cfrac{1}{2}", "frac 1 2 frac 1 2 frac 1 2"),
+        (r"\frac123", "frac 1 2 3"),
+        (r"\frac12 3", "frac 1 2 3"),
+        (r"\frac1{23}", "frac 1 23"),
+        (r"\frac  12", "frac 1 2"),
+        (r"\binom52 \dbinom{5}{2} \tbinom nk", "binom 5 2 binom 5 2 binom nk"),
+        (r"\fractional12", "fractional 12"),
+        # commands
+        (r"\left( 0, 1 \right)", "( 0 1 )"),
+        (r"\text{km} \mathbb{R} \quad \ldots", "km r"),
+        (r"\sin x \Delta", "sin x delta"),
+        (r"a\,b\;c\\d\ e", "a b c d e"),
+        (r"\{1\} \|v\| 5\%", "{ 1 } | v | 5 %"),
+        (r"\(x\) \[y\] \!z \-w", "x y z w"),
+        (r"\1 \é", ""),
+        ("\\", ""),
+        # operators
+        (r"a \cdot b \times c \ast d", "a * b * c * d"),
+        (r"x \le 3 \leqslant 4 \lt 5", "x < 3 < 4 < 5"),
+        (r"x \ge 3 \geqq 4 \gt 5", "x > 3 > 4 > 5"),
+        (r"6 \div 3 \mid x \vert y", "6 / 3 | x | y"),
+        ("x+1=(y*2)/[3^4]", "x + 1 = ( y * 2 ) / [ 3 ^ 4 ]"),
+        ("n! < 5 > 3 | 7%", "n ! < 5 > 3 | 7 %"),
+        ("{a}_b: c; $d$ & e?", "a b c d e"),
+        # minus signs and hyphens
+        ("x - 1", "x - 1"),
+        ("3-4", "3 - 4"),
+        ("a 9-kilometer walk", "a 9 kilometer walk"),
+        ("x- axis", "x axis"),
+        ("x-y", "x - y"),
+        ("the $-3$", "the 3"),
+        ("ab - 3", "ab 3"),
+        ("a - 3", "a - 3"),
+        (r"\sin -3", "sin - 3"),
+        ("12-3", "12 - 3"),
+        ("two - 3", "2 3"),
+        ("(-3", "( - 3"),
+        # quotes
+        ("f'(x)", "f ' ( x )"),
+        ("f''(x)", "f ' ( x )"),
+        ("Tom's 'dog'", "tom s dog '"),
+        ("3'", "3"),
+        # other alphabets' forms
+        ("１２ x² π≤∞ 5−3 a×b Tom’s ½", "12 x ^ 2 pi < infty 5 - 3 a * b tom s 1 2"),
+        ("√2 ≠ 3 ÷ 4", "sqrt 2 ! = 3 / 4"),
+        ("a — b … c", "a - b c"),
+        ("，。「三」", "三"),
+        ("\u07ff\u0800", "\u07ff \u0800"),
+    ],
+)  # fmt: skip
+def test_tokens(text, expected):
+    assert tokens(text) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Find $x^{10}$.", r"find \( x^10 \)"),
+        (r"\pi r^2", "π r²"),
+        ("x − 1", "x - 1"),
+        ("芳芳有３页", "芳芳有3页"),
+    ],
+)
+def test_markup_does_not_make_another_problem(one, other):
+    assert tokens(one) == tokens(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x + 1", "x - 1"),
+        (r"\frac{1}{23}", r"\frac{12}{3}"),
+        ("[0, 1)", "(0, 1)"),
+        ("3.5", "35"),
+        ("n!", "n"),
+        ("f'(x)", "f(x)"),
+        ("x < 3", "x > 3"),
+        ("芳芳有3页", "芳芳有4页"),
+    ],
+)
+def test_mathematics_makes_another_problem(one, other):
+    assert tokens(one) != tokens(other)
+
+
+def test_words_are_tokens_without_operators():
+    assert words(tokens("f'(x) = \\{x + 1\\} - 2/3 * [4]^5 | 6% < n! > 7")) == [
+        "f",
+        "x",
+        "x",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "n",
+        "7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("add 3 to 4", "3 4"),
+        ("take three and then 4", "3 4"),
+        ("x^2 + y - 1 = n! < 5 > 6 * 7 / 8", "^ 2 + - 1 ! < 5 > 6 7 8"),
+        ("the smallest even or the greatest odd", "minimum even maximum odd"),
+        (r"\sin 3 + cosine 4", "sin 3 + cos 4"),
+        ("a hexagon, a third of the mean", "hexagon third mean"),
+        ("the average of all", "mean"),
+        ("no figure at all", ""),
+    ],
+)
+def test_numbers_are_numbers_signs_and_deciding_words(text, expected):
+    assert numbers(tokens(text)) == expected.split()
+
+
+def test_ngrams():
+    assert ngrams(["a", "b", "c", "d"], 3) == ["a b c", "b c d"]
+    assert ngrams(["a", "b", "c"], 3) == ["a b c"]
+    assert ngrams(["a", "b"], 3) == ["a b"]
+    assert ngrams([], 3) == []
+    assert ngrams(["a", "b"], 1) == ["a", "b"]
+
+
+def test_jaccard():
+    assert jaccard({"a", "b"}, {"b", "c"}) == 1 / 3
+    assert jaccard({"a"}, {"a"}) == 1
+    assert jaccard({"a"}, set()) == jaccard(set(), {"a"}) == jaccard(set(), set()) == 0
+
+
+def test_similarity_is_of_word_ngrams():
+    assert similarity("a b c d.", "A, b, c + e", 2) == 2 / 4
+    assert similarity("a b c d", "a b c e", 3) == 1 / 3
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_read(text):
+    read = tokens(text)
+    assert all(read)
+    assert len(words(read)) <= len(read)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_case_is_no_difference(text):
+    assert tokens(text.upper()) == tokens(text.lower())
