@@ -1,0 +1,175 @@
+"""What an RL stage reads, names and writes around the training itself, which is replaced here."""
+
+import dataclasses
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from transformers import AutoTokenizer
+
+from compass.errors import UserError
+from compass.records import table, write_records
+from compass.settings import Settings, load_settings
+from stages import rl
+
+PROFILE = (Path(__file__).parents[2] / "profiles/tiny.yaml").read_text()
+METRICS = [
+    {"critic/score/mean": score, "response_length/mean": length, "timing_s/step": seconds}
+    for score, length, seconds in ((-0.5, 20.0, 9.0), (0.0, 30.0, 1.0), (0.25, 40.0, 5.0), (0.5, 50.0, 3.0))
+]
+
+
+class Tokenizer:
+    """A token a word."""
+
+    def apply_chat_template(self, messages, *, add_generation_prompt, tokenize, return_dict):
+        return messages[-1]["content"].split()
+
+
+class Training:
+    """Stands for training and export; `paths` are those of the last run."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.exported: list[tuple] = []
+        self.optimizers: list[tuple] = []
+        self.metrics = METRICS
+        monkeypatch.setattr(rl, "train", self.train)
+        monkeypatch.setattr(rl, "export_model", lambda *given, **options: self.exported.append((*given, options)))
+        monkeypatch.setattr(rl, "start_from_optimizer", lambda *given: self.optimizers.append(given))
+        monkeypatch.setattr(rl, "write_curves", lambda metrics, path: path.write_text(str(len(metrics))))
+        monkeypatch.setattr(rl, "write_rewards", lambda lines, path: pa.table({"used": [True, True, False, True]}))
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda path: Tokenizer())
+
+    def train(self, stage, ours, paths, *, seed):
+        self.stage, self.seed, self.paths = stage, seed, paths
+        paths.work.mkdir(parents=True)
+        return self.metrics
+
+
+@pytest.fixture
+def training(monkeypatch: pytest.MonkeyPatch) -> Training:
+    return Training(monkeypatch)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for model in ("base", "rl-1"):
+        (tmp_path / "models" / model).mkdir(parents=True)
+        (tmp_path / "models" / model / "config.json").write_text("{}")
+    write(tmp_path, [(0.5, "rl-1"), (0.5, "rl-1,rl-2"), (1.0, "rl-2"), (None, "rl-1")])
+    return tmp_path
+
+
+def write(root: Path, problems: list[tuple[float | None, str | None]]) -> None:
+    rows = [
+        {
+            "id": str(n),
+            "source": "s",
+            "problem": "1 + 1",
+            "answer": "2",
+            "level": 1,
+            "solve_rate": rate,
+            "stages": stages,
+        }
+        for n, (rate, stages) in enumerate(problems)
+    ]
+    write_records(root / "data/curriculum/kept.parquet", table(rows))
+
+
+def settings(root: Path, **changes: str) -> Settings:
+    """The tiny profile with `name: value` replaced."""
+    text = PROFILE
+    for name, value in changes.items():
+        (line,) = [line for line in text.splitlines() if line.strip().startswith(f"{name}:")][:1]
+        text = text.replace(line, line[: line.index(":")] + f": {value}", 1)
+    path = root / "params.yaml"
+    path.write_text(text)
+    return load_settings(path)
+
+
+def test_a_stage_trains_its_problems_from_its_model_and_hands_on_what_it_trained(
+    training: Training, root: Path
+) -> None:
+    summary = rl.run(settings(root), "rl-1", root)
+    assert (training.stage, training.seed) == ("rl-1", 0)
+    assert training.paths.work.parent == root / "work/rl-1"
+    rows = pq.read_table(root / "work/rl-1/train.parquet").to_pylist()
+    assert [row["extra_info"]["id"] for row in rows] == ["0", "1", "3"]
+    (checkpoint, start, out, options) = training.exported[0]
+    assert checkpoint == training.paths.checkpoints / "global_step_20"
+    assert (start, out, options) == (root / "models/base", root / "models/rl-1", {"keep_optimizer": False})
+    assert training.optimizers == []
+    assert (root / "data/rl-1/steps.csv").read_text() == "4"
+    assert not training.paths.work.exists()
+    mixed = 1 - 2 * 0.5**8  # of groups of 8 at a solve rate of one half
+    assert summary.metrics.pop("mixed_groups_predicted") == pytest.approx(mixed)
+    assert summary.stage == "rl-1"
+    assert summary.metrics == {
+        "problems": 3,
+        "too_long": 0,
+        "steps": 20,
+        "groups_used": 0.75,
+        "reward_first": -0.5,
+        "reward_last": 0.5,
+        "response_tokens_first": 20.0,
+        "response_tokens_last": 50.0,
+        "seconds_per_step": 5.0,
+    }
+
+
+def test_problems_that_were_not_graded_predict_nothing(training: Training, root: Path) -> None:
+    write(root, [(None, "rl-1"), (0.5, "rl-2"), (0.5, None)])
+    assert rl.run(settings(root), "rl-1", root).metrics["mixed_groups_predicted"] is None
+
+
+def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(training: Training, root: Path) -> None:
+    write(root, [(1.0, "rl-1")])
+    with pytest.raises(UserError, match=r"rl-1: only .* of groups are expected to hold both"):
+        rl.run(settings(root, max_generation_batches="1"), "rl-1", root)
+    assert training.exported == []
+    rl.run(settings(root, max_generation_batches="1", dynamic_sampling="false"), "rl-1", root)
+    assert len(training.exported) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({}, True),
+        ({"save_every": "7"}, True),
+        ({"micro_batch_size": "32"}, True),
+        ({"clip_high": "0.3"}, False),
+        ({"seed": "1"}, False),
+    ],
+)
+def test_work_is_taken_up_again_where_nothing_that_decides_its_course_has_changed(
+    training: Training, root: Path, changes: dict[str, str], same: bool
+) -> None:
+    rl.run(settings(root), "rl-1", root)
+    first = training.paths.work
+    rl.run(settings(root, **changes), "rl-1", root)
+    assert (training.paths.work == first) is same
+    assert len(first.name) == 16
+
+
+def test_other_problems_or_weights_are_another_course(training: Training, root: Path) -> None:
+    courses = []
+    for change in (None, "problems", "weights"):
+        if change == "problems":
+            write(root, [(0.5, "rl-1")])
+        if change == "weights":
+            (root / "models/base/model.safetensors").write_bytes(b"other")
+        rl.run(settings(root), "rl-1", root)
+        courses.append(training.paths.work.name)
+    assert len(set(courses)) == 3
+
+
+def test_paths_are_whole_wherever_the_trainer_runs(
+    training: Training, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    rl.run(settings(root), "rl-2", Path())
+    paths = [value for value in dataclasses.asdict(training.paths).values() if isinstance(value, Path)]
+    assert len(paths) >= 3
+    assert all(path.is_absolute() for path in paths)
+    assert root / "models/rl-1" in paths
