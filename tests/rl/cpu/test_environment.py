@@ -10,6 +10,7 @@ NEEDED = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "RAY_worker_niceness": "0",
+    "TORCH_COMPILE_DISABLE": "1",
 }
 
 

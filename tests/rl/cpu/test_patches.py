@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.distributed
 
-from compass.rl.cpu import patches
+from compass.rl.cpu import gumbel, patches
 
 
 def test_verl_learns_of_the_cpu(library: Any) -> None:
@@ -75,10 +75,16 @@ def test_linear_layers_read_their_live_parameter(library: Any) -> None:
         assert layer.cpu_linear(x, layer.weight, layer.bias).tolist() == [[7.0, 7.0]]
 
 
+def test_vllm_draws_tokens_by_gumbel_noise(library: Any) -> None:
+    sampler = library("vllm.v1.sample.ops.topk_topp_sampler", compiled_random_sample="wants a compiler")
+    patches.draw_by_gumbel_noise()
+    assert sampler.compiled_random_sample is gumbel.sample
+
+
 def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
     made = []
     names = ("register_platform", "accept_gloo_twice", "name_vllm_cpu", "take_log_probabilities_in_blocks")
-    for name in (*names, "keep_plain_weights"):
+    for name in (*names, "keep_plain_weights", "draw_by_gumbel_noise"):
         monkeypatch.setattr(patches, name, lambda name=name: made.append(name))
     load("compass.rl.cpu.plugin")
     assert made == list(names)

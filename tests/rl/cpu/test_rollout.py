@@ -1,4 +1,4 @@
-"""vLLM's worker has plain weights before it loads a model. verl's extension is a stand-in."""
+"""vLLM's worker has plain weights, and draws that need no compiler, before it loads a model. verl's extension is a stand-in."""
 
 from typing import Any
 
@@ -17,13 +17,14 @@ def test_making_the_worker_patches_vllm_and_importing_it_does_not(
     monkeypatch: pytest.MonkeyPatch, library: Any, load: Any
 ) -> None:
     patched = []
-    monkeypatch.setattr(patches, "keep_plain_weights", lambda: patched.append(True))
+    for name in ("keep_plain_weights", "draw_by_gumbel_noise"):
+        monkeypatch.setattr(patches, name, lambda name=name: patched.append(name))
     library("verl.workers.rollout.vllm_rollout.utils", vLLMColocateWorkerExtension=Extension)
     rollout = load("compass.rl.cpu.rollout")
     assert patched == []
 
     class Worker(rollout.CpuRolloutWorker):  # as vLLM adds the extension to its worker's bases
         def __init__(self, vllm_config: str) -> None:
-            assert patched == [True]
+            assert patched == ["keep_plain_weights", "draw_by_gumbel_noise"]
 
     assert isinstance(Worker(vllm_config="config"), Extension)
