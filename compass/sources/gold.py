@@ -65,7 +65,7 @@ def _from_text(text: str) -> str:
         return from_solution(text)
     if "\\boxed" in text or "\\fbox" in text:
         return last_boxed(text) or text
-    if text.startswith('["') and text.endswith('"]'):
+    if text.startswith('["'):
         return _from_json_list(text)
     return text
 

@@ -66,7 +66,9 @@ class LLM:
             SimpleNamespace(index=index, token_ids=prompt[: index + 1], finish_reason="stop")
             for index in range(parameters.n)
         ]
-        if not self.half:
+        if self.half:
+            choices = choices[:0]
+        else:
             self.waiting.pop()
         return [SimpleNamespace(finished=not self.half, request_id=str(number), outputs=choices)]
 

@@ -61,6 +61,15 @@ def test_every_entry_has_a_licence_and_a_description():
         assert known.source.path or known.source.revision, name
 
 
+def test_the_page_on_sources_lists_the_registry():
+    page = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
+    for name, known in REGISTRY.items():
+        source = known.source
+        hub = f"`{source.hub}`" + (f", `{source.subset}`" if source.subset else "")
+        where = hub if source.hub else f"file `{Path(source.path).name}`"
+        assert f"\n| `{name}` | {where} | {known.rows:,} | {source.licence} | {known.about} |\n" in page
+
+
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(SourceError, match=r"there are numina-1\.5, numina-cot"):
         find("numina-2")

@@ -145,6 +145,34 @@ def test_more_planted_rows_than_there_are_originals_names_the_setting(tmp_path):
         generate(few, seed=0, folder=tmp_path / "generated")
 
 
+def test_each_source_has_a_shape_of_its_own(world):
+    first = json.loads(gzip.decompress((world / "tiny-chat.jsonl.gz").read_bytes()).splitlines()[0])
+    problem, answer = first["prompt"][0]["content"], first["reward_model"]["ground_truth"]
+    assert first == {
+        "data_source": "tiny-chat",
+        "prompt": [{"role": "user", "content": problem}],
+        "ability": "math",
+        "reward_model": {"style": "rule", "ground_truth": answer},
+        "extra_info": {"index": 0, "split": "train"},
+    }
+    assert pq.read_schema(world / "tiny-solutions.parquet").names == ["id", "problem", "solution"]
+    assert (world / "tiny-gsm.csv").read_text(encoding="utf-8").startswith("id,question,answer\n0,")
+
+
+@pytest.mark.parametrize(("second", "drawn"), [("a b c d e g", False), ("a b c d h g", True)])
+def test_problems_with_the_same_numbers_are_less_similar_than_the_limit(monkeypatch, second, drawn):
+    step = Step(3, "add", 2, 5)  # of "a b c d e f" the first has three of five trigrams in common
+    texts = iter(["a b c d e f", second])
+    monkeypatch.setattr("compass.sources.tiny.draw_problem", lambda *_, **__: Problem("tank", (step,), (next(texts),)))
+    pool = DistinctProblems(random.Random(0), attempts=1)
+    pool.draw(1, held_out=False, setting="x")
+    if drawn:
+        assert pool.draw(1, held_out=False, setting="x").text == second
+    else:
+        with pytest.raises(GeneratorError, match="no further distinct problem of level 1 in 1 draws"):
+            pool.draw(1, held_out=False, setting="x")
+
+
 def test_running_out_of_distinct_problems_names_the_setting():
     pool = DistinctProblems(random.Random(0), attempts=1)
     with pytest.raises(GeneratorError, match=r"collect\.generate\.benchmark_per_level.*level 1"):
