@@ -152,8 +152,11 @@ class CoverageMap:
             settings = data / "rc"
             settings.write_text(COVERAGE.format(sources=",".join(PACKAGES), data=data / "data"))
             begun = time.monotonic()
-            outcome, last = copy.test([test], 1200, ("-m", "coverage", "run", f"--rcfile={settings}"))
-            if outcome != "passed":
+            for _ in range(2):  # once more where a busy machine was too slow for a test with a deadline
+                outcome, last = copy.test([test], 1200, ("-m", "coverage", "run", f"--rcfile={settings}"))
+                if outcome == "passed":
+                    break
+            else:
                 sys.exit(f"{test} does not pass on unchanged code: {last}")
             runs = _functions_run(data, copy.root)
             entry = {"digest": digests[test], "seconds": time.monotonic() - begun, "runs": runs}
