@@ -7,7 +7,7 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends bash git libnuma1 make \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /compass
-# The environment before the sources: an edit of the code does not install it anew.
+# The environment before the sources: an edit of the code does not install it again.
 COPY Makefile pyproject.toml README.md LICENSE ./
 COPY requirements requirements
 RUN mkdir compass stages flows && touch compass/__init__.py stages/__init__.py flows/__init__.py

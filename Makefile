@@ -1,4 +1,4 @@
-# Every habit of the project is a rule here; `make help` lists them.
+# Every command of the project is a rule here; `make help` lists them.
 DEVICE ?= cpu
 PORT ?= 5000
 BIN := .venv/bin
@@ -19,7 +19,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DEFAULT_GOAL := help
 .PHONY: help setup check pipeline table test test-fast mutation lint format ui deps lock clean distclean
 
-help:  ## list these rules
+help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
 
 $(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
@@ -45,7 +45,7 @@ test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile
 test-fast: $(READY)  ## the tests that start neither vLLM nor verl
 	@$(FAST_TESTS)
 
-# One process a core, a file's tests in one process: they share what is costly to make.
+# One process per core, a file's tests in one process: they share what is costly to make.
 FAST_TESTS := $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
 
 mutation: $(READY)  ## change small things in the code and see whether the tests notice (ARGS="--help")
@@ -55,7 +55,7 @@ lint: $(READY)  ## check style and formatting
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-format: $(READY)  ## format and mend what ruff can
+format: $(READY)  ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -65,7 +65,7 @@ ui: $(READY)  ## MLflow's pages on http://127.0.0.1:PORT
 deps: $(READY)  ## write into dvc.yaml which files each stage imports
 	@$(BIN)/python -m stages._deps
 
-lock: $(READY)  ## resolve requirements/*.in anew into the locks
+lock: $(READY)  ## resolve requirements/*.in again into the lock files
 	@$(BIN)/uv pip compile -q requirements/cpu.in --override requirements/cpu.overrides -o requirements/cpu.txt \
 	  $(LOCK_OPTIONS) $(if $(COMPASS_WHEELS),--find-links $(COMPASS_WHEELS),--index https://download.pytorch.org/whl/cpu)
 	@$(BIN)/uv pip compile -q requirements/gpu.in -o requirements/gpu.txt $(LOCK_OPTIONS)

@@ -104,7 +104,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--golds", type=Path, help="JSON lines with `gold`: published answers to mutate")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=50.0, help="milliseconds a pair")
+    parser.add_argument("--limit", type=float, default=50.0, help="milliseconds per pair")
     parser.add_argument("--memory", type=float, default=500.0, help="MB of this process and its children")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from compass.errors import UserError
 
 COMMANDS = {
-    "profile": ("compass.commands.profile", "put a complete parameter set in force, compare two, list them"),
+    "profile": ("compass.commands.profile", "switch to a complete parameter set, compare two, list them"),
     "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
     "curate": ("compass.commands.curate", "run the data stages alone on any files"),
-    "why": ("compass.commands.why", "one problem's whole story, by its id or its text"),
+    "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
     "card": ("compass.commands.card", "the data card of a curated set"),
     "rl": ("compass.commands.rl", "show what an RL stage would run with"),

@@ -1,4 +1,4 @@
-"""How a problem becomes a chat prompt: one place for grading, RL and evaluation, so that all three ask alike."""
+"""How a problem becomes a chat prompt: the same for grading, RL and evaluation."""
 
 from __future__ import annotations
 

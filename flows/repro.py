@@ -33,7 +33,7 @@ def dvc_command(target: str | None, *, single: bool = False, parameters: Mapping
     """The `dvc` call that brings `target` (a stage; None for all) up to date.
 
     With `parameters` (`{"evaluate.samples": 4}`) it is an experiment, so that the values are recorded where DVC looks
-    for them, in `params.yaml`, and never act in secret. `single` runs the stage without those it depends on.
+    for them, in `params.yaml`, and are always visible. `single` runs the stage without those it depends on.
 
     Raises:
         ValueError: a parameter's name is not one, or its value has no form on DVC's command line.

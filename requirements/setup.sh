@@ -91,7 +91,7 @@ if [[ $torch == *+cpu ]] && ! .venv/bin/python -c "from importlib.metadata impor
             --python .venv/bin/python --no-deps --default-index "$torch_index" "torch==$torch"; then
         :
     else
-        say "no CPU build of torch at hand and PyTorch's index is not reachable: installing ${torch%+cpu} with CUDA from PyPI (several GB)"
+        say "no CPU build of torch found and PyTorch's index is not reachable: installing ${torch%+cpu} with CUDA from PyPI (several GB)"
         install "torch==${torch%+cpu}"
     fi
 fi

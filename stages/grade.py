@@ -4,7 +4,7 @@
 
 Reads `data/denoise/kept.parquet`; writes `data/grade/kept.parquet` with `n_rollouts`, `solve_rate` and `level`,
 `dropped.parquet` (grading drops nothing) and `rollouts.parquet` (id, sample, answer, correct, boxed, tokens, finish_reason,
-response). Sampling that was stopped goes on from `work/grade`.
+response). Sampling that was stopped continues from `work/grade`.
 """
 
 from __future__ import annotations

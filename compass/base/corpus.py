@@ -1,8 +1,8 @@
-"""What the tiny policy is pre-trained on: generated problems, worked with care, and then solved with mixed habits.
+"""What the tiny policy is pre-trained on: generated problems, worked out with care at first, then with a mix of habits.
 
-The report starts from a model that can solve many problems among several samples and few at the first try. The corpus
-makes such a policy on purpose: having learnt to work problems out, it is taught that most people guess and some slip.
-Writing the steps out pays, and it is the rarer habit, so there is something for RL to find.
+The report starts from a model that solves many problems in one of several samples, but few at the first try. The corpus
+makes such a policy on purpose. First it teaches to write out the steps; then it shows solutions of which most are guesses
+and some have errors. Writing out the steps works better and is rarer, so RL has something to find.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LARGEST_SLIP = 3
 
 
 def worked(*, seed: int) -> Iterator[tuple[str, str]]:
-    """Endless (problem, worked solution) pairs, all right; never a chain of operations that a benchmark holds."""
+    """Endless (problem, worked solution) pairs, all correct; never a chain of operations that a benchmark contains."""
     rng = random.Random(f"tiny-worked/{seed}")
     while True:
         problem = draw_problem(rng, rng.choice(LEVELS), held_out=False)
@@ -51,13 +51,13 @@ def guess(rng: random.Random, problem: Problem, error: float) -> str:
 
 
 def sloppy(rng: random.Random, problem: Problem, error: float) -> str:
-    """A worked solution in which each result slips with chance `error`, and the rest goes on from there."""
+    """A worked solution in which each result is wrong with chance `error`; the next steps continue from it."""
     total = problem.steps[0].before
     equations = []
     for step in problem.steps:
         after = apply(step.kind, total, step.operand)
         if after is None:
-            # A slip made the division impossible, or the total too large: go on as if nothing had happened.
+            # A slip made the division impossible, or the total too large: continue as if nothing had happened.
             total, after = step.before, step.after
         if rng.random() < error:
             after = _slip(rng, after)

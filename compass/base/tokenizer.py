@@ -1,6 +1,6 @@
 """The tiny policy's tokenizer: a small byte-level BPE in Qwen2's form.
 
-`AutoTokenizer` replaces the saved pre-tokenizer of a folder whose `model_type` is qwen2 by Qwen2's own, without a word.
+`AutoTokenizer` replaces the saved pre-tokenizer of a folder whose `model_type` is qwen2 by Qwen2's own, silently.
 The BPE is therefore trained with that very pre-tokenizer (digits stand alone, words keep their leading blank), and
 `train_tokenizer` checks that a reloaded tokenizer gives the same ids.
 """

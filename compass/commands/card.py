@@ -1,4 +1,4 @@
-"""`compass card`: the data card of a pipeline's data or of a folder of `compass curate`; and, when asked, the way to a hub.
+"""`compass card`: the data card of a pipeline's data or of a folder of `compass curate`; and its upload to the Hugging Face hub.
 
     compass card                                        data/ of the pipeline, into reports/card
     compass card --data curated --push owner/name       a finished curate folder, published as a dataset

@@ -1,4 +1,4 @@
-"""`compass why ID|TEXT`: one problem's whole story, by its id or by its pasted text."""
+"""`compass why ID|TEXT`: the history of one problem, by its id or by its pasted text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which problems are the same: exact duplicates by a hash of their tokens, near-duplicates by MinHash LSH.
 
-1. Texts with equal tokens (`problem_words.py`) are exact duplicates; one of each goes on.
+1. Texts with equal tokens (`problem_words.py`) are exact duplicates; one of each is looked at further.
 2. MinHash signatures of word n-grams, cut into bands; texts that share a band are candidates. With `numbers_must_match`
    a band's key holds the text's numbers too: problems that differ in a number never meet.
 3. A candidate pair whose exact Jaccard similarity reaches the threshold is joined (union-find).

@@ -1,7 +1,7 @@
 """MinHash signatures of n-gram sets by datasketch, and the bands in which similar signatures meet.
 
 n-grams are hashed once, by xxHash, for the signatures and for the exact comparison of sets. datasketch's own index is
-not used: it holds a Python set per band and row, several kilobytes a row, where an array of keys takes 8 bytes per band.
+not used: it holds a Python set per band and row, several kilobytes per row, where an array of keys takes 8 bytes per band.
 """
 
 from __future__ import annotations

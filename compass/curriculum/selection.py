@@ -2,7 +2,7 @@
 
 The rule: a stage takes of each level its share of `problems`, first those that no earlier stage took, in the order of a
 seeded hash of their id. What a level lacks comes from the nearest level with problems left, the easier of two equally
-near; only levels of the stage's mix and levels next to one of them give. What is missing then stays missing.
+near; only levels of the stage's mix and levels next to one of them give. A set that is still short stays short.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def source_levels(sources: Sequence[str], published: Sequence[str | None]) -> list[int | None]:
     """Levels 1-5 from what sources publish, None where nothing can be read.
 
-    A source whose difficulties are all whole numbers from 1 to 5 is taken at its word ("Level 3" is 3). Any other
+    A source whose difficulties are all whole numbers from 1 to 5 is taken as it is ("Level 3" is 3). Any other
     scale (AIME's 2.0-7.5, HARP's 6-9) is ranked within its source into five parts of about equal size; equal
     difficulties share a level, that of the middle one.
 

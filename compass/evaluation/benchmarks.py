@@ -16,7 +16,7 @@ def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: i
     Args:
         items: `RECORD` rows of all benchmarks; `source` is the benchmark's name.
         names: the benchmarks of the settings, in the order in which results are shown.
-        max_problems: draw so many of each, by a seeded hash; 0 takes all.
+        max_problems: at most so many of each, drawn by a seeded hash; 0 takes all.
         seed: of the draw.
 
     Raises:

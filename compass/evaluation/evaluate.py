@@ -57,7 +57,7 @@ def evaluate_model(
 
 
 def summarise(samples: pa.Table, *, resamples: int, seed: int) -> dict[str, dict[str, dict[str, Any]]]:
-    """Scores by model and benchmark, with an `average` a model and, for models beside `base`, the gain over it.
+    """Scores by model and benchmark, with an `average` per model and, for every model but `base`, the gain over `base`.
 
     Args:
         samples: rows of `COLUMNS`; the same benchmarks and problems for every model.

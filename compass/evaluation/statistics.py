@@ -1,7 +1,7 @@
 """95% intervals of accuracies and of differences between models. Problems, not samples, are the independent units.
 
 An accuracy's interval is Wilson's with an effective sample size, because neither the normal interval nor the bootstrap
-says anything at 0% and 100%, and both cover too seldom near them (docs/evaluation.md has the figures). An average over
+says anything at 0% and 100%, and both miss the true value too often near them (docs/evaluation.md has the figures). An average over
 benchmarks combines their intervals by MOVER. A difference is paired: the same problems, resampled together.
 """
 
@@ -23,11 +23,11 @@ def accuracy_interval(shares: Sequence[float], samples: int) -> Interval:
 
     Wilson's score interval with n = p(1-p) / variance of the mean, between the number of problems (samples of a problem all
     agree) and problems x samples (they are independent). The variance over problems is estimated as if one solved and
-    one unsolved problem had been seen too, so that it is never nothing; the quantile is Student's.
+    one unsolved problem had been seen too, so that it is never zero; the quantile is Student's.
 
     Args:
         shares: each problem's share of right samples, 0..1.
-        samples: samples a problem.
+        samples: samples per problem.
 
     Raises:
         ValueError: no problem.

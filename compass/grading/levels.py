@@ -1,6 +1,6 @@
 """Levels 1 (easy) to 5 (hard) from solve rates.
 
-Two rules. `thresholds`: by the solve rate alone, so that a level means the same in every data set. `quantiles`: five
+Two rules. `thresholds`: by the solve rate alone, so that a level means the same in every dataset. `quantiles`: five
 levels of about equal size by rank, so that every level has problems however strong the grader is. A few rollouts give
 few distinct solve rates; within one solve rate quantiles rank the problem with the longer mean response as harder, and
 problems that agree in both by id.

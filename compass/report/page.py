@@ -79,7 +79,7 @@ def _funnel(results: Results) -> str:
         [counts.stage, counts.read, counts.kept, counts.read - counts.kept, counts.reasons()]
         for counts in results.counts
     ]
-    note = "Rows each stage read, kept and dropped. `compass why ID` tells one problem's story."
+    note = "Rows each stage read, kept and dropped. `compass why ID` shows the history of one problem."
     head = ["stage", "read", "kept", "dropped", "reasons"]
     return section("Data", note, funnel_figure(results.counts), table(head, rows))
 

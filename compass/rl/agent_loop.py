@@ -1,4 +1,4 @@
-"""One prompt, one response, scored where it is made: verl's agent loop without its cost a response.
+"""One prompt, one response, scored where it is made: verl's agent loop without its cost per response.
 
 verl's loop resolves its class by hydra and sends every response to a reward actor, which costs more processor time than
 sampling from a small policy does. Here

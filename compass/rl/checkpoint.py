@@ -47,9 +47,9 @@ def export_model(checkpoint: Path, start: Path, model: Path, *, keep_optimizer: 
 
 
 def start_from_optimizer(model: Path, checkpoints: Path) -> None:
-    """Lay a model's kept training state down as the checkpoint of iteration 0, from which verl goes on.
+    """Write a model's kept training state as the checkpoint of iteration 0, from which verl continues.
 
-    Does nothing when there is a checkpoint already: an interrupted stage goes on from its own.
+    Does nothing when there is a checkpoint already: an interrupted stage continues from its own.
     """
     tracker = checkpoints / TRACKER
     if tracker.exists():

@@ -1,8 +1,8 @@
 """Why a training run ended: the first cause in its log.
 
-An RL stage is some ten processes that log into one file, and a process that dies takes the others with it: each then
-reports, with a traceback of its own, that it waited for something that never came. What to mend is told once, by the
-process that died first, hundreds of lines before the end.
+An RL stage runs about ten processes that log into one file. When one of them dies, the others end too, and each reports,
+with its own traceback, that it waited for something that never came. The cause is reported once, by the process that
+died first, hundreds of lines before the end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """verl's metrics of an RL stage: taken over while it runs, kept across a restart, and written as curves at its end.
 
-verl writes `metrics.live.jsonl` and starts it anew with every process; the stage's own `metrics.jsonl` holds each iteration
+verl writes `metrics.live.jsonl` and starts a new one with every process; the stage's own `metrics.jsonl` holds each iteration
 up to the last checkpoint once.
 """
 

@@ -1,1 +1,1 @@
-"""Sampling responses from a model with vLLM: the offline engine, and work that goes on where it was stopped."""
+"""Sampling responses from a model with vLLM: the offline engine, and runs that continue where they were stopped."""

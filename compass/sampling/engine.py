@@ -6,7 +6,7 @@
 Start-up is kept short: on CPU the engine runs inside this process (no second import of torch and vLLM) and the model's
 class is inspected here, not in a subprocess, so that a further model in the same process costs about a second. Every
 engine reads its weights from disk: the CPU backend repacks linear weights, so that weights exchanged in place may be
-ignored in silence.
+ignored silently.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Engine:
 
         Args:
             problems: id to text.
-            n: samples a problem; 0 for the greedy response alone.
+            n: samples per problem; 0 for the greedy response alone.
             greedy: also decode greedily; that response has `sample` 0 and `greedy` set.
             seed: the run's seed.
             progress: told of finished responses.
@@ -117,7 +117,7 @@ class Engine:
         room = self.sampling.max_model_len - self.sampling.max_tokens
         fitting = [name for name, tokens in prompts.items() if len(tokens) <= room]
         responses: dict[str, list[Response]] = {name: [] for name in problems}
-        # Samples and greedy responses are decoded apart: vLLM's CPU sampler ignores the seeds of a batch in which some
+        # Samples and greedy responses are decoded separately: vLLM's CPU sampler ignores the seeds of a batch in which some
         # request has none, and greedy requests have none.
         for is_greedy in [False] * (n > 0) + [True] * greedy:
             parameters = [self._parameters(n, is_greedy, request_seed(seed, name)) for name in fitting]
@@ -147,7 +147,7 @@ class Engine:
         cleanup_dist_env_and_memory()
 
     def _run(self, prompts: list[list[int]], parameters: list[Any], progress: SamplingProgress | None) -> list[Any]:
-        """One finished output a prompt, in the order of the prompts."""
+        """One finished output per prompt, in the order of the prompts."""
         if not prompts:
             return []
         self._llm.enqueue([{"prompt_token_ids": tokens} for tokens in prompts], parameters, use_tqdm=False)

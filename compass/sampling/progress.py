@@ -1,4 +1,4 @@
-"""Progress of sampling: a bar with time left and tokens per second, or a line now and then where nobody watches a terminal."""
+"""Progress of sampling: a bar with time left and tokens per second, or a line now and then if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SamplingProgress:
     """Counts finished responses and their tokens while they come in; used as a context manager."""
 
     def __init__(self, what: str, *, total: int, done: int = 0, console: Console | None = None) -> None:
-        """`total` responses of `what` are wanted and `done` of them were there already."""
+        """`total` responses of `what` are wanted; an earlier run left `done` of them."""
         self._console = console or Console(stderr=True)
         self._what, self._total, self._resumed, self._done = what, total, done, done
         self._tokens = 0

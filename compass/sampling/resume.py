@@ -1,4 +1,4 @@
-"""Sampling that goes on where it was stopped.
+"""Sampling that continues where it was stopped.
 
 Responses are written in parts of `sampling.batch` problems, each whole or not at all, into a folder named after
 everything that decides them. A second run with the same inputs samples only the parts that are missing, and starts no
@@ -46,7 +46,7 @@ def sample_responses(
         problems: id to text.
         model: the model to sample from.
         sampling: how.
-        n: samples a problem.
+        n: samples per problem.
         greedy: also decode each problem greedily.
         seed: the run's seed.
         folder: where resumable work is kept, such as `work/grade`; a subfolder is made for these inputs.

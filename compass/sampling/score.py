@@ -1,4 +1,4 @@
-"""Sampled responses scored by the project's verifier, alike for grades and benchmarks."""
+"""Sampled responses scored by the project's verifier, in the same way for grades and benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ whether it was given in a `\\boxed{}`."""
 def score_responses(responses: pa.Table, golds: Mapping[str, str]) -> pa.Table:
     """Responses with the columns of `SCORES`.
 
-    A response that `max_tokens` cut off is scored by the answer it gives all the same. An answer that the verifier
+    A response that `max_tokens` cut off is scored by the answer it gives, if any. An answer that the verifier
     cannot read is not correct. Each distinct pair of gold and answer is verified once.
 
     Args:

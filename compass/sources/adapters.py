@@ -1,4 +1,4 @@
-"""How a published row becomes a problem: one adapter a shape of rows, chosen by `adapter` in `collect`.
+"""How a published row becomes a problem: one adapter per shape of rows, chosen by `adapter` in `collect`.
 
 An adapter takes a row and its source's settings and returns `Published`. Fields are reached by dotted names
 (`reward_model.ground_truth`, `prompt.0.content`). Adding a shape is one function and one line in `ADAPTERS`.

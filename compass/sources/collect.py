@@ -1,7 +1,7 @@
 """From sources to records: every row of every source is kept, or dropped into the ledger with a reason.
 
-Rows that are merely bad (no problem, no answer, an id twice, too long, another licence) are dropped. A source that
-cannot be what its settings say (missing file, wrong field name, no rows at all) is a `SourceError`.
+Bad rows (no problem, no answer, an id twice, too long, another licence) are dropped. A source that does not match its
+settings (missing file, wrong field name, no rows at all) is a `SourceError`.
 """
 
 from __future__ import annotations

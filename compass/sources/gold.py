@@ -1,7 +1,7 @@
 """The gold answer of a row, from whatever a source publishes it in.
 
 A gold is taken as published: a string, a number, a list of one, JSON of such a list, the text behind `####`, or the last
-balanced `\\boxed{}` of a worked solution. It is not interpreted here; whether it can be read is the verifier's to say.
+balanced `\\boxed{}` of a worked solution. It is not interpreted here; the verify stage decides whether it can be read.
 """
 
 from __future__ import annotations

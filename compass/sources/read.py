@@ -3,7 +3,7 @@
     for number, row in file_rows(Path("gsm8k.jsonl.gz")): ...
 
 Text formats are read row by row with the standard library and not by `datasets`: Arrow's JSON and CSV readers want one
-type a column and guess it (a gold "025" becomes 25, a file whose answers are partly numbers fails), and their errors
+type per column and guess it (a gold "025" becomes 25, a file whose answers are partly numbers fails), and their errors
 name no row. Parquet goes through Arrow. Every row that cannot be read is a `SourceError` with file and row.
 """
 

@@ -1,6 +1,6 @@
 """The tiny profile's sources and benchmarks: generated problems, planted defects, and the truth about every row.
 
-`generate` publishes three sources of different shape and one held-out benchmark a level, the way real data comes:
+`generate` publishes three sources of different shape and one held-out benchmark per level, the way real data comes:
 
     tiny-chat.jsonl.gz       chat rows as verl publishes them (`prompt`, `reward_model.ground_truth`, `extra_info.index`)
     tiny-solutions.parquet   `problem` and `solution`; the answer is in the solution's last \\boxed{}

@@ -92,12 +92,12 @@ class Problem:
 
     @property
     def solution(self) -> str:
-        """The worked solution: one equation a line, then the boxed answer."""
+        """The worked solution: one equation per line, then the boxed answer."""
         return worked_solution([step.equation for step in self.steps], self.answer)
 
 
 def worked_solution(equations: Iterable[str], answer: int | str) -> str:
-    """Equations one a line, and the boxed answer on the last."""
+    """One equation per line, and the boxed answer on the last."""
     return "\n".join([*equations, f"\\boxed{{{answer}}}"])
 
 

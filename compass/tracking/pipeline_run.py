@@ -1,4 +1,4 @@
-"""How the runs of one pipeline run hang together in MLflow: tags, the parent, runs that were killed, cached stages.
+"""How the runs of one pipeline run are linked in MLflow: tags, the parent, runs that were killed, cached stages.
 
 Every function takes an MLflow client, as `mlflow_client.connect` makes it.
 """
