@@ -1,0 +1,191 @@
+"""One stage from start to end, with a stand-in for the trainer: a script that writes what verl would write."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from compass.rl.config import StagePaths
+from compass.rl.launch import TrainingError, headline, train, trainer_environment
+from compass.rl.policy_agreement import PolicyMismatchError
+
+TRAINER = """#!{python} -IS
+import json, os, subprocess, sys, time
+from pathlib import Path
+
+assert sys.argv[1:3] == ["-m", "compass.rl.train"], sys.argv
+plan = json.loads(os.environ["PLAN"])
+work = Path(sys.argv[3]).parent
+(work / "environment.json").write_text(json.dumps(dict(os.environ)))
+with open(os.environ["VERL_FILE_LOGGER_PATH"], "w") as live:
+    for step in plan["steps"]:
+        live.write(json.dumps({{"step": step, "data": plan["metrics"]}}) + "\\n")
+        live.flush()
+if plan["reached"]:
+    (work / "checkpoints").mkdir(exist_ok=True)
+    (work / "checkpoints/latest_checkpointed_iteration.txt").write_text(str(plan["reached"]))
+print(plan["says"], flush=True)
+if plan["starts"]:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid]))
+time.sleep(plan["sleeps"])
+sys.exit(plan["status"])
+"""
+
+AGREES = {"training/rollout_probs_diff_max": 1e-6, "critic/score/mean": 0.5}
+
+
+class Stage:
+    """A stage of three iterations whose trainer follows a plan."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monkeypatch = monkeypatch
+        script = folder / "python"
+        script.write_text(TRAINER.format(python=sys.executable))
+        script.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(script))
+        monkeypatch.setattr("compass.rl.launch.verl_config", lambda *_, seed: {"seed": seed})
+        self.paths = StagePaths(folder / "base", folder / "train.parquet", folder / "work")
+
+    def train(self, *, gpus: int = 0, **plan: Any) -> list[dict[str, Any]]:
+        whole = {
+            "steps": [],
+            "metrics": AGREES,
+            "reached": 0,
+            "says": "",
+            "starts": False,
+            "sleeps": 0,
+            "status": 0,
+            **plan,
+        }
+        self.monkeypatch.setenv("PLAN", json.dumps(whole))
+        resources = SimpleNamespace(gpus=gpus, dtype="float32")
+        settings = SimpleNamespace(steps=3, resources=resources, **vars(resources))
+        return train("rl-1", settings, self.paths, seed=5)
+
+    def checkpoint(self, step: int) -> None:
+        self.paths.checkpoints.mkdir(parents=True)
+        (self.paths.checkpoints / "latest_checkpointed_iteration.txt").write_text(str(step))
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    return Stage(tmp_path, monkeypatch)
+
+
+def test_a_stage_is_done_when_its_last_checkpoint_is_its_last_iteration(stage: Stage) -> None:
+    metrics = stage.train(steps=[1, 2, 3], reached=3, says="training")
+    assert metrics == [{"step": step, **AGREES} for step in (1, 2, 3)]
+    assert (stage.paths.work / "train.log").read_text() == "training\n"
+    assert (stage.paths.work / "verl.yaml").read_text() == "seed: 5\n"
+    told = json.loads((stage.paths.work / "environment.json").read_text())
+    assert told["VERL_PLATFORM"] == "cpu"
+    assert told["VERL_FILE_LOGGER_PATH"] == str(stage.paths.live_metrics)
+
+
+def test_an_exit_without_an_error_is_no_proof(stage: Stage) -> None:
+    message = rf"rl-1: stopped at iteration 2 of 3; the log is {stage.paths.work}/train\.log\nout of luck"
+    with pytest.raises(TrainingError, match=message):
+        stage.train(steps=[1, 2], reached=2, says="out of luck")
+
+
+def test_a_stage_goes_on_from_its_last_checkpoint(stage: Stage) -> None:
+    with pytest.raises(TrainingError):
+        stage.train(steps=[1, 2], reached=1, says="killed in the second iteration")
+    stage.paths.rewards.write_text('{"step": 1}\n{"step": 2}\n')
+    metrics = stage.train(steps=[2, 3], reached=3)
+    assert [row["step"] for row in metrics] == [1, 2, 3]
+    assert stage.paths.rewards.read_text() == '{"step": 1}\n'
+
+
+def test_a_reason_is_of_the_last_run(stage: Stage) -> None:
+    with pytest.raises(TrainingError):
+        stage.train(says="of the first run")
+    with pytest.raises(TrainingError) as second:
+        stage.train(says="of the second run")
+    assert str(second.value).endswith("\nof the second run")
+
+
+def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
+    stage.checkpoint(3)
+    stage.paths.metrics.write_text('{"step": 3}\n')
+    assert stage.train() == [{"step": 3}]
+    assert not (stage.paths.work / "train.log").exists()
+
+
+def test_a_stale_policy_ends_the_trainer(stage: Stage) -> None:
+    began = time.monotonic()
+    with pytest.raises(PolicyMismatchError, match="iteration 1"):
+        stage.train(steps=[1], metrics={"training/rollout_probs_diff_max": 0.1}, sleeps=50)
+    assert time.monotonic() - began < 40
+
+
+def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: Stage) -> None:
+    written = stage.paths.work / "processes.json"
+
+    def interrupt_when_it_runs() -> None:
+        while not written.exists() or not written.read_text():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt_when_it_runs, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        stage.train(starts=True, sleeps=50)
+    trainer, child = json.loads(written.read_text())
+    assert ended(trainer)
+    assert ended(child)
+
+
+def ended(pid: int) -> bool:
+    for _ in range(50):
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_gpus_may_disagree(stage: Stage) -> None:
+    metrics = stage.train(gpus=1, steps=[1, 2, 3], reached=3, metrics={"training/rollout_probs_diff_max": 0.1})
+    assert len(metrics) == 3
+    told = json.loads((stage.paths.work / "environment.json").read_text())
+    assert "VERL_PLATFORM" not in told
+
+
+def test_the_trainer_on_gpus_keeps_the_users_environment(tmp_path: Path) -> None:
+    told = trainer_environment({"HOME": "/here", "OMP_NUM_THREADS": "4"}, gpus=8, live_metrics=tmp_path / "live")
+    token = told.pop("RAY_AUTH_TOKEN")
+    assert told == {
+        "HOME": "/here",
+        "OMP_NUM_THREADS": "4",
+        "RAY_AUTH_MODE": "token",
+        "VERL_FILE_LOGGER_PATH": str(tmp_path / "live"),
+        "RAY_DEDUP_LOGS": "0",
+        "TQDM_DISABLE": "1",
+    }
+    assert len(bytes.fromhex(token)) == 32
+    assert token != trainer_environment({}, gpus=8, live_metrics=tmp_path)["RAY_AUTH_TOKEN"]
+
+
+@pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None)])
+def test_one_gpu_is_enough_to_leave_the_cpus_environment_alone(tmp_path: Path, gpus: int, platform: str | None) -> None:
+    assert trainer_environment({}, gpus=gpus, live_metrics=tmp_path).get("VERL_PLATFORM") == platform
+
+
+def test_a_relative_path_reaches_the_trainer_whole() -> None:
+    told = trainer_environment({}, gpus=1, live_metrics=Path("work/metrics.live.jsonl"))
+    assert told["VERL_FILE_LOGGER_PATH"] == os.path.abspath("work/metrics.live.jsonl")
+
+
+def test_the_bar_says_reward_and_length() -> None:
+    metrics = {"critic/score/mean": -0.25, "response_length/mean": 41.7}
+    assert headline(metrics) == "reward -0.25, 42 tokens"
+    assert headline({"critic/score/mean": 0.5}) == "reward +0.50, nan tokens"
+    assert headline({}) == "reward +nan, nan tokens"
