@@ -12,8 +12,10 @@ rows as they manage in reasonable time (`--peer-rows`), and their rates are per 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
+import multiprocessing
 import os
 import platform
 import random
@@ -21,6 +23,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,7 +76,8 @@ def ours(args: argparse.Namespace) -> dict[str, float]:
     find_duplicates(column.slice(0, 100), Dedup())  # compile, or load what was compiled before
     before = peak()
     begin, used = time.perf_counter(), cpu_seconds()
-    found = find_duplicates(column, Dedup())
+    with Children() as children:
+        found = find_duplicates(column, Dedup())
     wall, cpu = time.perf_counter() - begin, cpu_seconds() - used
     origin, kind = truth
     same = found.cluster == found.cluster[origin]
@@ -81,7 +85,7 @@ def ours(args: argparse.Namespace) -> dict[str, float]:
         "rows": len(column),
         "seconds": wall,
         "cpu": cpu,
-        "peak_gb": peak() + cores() * peak(resource.RUSAGE_CHILDREN),
+        "peak_gb": peak() + children.peak_gb,
         "before_gb": before,
         "duplicates": int(len(column) - len(np.unique(found.cluster))),
         "exact_found": float(same[kind == 1].mean()),
@@ -215,9 +219,40 @@ def real(data: Path) -> Iterator[str]:
                 yield text if isinstance(text, str) else text[-1]["content"]
 
 
-def peak(who: int = resource.RUSAGE_SELF) -> float:
-    """The largest memory so far of this process, or of the largest that it started, in GB."""
-    return resource.getrusage(who).ru_maxrss / 1e6
+def peak() -> float:
+    """This process's largest memory so far, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+class Children:
+    """The largest memory of the processes that this one starts in the block, added up; looked up twice a second.
+
+    What the system reports of ended children counts this process's memory as theirs, since they begin as copies of it.
+    """
+
+    def __enter__(self) -> Children:
+        self.peaks: dict[int, float] = {}
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.done.wait(0.5):
+            for child in multiprocessing.active_children():
+                with contextlib.suppress(OSError):
+                    status = Path(f"/proc/{child.pid}/status").read_text()
+                    if kilobytes := re.search(r"VmHWM:\s*(\d+)", status):
+                        self.peaks[child.pid] = int(kilobytes[1]) / 1e6
+
+    @property
+    def peak_gb(self) -> float:
+        """All processes' peaks together."""
+        return sum(self.peaks.values())
 
 
 def cpu_seconds() -> float:

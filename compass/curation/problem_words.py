@@ -129,14 +129,13 @@ _NOT_NUMBER = re.compile(r"[^0-9.]")
 def tokens(text: str | None) -> list[str]:
     """The words, numbers and operators of a problem, in order; none of None."""
     read: list[str] = []
-    after_word = False
+    before = ""
     for raw in _TOKEN.findall(_plain(text or "")):
-        if raw == "-" and after_word:  # "the sides are - in this order -": a dash
+        if raw == "-" and _is_word(before):  # "the sides are - in this order -": a dash
             continue
-        part = _read(raw)
-        if part:
-            read += part
-            after_word = len(raw) > 1 and raw[0] != "\\" and raw[0] not in _DIGITS
+        if stands_for := _read(raw):
+            read += stands_for
+            before = raw
     return read
 
 
@@ -174,6 +173,11 @@ def _plain(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_TRANSLATION)).translate(_TRANSLATION)
     return text.lower()
+
+
+def _is_word(raw: str) -> bool:
+    """Whether a match of `_TOKEN` is a word of two letters or more."""
+    return len(raw) > 1 and raw[0] != "\\" and raw[0] not in _DIGITS
 
 
 @lru_cache(maxsize=1 << 16)
