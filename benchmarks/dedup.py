@@ -33,7 +33,7 @@ import numpy as np
 from compass.curation.duplicates import RECALL, find_duplicates
 from compass.curation.minhash import bands
 from compass.curation.problem_words import ngrams, numbers, tokens, words
-from compass.parallel import cores
+from compass.machine import cores
 from compass.settings import Dedup
 
 FIELDS = ("problem", "question", "prompt", "input", "nl_statement")

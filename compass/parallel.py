@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any
 
-
-def cores() -> int:
-    """CPU cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from compass.machine import cores
 
 
 def in_processes(start: Callable[[], Callable[[Any], Any]], items: Iterable[Any], workers: int = 0) -> Iterator[Any]:

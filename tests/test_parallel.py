@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from compass.parallel import cores, in_processes
+from compass.parallel import in_processes
 
 # Spawned processes import what they run, and not the tests: both functions are the standard library's.
 add_ten = partial(partial, operator.add, 10)
@@ -31,13 +31,3 @@ def test_few_items_are_taken_ahead_of_the_results():
     next(results)
     assert len(taken) == 2 * 2 + 1
     results.close()
-
-
-def test_cores_are_those_this_process_may_use():
-    assert 1 <= cores() <= os.cpu_count()
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    try:
-        assert cores() == 1
-    finally:
-        os.sched_setaffinity(0, allowed)

@@ -24,6 +24,7 @@ from typing import Any
 
 from compass.curation.problem_words import tokens, words
 from compass.ledger import Drop, Reason
+from compass.verifier import answer_type, group_equal, same_answer
 
 PHRASING = frozenset(
     re.findall(
@@ -63,7 +64,7 @@ def settle(
         For each row the index of its problem's survivor (of a dropped problem: of its preferred row), and its verdict.
     """
     order = sorted(range(len(rows)), key=lambda index: _preference(rows[index], rank))
-    answers = dict(zip(order, _distinct([rows[index]["answer"] or "" for index in order]), strict=True))
+    answers = dict(zip(order, group_equal([rows[index]["answer"] or "" for index in order], _equal), strict=True))
     heads, verdicts = [0] * len(rows), [None] * len(rows)
     left = order
     while left:
@@ -141,29 +142,9 @@ def _preference(row: dict[str, Any], rank: dict[str, int]) -> tuple[Any, ...]:
     )
 
 
-def _distinct(answers: Sequence[str]) -> list[int]:
-    """A label for each answer; equal answers share one, the label of the first of them."""
-    found: list[str] = []
-    labels = []
-    for answer in answers:
-        label = next(
-            (label for label, other in enumerate(found) if answer == other or _equal(other, answer)), len(found)
-        )
-        if label == len(found):
-            found.append(answer)
-        labels.append(label)
-    return labels
-
-
 @lru_cache(maxsize=100_000)
 def _readable(answer: str) -> bool:
-    from compass.verifier import answer_type
-
     return answer_type(answer) not in ("unrecognised", "unknown") and _equal(answer, answer)
 
 
-@lru_cache(maxsize=100_000)
-def _equal(one: str, other: str) -> bool:
-    from compass.verifier import verify
-
-    return verify(gold=one, answer=other).outcome == "equal"
+_equal = lru_cache(maxsize=100_000)(same_answer)

@@ -8,15 +8,15 @@ equal a perturbed copy (`unstable_gold`), and when many graded rollouts agree wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import count
-from typing import Any
 
 import pyarrow as pa
 
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
 from compass.settings import Verify
+from compass.verifier import Verdict, answer_type, group_equal, verify_many
 
 Pairs = Sequence[tuple[str, str]]
 """Pairs of a gold and an answer."""
@@ -44,13 +44,11 @@ def verify_golds(
     Returns:
         Kept rows with `answer_type`, and dropped rows.
     """
-    from compass.verifier import answer_type
-
     golds = [gold or "" for gold in records.column("answer").to_pylist()]
     unique = list(dict.fromkeys(golds))
     kinds = {gold: answer_type(gold) for gold in unique}
-    found = check_golds(unique, settings, kinds, processes=processes)
-    verdicts: list[Drop | None] = [found[gold] for gold in golds]
+    judged = check_golds(unique, settings, kinds, processes=processes)
+    verdicts: list[Drop | None] = [judged[gold] for gold in golds]
     if rollouts:
         ids = records.column("id").to_pylist()
         for row, (id_, gold) in enumerate(zip(ids, golds, strict=True)):
@@ -63,8 +61,6 @@ def check_golds(
     golds: Sequence[str], settings: Verify, kinds: dict[str, str], *, processes: int | None = None
 ) -> dict[str, Drop | None]:
     """For each gold the verdict of the verifier on the gold alone; `kinds` holds the golds' answer types."""
-    from compass.verifier import verify_many
-
     pairs: list[tuple[str, str]] = []
     for gold in golds:
         pairs.append((gold, gold))
@@ -74,7 +70,7 @@ def check_golds(
     return {gold: _gold_verdict(gold, kinds[gold], settings, outcomes) for gold in golds}
 
 
-def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[str, str], Any]) -> Drop | None:
+def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[str, str], Verdict]) -> Drop | None:
     if len(words := prose_words(gold)) > settings.max_text_words and kind == "text":
         return Drop(
             Reason.UNREADABLE_GOLD, {"answer": gold[:200], "words": len(words), "limit": settings.max_text_words}
@@ -84,17 +80,17 @@ def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[s
     itself = outcomes[gold, gold]
     if itself.outcome == "unrecognised":
         return Drop(Reason.UNREADABLE_GOLD, {"answer": gold[:200], "detail": itself.detail})
-    if itself.outcome != "equal":
+    if not itself.equal:
         return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "differs_from": "itself", "detail": itself.detail})
     if not settings.require_self_equal:
         return None
     for copy in rewritten(gold, kind):
-        found = outcomes[gold, copy]
-        if found.outcome != "equal":
-            reason = Reason.UNREADABLE_GOLD if found.outcome == "unrecognised" else Reason.UNSTABLE_GOLD
-            return Drop(reason, {"answer": gold[:200], "differs_from": copy[:200], "detail": found.detail})
+        verdict = outcomes[gold, copy]
+        if not verdict.equal:
+            reason = Reason.UNREADABLE_GOLD if verdict.outcome == "unrecognised" else Reason.UNSTABLE_GOLD
+            return Drop(reason, {"answer": gold[:200], "differs_from": copy[:200], "detail": verdict.detail})
     copies = perturbed(gold, kind)
-    if copies and all(outcomes[gold, copy].outcome == "equal" for copy in copies):
+    if copies and all(outcomes[gold, copy].equal for copy in copies):
         return Drop(Reason.UNSTABLE_GOLD, {"answer": gold[:200], "equals": copies[-1][:200]})
     return None
 
@@ -147,46 +143,26 @@ def prose_words(gold: str) -> list[str]:
     return _WORD.findall(_LATEX.sub(" ", gold))
 
 
-def suspicious(
-    gold: str,
-    rollouts: Sequence[tuple[str | None, bool]],
-    settings: Verify,
-    equal: Callable[[str, str], bool] | None = None,
-) -> Drop | None:
+def suspicious(gold: str, rollouts: Sequence[tuple[str | None, bool]], settings: Verify) -> Drop | None:
     """Whether a problem's rollouts agree on one answer that is not the gold.
 
     Args:
         gold: the gold answer.
         rollouts: (extracted answer or None, correct) of each.
         settings: the share that must agree, and the fewest rollouts that count.
-        equal: compares two answers; the verifier's when None.
     """
     if len(rollouts) < settings.suspicious_min_rollouts:
         return None
     need = settings.suspicious_agreement * len(rollouts)
-    wrong = [answer for answer, correct in rollouts if answer and not correct]
-    if len(wrong) < need:
+    wrong = [answer.strip() for answer, correct in rollouts if answer and not correct]
+    if not wrong or len(wrong) < need:  # before the answers are compared, which takes time
         return None
-    for answer, votes in _agreeing(wrong, equal or _verified_equal):
-        if votes >= need:
-            return Drop(
-                Reason.SUSPICIOUS_GOLD,
-                {"answer": gold[:200], "rollouts_say": answer[:200], "agree": votes, "rollouts": len(rollouts)},
-            )
-    return None
-
-
-def _agreeing(answers: Iterable[str], equal: Callable[[str, str], bool]) -> list[tuple[str, int]]:
-    """Groups of equal answers with their sizes, largest first."""
-    counts: dict[str, int] = {}
-    for answer in answers:
-        text = answer.strip()
-        same = text if text in counts else next((known for known in counts if equal(known, text)), text)
-        counts[same] = counts.get(same, 0) + 1
-    return sorted(counts.items(), key=lambda item: -item[1])
-
-
-def _verified_equal(one: str, other: str) -> bool:
-    from compass.verifier import verify
-
-    return verify(gold=one, answer=other).outcome == "equal"
+    groups = group_equal(wrong)
+    largest = max(set(groups), key=lambda group: (groups.count(group), -group))
+    agree, answer = groups.count(largest), wrong[groups.index(largest)]
+    if agree < need:
+        return None
+    return Drop(
+        Reason.SUSPICIOUS_GOLD,
+        {"answer": gold[:200], "rollouts_say": answer[:200], "agree": agree, "rollouts": len(rollouts)},
+    )

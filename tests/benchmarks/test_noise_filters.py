@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from compass.curation.noise.measure import Counts, Label, measure, read_labels
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from noise_filters import Counts, Label, count_agreement, read_labels
+
 from compass.settings import Denoise, load_settings
 from compass.sources.collect import collect
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
 LABELS = ROOT / "tests/data/noise_labels.csv"
 
@@ -24,12 +27,12 @@ def test_precision_and_recall_on_the_labelled_rows(monkeypatch):
     rows = {
         r["id"]: r for r in collect(settings.collect.sources, settings.collect).kept.to_pylist() if r["id"] in wanted
     }
-    counts, missing = measure(rows, labels, settings.denoise)
+    counts, missing = count_agreement(rows, labels, settings.denoise)
     assert not missing
-    for reason, found in counts.items():
-        if found.hits + found.misses + found.false_hits:
-            assert found.precision >= 0.95, (reason, found)
-            assert found.recall >= 0.95, (reason, found)
+    for reason, count in counts.items():
+        if count.hits + count.misses + count.false_hits:
+            assert count.precision >= 0.95, (reason, count)
+            assert count.recall >= 0.95, (reason, count)
 
 
 def test_counts_are_of_the_filter_against_the_label():
@@ -42,7 +45,7 @@ def test_counts_are_of_the_filter_against_the_label():
         Label("b", frozenset({"link"}), frozenset({"image"}), 1),
         Label("c", frozenset(), frozenset(), 1),
     ]
-    counts, missing = measure(rows, labels, Denoise())
+    counts, missing = count_agreement(rows, labels, Denoise())
     assert counts["link"] == Counts(hits=1, false_hits=0, misses=1)
     assert (counts["link"].precision, counts["link"].recall) == (1.0, 0.5)
     assert counts["image"].precision is None
