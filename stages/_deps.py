@@ -1,13 +1,15 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
-re-runs what it changes. Folders are named where a stage uses all of them, or where its processes load files that no
-import statement names (`WHOLE`). Dependencies on data, models and metrics are written by hand and stay.
+re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
+their names. Folders are named where a stage uses all of them, or where they act as one (`WHOLE`). Dependencies on data,
+models and metrics are written by hand and stay.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +22,20 @@ EVERYWHERE = frozenset(
         "compass/environment.py",
         "compass/errors.py",
         "compass/machine.py",
+        "compass/rl/failure.py",
+        "compass/sampling/progress.py",
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",
         "stages/_stage.py",
     }
 )
-"""Imported by every stage and left out on purpose: they carry parameters and the record of a run, not its results."""
+"""Left out on purpose: they carry parameters, or tell how a run goes and ends; none changes a result."""
 
-WHOLE = ("compass/curation/noise", "compass/rl", "compass/verifier")
-"""Folders that are named whole: verl's workers load parts of them by path, and the verifier and filters act as one."""
+WHOLE = ("compass/curation/noise", "compass/verifier")
+"""Folders that are named whole: the verifier and the filters act as one."""
+
+_NAMED = re.compile(r"(?:pkg://)?((?:compass|stages)(?:\.\w+)+)")
 
 
 def graph(root: Path) -> dict[str, Any]:
@@ -82,7 +88,7 @@ def _used(script: str, root: Path) -> set[str]:
 
 
 def _imported(path: str, root: Path) -> set[str]:
-    """The project's files that a file imports, at its top or inside functions."""
+    """The project's files that a file imports, at its top, inside functions, or by a name in a string."""
     package = Path(path).parent
     names = set()
     for node in ast.walk(ast.parse((root / path).read_text(encoding="utf-8"))):
@@ -92,6 +98,8 @@ def _imported(path: str, root: Path) -> set[str]:
             above = package.parts[: len(package.parts) - node.level + 1] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
             names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := _NAMED.fullmatch(node.value)):
+            names.add(match[1])
     found = set()
     for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
         place = Path(*name.split("."))

@@ -47,3 +47,13 @@ def test_an_edit_of_the_report_or_of_commands_reruns_no_training() -> None:
         code = code_deps(stage, ROOT)
         assert stage == "report" or not any(dep.startswith("compass/report") for dep in code)
         assert not any(dep.startswith(("compass/cli", "compass/profiles", "flows")) for dep in code)
+
+
+def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tells() -> None:
+    code = code_deps("rl-1", ROOT)
+    for loaded in ("agent_loop", "group_sampler", "reward_function", "train"):
+        assert f"compass/rl/{loaded}.py" in code
+    assert "compass/rl/cpu" in code
+    assert "compass/rl" not in code
+    assert "compass/rl/failure.py" not in code
+    assert "compass/sampling/progress.py" not in code_deps("grade", ROOT) + code_deps("evaluate", ROOT)
