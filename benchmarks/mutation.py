@@ -33,7 +33,9 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import mutants
 import yaml
@@ -67,7 +69,8 @@ class Copy:
         for name in _files():
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
-        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
+        for words in (["init", "-q"], ["add", "-A"]):  # some tests ask git for the files of the repository
+            subprocess.run(["git", *words], cwd=self.root, check=True)
         # Checked by content: a mutant of the same size within the same second must not run the old bytecode.
         compiling = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", *PACKAGES]
         subprocess.run([sys.executable, *compiling], cwd=self.root, check=False)
@@ -130,6 +133,35 @@ def _digest(names: list[str]) -> str:
     return made.hexdigest()[:16]
 
 
+Item = TypeVar("Item")
+
+
+def share(
+    items: list[Item], copies: list[Copy], work: Callable[[Item, Copy], dict], what: str, unit: str
+) -> Iterator[tuple[Item, dict]]:
+    """(item, its result) as each is done, with one worker per copy and a bar that shows the time left."""
+    free: queue.Queue[Copy] = queue.Queue()
+    for copy in copies:
+        free.put(copy)
+
+    def one(item: Item) -> dict:
+        copy = free.get()
+        try:
+            return work(item, copy)
+        finally:
+            free.put(copy)
+
+    pool = concurrent.futures.ThreadPoolExecutor(len(copies))
+    try:
+        waiting = {pool.submit(one, item): item for item in items}
+        for done in tqdm(
+            concurrent.futures.as_completed(waiting), what, total=len(items), unit=unit, disable=not items
+        ):
+            yield waiting[done], done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 class CoverageMap:
     """Which test files run which functions: {test file: {"digest", "seconds", "runs": {source: [function, ...]}}}."""
 
@@ -140,29 +172,29 @@ class CoverageMap:
     def _read(self) -> dict[str, dict]:
         return json.loads(self.path.read_text()) if self.path.exists() else {}
 
-    def measure(self, tests: list[str], copy: Copy) -> None:
+    def measure(self, tests: list[str], copies: list[Copy]) -> None:
         """Measures the test files that changed, or that ran a file which is no more; all must pass on the unchanged code."""
         support = [name for name in _files() if name.startswith("tests/") and name.endswith("conftest.py")]
         digests = {test: _digest([test, *support]) for test in tests}
         stale = [test for test in tests if not self._is_fresh(test, digests[test])]
-        for test in tqdm(stale, "what each test file runs", unit="file", disable=not stale):
-            data = copy.root.parent / "coverage"
-            shutil.rmtree(data, ignore_errors=True)
-            data.mkdir()
-            settings = data / "rc"
-            settings.write_text(COVERAGE.format(sources=",".join(PACKAGES), data=data / "data"))
-            begun = time.monotonic()
-            for _ in range(2):  # once more where a busy machine was too slow for a test with a deadline
-                outcome, last = copy.test([test], 1200, ("-m", "coverage", "run", f"--rcfile={settings}"))
-                if outcome == "passed":
-                    break
-            else:
-                sys.exit(f"{test} does not pass on unchanged code: {last}")
-            runs = _functions_run(data, copy.root)
-            entry = {"digest": digests[test], "seconds": time.monotonic() - begun, "runs": runs}
-            self.entries = self._read() | {test: entry}  # another run may have added to it
+        measured = share(stale, copies, self._measure, "what each test file runs", "file")
+        for test, entry in measured:
+            self.entries = self._read() | {test: {"digest": digests[test], **entry}}  # another run may have added to it
             WORK.mkdir(parents=True, exist_ok=True)
             self.path.write_text(json.dumps(self.entries))
+
+    def _measure(self, test: str, copy: Copy) -> dict:
+        data = copy.root.parent / "coverage"
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir()
+        settings = data / "rc"
+        settings.write_text(COVERAGE.format(sources=",".join(PACKAGES), data=data / "data"))
+        for _ in range(2):  # once more where a busy machine was too slow for a test with a deadline
+            begun = time.monotonic()
+            outcome, last = copy.test([test], 1200, ("-m", "coverage", "run", f"--rcfile={settings}"))
+            if outcome == "passed":
+                return {"seconds": time.monotonic() - begun, "runs": _functions_run(data, copy.root)}
+        raise SystemExit(f"{test} does not pass on unchanged code: {last}")
 
     def _is_fresh(self, test: str, digest: str) -> bool:
         entry = self.entries.get(test)
@@ -287,33 +319,14 @@ def run(
 ) -> list[dict]:
     """Judges the sample with one worker per copy; rows already in `journal` are kept."""
     known = {row["key"]: row for row in map(json.loads, journal.read_text().splitlines())} if journal.exists() else {}
-    free: queue.Queue[Copy] = queue.Queue()
-    for copy in copies:
-        free.put(copy)
-
-    def one(mutant: mutants.Mutant) -> dict:
-        copy = free.get()
-        try:
-            return judge(mutant, copy, coverage, tests, scope)
-        finally:
-            free.put(copy)
-
     keys = [hashlib.sha256(f"{mutant.file}\0{mutant.code}".encode()).hexdigest()[:16] for mutant in sample]
     rest = [(key, mutant) for key, mutant in zip(keys, sample, strict=True) if key not in known]
-    pool = concurrent.futures.ThreadPoolExecutor(len(copies))
-    try:
-        waiting = {pool.submit(one, mutant): key for key, mutant in rest}
-        bar = tqdm(concurrent.futures.as_completed(waiting), "mutants", total=len(waiting), unit="mutant")
-        for done in bar:
-            row = {"key": waiting[done], **done.result()}
-            known[row["key"]] = row
-            with journal.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            bar.set_postfix(
-                noticed=f"{sum(known[key]['outcome'] != 'survived' for key in keys if key in known)}/{len(known)}"
-            )
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for (key, _), row in share(
+        rest, copies, lambda pair, copy: judge(pair[1], copy, coverage, tests, scope), "mutants", "mutant"
+    ):
+        known[key] = {"key": key, **row}
+        with journal.open("a") as file:
+            file.write(json.dumps(known[key]) + "\n")
     return [{name: value for name, value in known[key].items() if name != "key"} for key in keys]
 
 
@@ -401,7 +414,7 @@ def main() -> None:
             (Path(scratch) / str(number)).mkdir()
             copies.append(Copy(Path(scratch) / str(number)))
         coverage = CoverageMap()
-        coverage.measure(tests, copies[0])
+        coverage.measure(tests, copies)
         rows = run(sample, coverage, tests, copies, scope, journal)
     name_equivalents(rows)
     command = "python benchmarks/mutation.py " + " ".join(sys.argv[1:])

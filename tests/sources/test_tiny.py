@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.settings import Generator
+from compass.sources import tiny_planting as planting
 from compass.sources.tiny import DISTINCT_SIMILARITY, DistinctProblems, GeneratorError, generate
 from compass.sources.tiny_planting import DEFECTS, coverage, ngrams, row_of, similarity
 from compass.sources.tiny_problems import Problem, Step
@@ -203,6 +204,16 @@ def test_coverage_is_the_share_of_the_items_ngrams():
     assert coverage("a b c", "x a b c d", n=3) == 1
     words = " ".join("abcdefghijklmn")  # 14 words: two 13-grams
     assert coverage(words, words[2:]) == 0.5
+
+
+def test_a_reworded_copy_is_as_similar_as_it_must_be_or_more(monkeypatch):
+    monkeypatch.setattr(planting, "rewordings", lambda rng, text: iter(["below", "at the limit", "above"]))
+    similar = {"below": 0.81, "at the limit": planting.NEAR_SIMILARITY, "above": 0.9}
+    monkeypatch.setattr(planting, "similarity", lambda text, changed: similar[changed])
+    assert planting.near_copy(random.Random(0), "text") == "at the limit"
+    covered = {"below": 0.59, "at the limit": planting.VARIANT_COVERAGE, "above": 0.9}
+    monkeypatch.setattr(planting, "coverage", lambda text, changed: covered[changed])
+    assert planting.benchmark_variant(random.Random(0), "text") == "at the limit"
 
 
 def test_a_row_is_its_problem_but_for_what_is_changed():
