@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
 from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
 from compass.sampling.response import PROMPT_TOO_LONG
-from compass.verifier import verify
+from compass.verifier import same_answer
 
 NOT_AVERAGED = ("ci95", "greedy_ci95", "problems", "samples", "prompt_too_long")
 """Scores whose average over benchmarks is not their mean."""
@@ -115,7 +115,7 @@ def over_base(
 
 def _majority(group: Sequence[tuple[str | None, bool]]) -> float:
     answers, correct = zip(*group, strict=True)
-    return maj_at_k(answers, correct, lambda one, other: verify(gold=one, answer=other).equal)
+    return maj_at_k(answers, correct, same_answer)
 
 
 def _rows(table: pa.Table, *columns: str) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import comb
+
+from compass.verifier import group_equal
 
 
 def avg_at_k(correct: Sequence[bool]) -> float:
@@ -36,12 +39,8 @@ def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Call
         equal: whether two wrong answers are the same.
     """
     right = sum(correct)
-    votes: dict[str, int] = {}
-    for answer, is_right in zip(answers, correct, strict=True):
-        if answer is None or is_right:
-            continue
-        same = next((seen for seen in votes if seen == answer or equal(seen, answer)), answer)
-        votes[same] = votes.get(same, 0) + 1
+    wrong = [answer for answer, is_right in zip(answers, correct, strict=True) if answer is not None and not is_right]
+    votes = Counter(group_equal(wrong, equal))
     most = max([right, *votes.values()])
     if not right or right < most:
         return 0.0
