@@ -43,7 +43,7 @@ def verify(*, gold: str, answer: str) -> Verdict:
         return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
     gold, answer = _normalised(gold), _normalised(answer)
     gold, answer = _EMPTY_SETS.get(gold, gold), _EMPTY_SETS.get(answer, answer)
-    if _HOLLOW.fullmatch(answer) or _HOLLOW.fullmatch(gold):
+    if _is_hollow(answer) or _is_hollow(gold):
         return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
@@ -51,6 +51,11 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if finding.same is None:
         return Verdict(Outcome.UNRECOGNISED, finding.method, finding.detail)
     return Verdict(Outcome.EQUAL if finding.same else Outcome.DIFFERENT, finding.method, finding.detail)
+
+
+def _is_hollow(text: str) -> bool:
+    """Whether a text holds signs alone."""
+    return not text[:1].isalnum() and _HOLLOW.fullmatch(text) is not None
 
 
 def _plain_numbers(gold: str, answer: str) -> Finding | None:

@@ -93,6 +93,9 @@ class Field:
         return acb(function(*(value.real for value in values)))
 
 
+REALS, COMPLEX_NUMBERS = Field(complex_numbers=False), Field(complex_numbers=True)
+
+
 def finite(value: Any) -> Any:
     """The value itself, if it is one."""
     if not value.is_finite():

@@ -11,8 +11,9 @@ from flint import acb, arb, ctx
 from compass.verifier.budget import spend_numeric
 from compass.verifier.comparing.arithmetic import bits
 from compass.verifier.comparing.balls import (
+    COMPLEX_NUMBERS,
     FUNCTIONS,
-    Field,
+    REALS,
     Undefined,
     digits,
     finite,
@@ -58,7 +59,8 @@ class Evaluator:
 
     def __init__(self, point: dict[str, Any], *, complex_field: bool = False) -> None:
         self.point = point
-        self.field = Field(complex_numbers=complex_field)
+        self.field = COMPLEX_NUMBERS if complex_field else REALS
+        self.ball = self.field.ball
         self.span = 0
         self.terms = 0
         # Hundredths of a microsecond: a node, a transcendental function, and gamma at this precision.
@@ -78,7 +80,7 @@ class Evaluator:
         match node:
             case Number(value):
                 self._spend(bits(value))
-                return self.field.ball(value)
+                return self.ball(value)
             case Symbol(name):
                 return self.point[name]
             case Product(factors):
@@ -123,7 +125,7 @@ class Evaluator:
             case "pi":
                 return self.field.pi()
             case "e":
-                return self.field.ball(arb.const_e())
+                return self.ball(arb.const_e())
             case "i" if self.field.complex:
                 return acb(0, 1)
         raise Undefined
@@ -135,9 +137,9 @@ class Evaluator:
             if constant.q == 1:
                 return self._integer_power(value, int(constant.p))
             if not self.field.complex and constant.q % 2 == 1 and value < 0:
-                root = self._general_power(-value, self.field.ball(constant))
+                root = self._general_power(-value, self.ball(constant))
                 return -root if constant.p % 2 else root
-            return self._general_power(value, self.field.ball(constant))
+            return self._general_power(value, self.ball(constant))
         raised = self.value(exponent)
         if not self.field.complex and raised.is_integer():
             whole = raised.unique_fmpz()
@@ -156,7 +158,7 @@ class Evaluator:
     def _general_power(self, base: Any, exponent: Any) -> Any:
         if not self.field.complex and not base > 0:
             if base == 0 and exponent > 0:
-                return self.field.ball(0)
+                return self.ball(0)
             raise Undefined
         if self.field.complex and base == 0:
             raise Undefined
@@ -171,7 +173,7 @@ class Evaluator:
             spend_numeric(EXACT_ARGUMENT * len(arguments))
             exact = rational(node)
             if exact is not None:
-                return self.field.ball(exact)
+                return self.ball(exact)
             if name in ("gcd", "lcm") and len(set(arguments)) == 1:
                 return self.value(arguments[0])
         values = [self.value(part) for part in arguments]
@@ -205,10 +207,10 @@ class Evaluator:
         if self.terms > MAX_SUM_TERMS:
             raise OverBudget("too many terms")
         adds = node.operator == "sum"
-        total = self.field.ball(0 if adds else 1)
+        total = self.ball(0 if adds else 1)
         outer = self.point
         for index in range(start, stop + 1):
-            self.point = outer | {node.variable: self.field.ball(index)}
+            self.point = outer | {node.variable: self.ball(index)}
             term = self.value(node.body)
             total = total + term if adds else total * term
         self.point = outer

@@ -9,6 +9,7 @@ from compass.verifier.reading.units import LETTERS, conversion, is_vague
 from compass.verifier.tree import Degrees, Negative, Node, Percent, Product, Quantity, Symbol, number
 
 DEGREE, PERCENT = Degrees.kind, Percent.kind
+MARKS = (Quantity, Percent, Degrees)
 
 
 class Measured(NamedTuple):
@@ -21,7 +22,7 @@ class Measured(NamedTuple):
 def peel(node: Node) -> Measured:
     """A value and the marks after it; a product such as `6.02 \\times 10^{23} mol` carries its unit on a part."""
     unit: str | None = None
-    while isinstance(node, (Quantity, Percent, Degrees)):
+    while isinstance(node, MARKS):
         mark = node.unit if isinstance(node, Quantity) else node.kind
         unit = mark if unit is None or mark == unit else f"{mark} {unit}"
         node = node.value

@@ -6,7 +6,7 @@ from flint import fmpq
 
 from compass.verifier.comparing import rounding, sympy_client
 from compass.verifier.comparing.exact import rational, same_function
-from compass.verifier.comparing.measures import DEGREE, PERCENT, in_one_unit, peel, read_letter
+from compass.verifier.comparing.measures import DEGREE, MARKS, PERCENT, in_one_unit, peel, read_letter
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.tree import (
@@ -47,6 +47,8 @@ def compare(gold: Node, answer: Node) -> Finding:
     Raises:
         OverBudget, Unreadable: a side that cannot be evaluated.
     """
+    if not contains(gold, *MARKS) and not contains(answer, *MARKS):
+        return values(gold, answer)
     one, two = peel(gold), peel(answer)
     if one.unit is None and two.unit is not None:
         one = read_letter(gold, two.unit) or one

@@ -8,14 +8,17 @@ from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.shapes import Shape, bound_name, shape, unnamed
-from compass.verifier.contents import substituted, symbols
+from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.reading.wording import wording
 from compass.verifier.tree import (
+    Based,
     Cases,
     Inverse,
     Matrix,
+    NamedSet,
     Node,
     Number,
+    PlusMinus,
     Product,
     Ratio,
     Relation,
@@ -29,6 +32,10 @@ from compass.verifier.tree import (
 )
 from compass.verifier.verdict import Finding
 
+_STRUCTURED = (
+    Relation, Sequence, Matrix, Cases, SetOperation, Ratio, Based, NamedSet, Words, PlusMinus,
+)  # fmt: skip
+
 
 def compare(gold: Node, answer: Node) -> Finding:
     """Compare two answers of any kind.
@@ -36,6 +43,8 @@ def compare(gold: Node, answer: Node) -> Finding:
     Raises:
         OverBudget, Unreadable: a part that cannot be evaluated.
     """
+    if not contains(gold, *_STRUCTURED) and not contains(answer, *_STRUCTURED):
+        return scalar.compare(gold, answer)  # most answers: the same as below, sooner
     gold_name, gold_value = unnamed(gold)
     answer_name, answer_value = unnamed(answer)
     if gold_name is not None and answer_name is not None:

@@ -76,7 +76,8 @@ def _once(text: str) -> str:
             lambda match: " " if match.group()[0].isspace() and _between(text, match) else "", text
         ).strip()
     if "{" in text:
-        text = _SCRIPT.sub(r"\1\2", text)
+        if "^{" in text or "_{" in text:
+            text = _SCRIPT.sub(r"\1\2", text)
         if "{\\" in text:
             text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
