@@ -1,0 +1,53 @@
+"""Trees as short text, so that tests can say what a reading is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compass.verifier.reading.grammar import parse
+from compass.verifier.reading.normalise import normalise
+from compass.verifier.tree import Constant, Node, Number, Symbol, Unreadable, Words
+
+
+def brief(part: Any) -> str:
+    """A node as `kind(fields)`: numbers as written, symbols by name, constants in `<>`, prose in quotes."""
+    match part:
+        case Number(value, literal):
+            return literal or str(value)
+        case Symbol(name):
+            return name
+        case Constant(name):
+            return f"<{name}>"
+        case Words(text):
+            return f"'{text}'"
+        case Node():
+            return f"{part.kind}({', '.join(brief(getattr(part, field)) for field in part.__match_args__)})"
+        case tuple():
+            return f"[{', '.join(map(brief, part))}]"
+    return str(part)
+
+
+@pytest.fixture
+def read() -> Callable[[str], str]:
+    """Normalise and parse a text: its tree as short text, or the error."""
+
+    def reading(text: str) -> str:
+        tree = parse(normalise(text))
+        return f"{type(tree).__name__}: {tree}" if isinstance(tree, Unreadable) else brief(tree)
+
+    return reading
+
+
+@pytest.fixture
+def tree() -> Callable[[str], Node]:
+    """Normalise and parse a text that can be read."""
+
+    def reading(text: str) -> Node:
+        node = parse(normalise(text))
+        assert isinstance(node, Node), f"{text}: {node}"
+        return node
+
+    return reading
