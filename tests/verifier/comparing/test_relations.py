@@ -43,7 +43,6 @@ EQUATIONS = [
     ("e=5", "5", "equal", "rational", "both are 5"),
     (r"\text{area}=5", "5", "equal", "structure", "the same expression"),
     ("S_1:S_2=3", "3", "equal", "structure", "the same expression"),
-    ("y(0)=3", "3", "different", "structure", "relation against scalar"),
     ("Mg=3", "3", "equal", "structure", "the same expression"),
 ]
 
@@ -74,7 +73,6 @@ INEQUALITIES = [
     ("|x|>=2", r"(-\infty,-2]\cup[2,\infty)", "equal", "structure", "the same parts"),
     ("|x-1|<2", "-1<x<3", "equal", "structure", "the same parts"),
     (r"x\ne 1", r"(-\infty,1)\cup(1,\infty)", "equal", "structure", "the same parts"),
-    ("x>1,x<3", "(1,3)", "different", "structure", "part 1: relation against scalar"),
     ("f(x)>1", r"(1,\infty)", "equal", "structure", "the same parts"),
     ("W(n)>1", "n>1", "different", "structure", "other relations"),
     ("x+y>1", "2x+2y>2", "equal", "algebra", "the same inequality up to a factor"),

@@ -40,8 +40,6 @@ VALUES = [
     ("f(x)", "f(x)+0", "equal", "numeric", "equal at every point tried"),
     ("f(x)", "g(x)", "different", "numeric", "different at a point"),
     (r"\frac{1}{0}+x", "x+1", "unrecognised", "structure", "a division by zero"),
-    ("x!", r"\Gamma(x+1)", "different", "numeric", "different at a point"),
-    (r"\lim_{x\to 0} x", "1/x", "different", "sympy", "sympy"),
     ("(x+1)^{300}", "(1+x)^{300}", "equal", "numeric", "equal at every point tried"),
     ("x+5=x+5+0", "5", "different", "structure", "relation against scalar"),
 ]
