@@ -69,6 +69,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
         PretrainError: `settings.steps` were not enough for `settings.skill`.
     """
     import torch
+    from transformers.utils import logging
 
     started = time.monotonic()
     texts = [text for pair in islice(corpus.habits(settings, seed=seed), 1_000) for text in pair]
@@ -82,7 +83,9 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
     training.learn_habits(corpus.habits(settings, seed=seed))
     accuracy = skill_of(model, tokenizer, problems) + guessed(model, tokenizer, problems)
     seconds = time.monotonic() - started
+    logging.disable_progress_bar()  # there is one file to write
     model.save_pretrained(out, safe_serialization=True)
+    logging.enable_progress_bar()
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
         "vocabulary": len(tokenizer),
