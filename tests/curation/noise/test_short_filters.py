@@ -1,0 +1,156 @@
+"""Filters of one rule: the edge of the rule, and the evidence for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from compass.curation.noise.encoding import encoding
+from compass.curation.noise.image import image
+from compass.curation.noise.length import too_long, too_short
+from compass.curation.noise.link import link
+from compass.curation.noise.markup import markup
+from compass.curation.noise.proof import proof
+from compass.curation.noise.true_false import true_false
+from compass.curation.noise.truncated import truncated
+from compass.ledger import Drop, Reason
+from compass.settings import Denoise
+
+SETTINGS = Denoise(min_problem_chars=5, max_problem_chars=10)
+
+
+def row(problem: str, answer: str | None = "7") -> dict:
+    return {"problem": problem, "answer": answer}
+
+
+def test_length():
+    assert too_short(row(" 1234 "), SETTINGS) == Drop(Reason.TOO_SHORT, {"characters": 4, "limit": 5, "text": " 1234 "})
+    assert too_short(row(" 12345 "), SETTINGS) is None
+    assert too_long(row("12345678901"), SETTINGS) == Drop(Reason.TOO_LONG, {"characters": 11, "limit": 10})
+    assert too_long(row("1234567890"), SETTINGS) is None
+
+
+def test_encoding_names_the_field_and_the_character():
+    assert encoding(row("What is 3 \x0c 4?"), SETTINGS) == Drop(
+        Reason.ENCODING, {"field": "problem", "found": "'\\x0c'", "text": "What is 3 \x0c 4?"}
+    )
+    damaged = encoding(row("What is 3?", "\ufffd"), SETTINGS)
+    assert damaged.evidence["field"] == "answer"
+    assert encoding(row("Line one\nline two, π and é", None), SETTINGS) is None
+    assert encoding(row("What is 2 \times 3?"), SETTINGS).evidence["found"] == "'\\times'"
+    assert encoding(row("a price of 3 â\u0080\u0093 4"), SETTINGS).reason == Reason.ENCODING
+
+
+@pytest.mark.parametrize(
+    ("judge", "reason", "problem"),
+    [
+        (image, Reason.IMAGE, "Look at <img src=x> now"),
+        (image, Reason.IMAGE, "The file tri.PNG has it"),
+        (link, Reason.LINK, "Go to HTTP://example.org now"),
+        (link, Reason.LINK, "As \\url{x} says"),
+        (link, Reason.LINK, "a page of example.edu/x here"),
+        (proof, Reason.PROOF, "Let n be odd. Prove that n is odd."),
+        (markup, Reason.MARKUP, "Find a<sub>1</sub> now"),
+        (true_false, Reason.TRUE_FALSE, "True or false: 2 is even"),
+    ],
+)
+def test_the_evidence_is_what_matched_and_its_surroundings(judge, reason, problem):
+    drop = judge(row(problem), SETTINGS)
+    assert drop.reason == reason
+    assert drop.evidence["text"] == problem
+
+
+@pytest.mark.parametrize("judge", [image, link, proof, markup, true_false, truncated, encoding])
+def test_a_plain_problem_passes(judge):
+    assert judge(row("Find the sum of 3 and 4."), SETTINGS) is None
+    assert judge(row("Find the sum of 3 and 4.", None), SETTINGS) is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "dropped"),
+    [
+        ("Without proof, find it. You need not prove that.", False),
+        ("She wants to show that she can count to seven.", False),
+        ("They can prove that it is so.", False),
+        ("You need not prove it. But then prove that it is odd.", True),
+        ("Show that it is odd.", True),
+        ("He had to show ID. What is 3+4?", False),
+    ],
+)
+def test_proofs_that_are_asked_for(problem, dropped):
+    assert bool(proof(row(problem), SETTINGS)) is dropped
+
+
+@pytest.mark.parametrize(
+    ("problem", "found"),
+    [
+        ("a [b] c", None),
+        ("a [b]bold[/b] c", "[b]"),
+        ("a [i] and [url=x]y c", None),
+        ("x [i] y<br>", "<br>"),
+        ("x [quote]y", "[quote]"),
+        ("\\plus{} a", "\\plus{}"),
+        ("a &lt; b", "&lt;"),
+        ("use hide for answers", "use hide for answers"),
+        ("\\section*{A} b", "\\section*{"),
+        ("\\begin{document} b", "\\begin{document}"),
+    ],
+)
+def test_markup_names_what_it_found(problem, found):
+    drop = markup(row(problem), SETTINGS)
+    assert (drop and drop.evidence["found"]) == found
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer", "dropped"),
+    [
+        ("Two is even.", "True", True),
+        ("Two is even.", "\\text{False}", True),
+        ("Two is even.", " $\\times$ ", True),
+        ("Two is even.", "True" + " " * 35, True),
+        ("Two is even.", "True" + " " * 36, False),
+        ("Two is even.", "Truth", False),
+        ("Two is even.", None, False),
+        ("Judge whether the statement is correct: 2 is even", "1", True),
+        ("(Right or wrong) 2 is even", "1", True),
+        ("Right or wrong, do it: what is 3 + 4?", "1", True),
+        ("Is this statement true or false? It counts.", "1", True),
+    ],
+)
+def test_true_or_false(problem, answer, dropped):
+    assert bool(true_false(row(problem, answer), SETTINGS)) is dropped
+
+
+@pytest.mark.parametrize(
+    ("problem", "found"),
+    [
+        ("Find x such that \\", "half a closing delimiter"),
+        ("Find x \\ ", "half a closing delimiter"),
+        ("Let A be given, ", ","),
+        ("Find the sum of the", "the"),
+        ("Find the sum of (", "("),
+        ("Find the area of", None),
+        ("Find $a$", None),
+        ("Find xthe", None),
+        ("Let \\begin{cases} x", "\\begin{cases} without its end"),
+        ("Let \\begin{cases} x \\end{cases} y", None),
+        ("Let \\begin{a} \\begin{b} \\end{a} y", "\\begin{b} without its end"),
+        ("\\begin{a}\\end{a}\\begin{a}\\begin{a}\\end{a} y", "\\begin{a} without its end"),
+        ("\\end{a} y \\begin{a} z", None),
+        ("Find \\[x + 1", "\\[ without \\]"),
+        ("Find \\[x\\] + \\[1", "\\[ without \\]"),
+        ("Find \\[x + 1\\] now", None),
+        ("Find $y$ \\[x + 1", None),
+        ("A matrix 1 \\\\[2 3", None),
+    ],
+)
+def test_truncated(problem, found):
+    drop = truncated(row(problem), SETTINGS)
+    assert (drop and drop.evidence["found"].strip()) == found
+    if drop:
+        assert drop.evidence["end"] == problem.rstrip()
+
+
+def test_the_end_of_a_truncated_text_is_sixty_characters():
+    for end in (" and", " \\", "\\begin{a} x", " \\[ x"):
+        text = "".join(chr(65 + n % 26) for n in range(100)) + end
+        assert truncated(row(text), SETTINGS).evidence["end"] == text[-60:]
