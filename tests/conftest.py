@@ -40,6 +40,71 @@ def records() -> Callable[..., pa.Table]:
     return build
 
 
+@pytest.fixture
+def pipeline(tmp_path: Path, records: Callable[..., pa.Table]) -> tuple[Path, list[str]]:
+    """A pipeline's `data/` with rows of every fate, and the ids of its rows.
+
+    Of seven rows, five of `web` and two of `book`, these are dropped: 6 by collect, 4 by dedup (3 stands for it), 0 by
+    denoise, 5 by verify, 1 by curriculum. 2 and 3 are left; rl-1 and rl-3 recorded rewards of 2.
+    """
+    return write_pipeline(tmp_path / "data", records)
+
+
+def write_pipeline(folder: Path, records: Callable[..., pa.Table]) -> tuple[Path, list[str]]:
+    """See `pipeline`."""
+    import pyarrow.parquet as pq
+
+    from compass.ledger import Drop, Reason, split
+    from compass.records import with_column, write_records
+
+    text = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"
+    web = [(text.format(n), str(n + 3), "web", {"licence": "MIT", "source_level": "2"}) for n in range(5)]
+    book = [(f"What is {n} plus {n}?", str(2 * n), "book", {"licence": "CC0", "source_level": ""}) for n in (5, 6)]
+    rows = records(*web, *book)
+    ids = rows["id"].to_pylist()
+
+    def write(stage: str, table: pa.Table, drops: dict[int, Drop]) -> pa.Table:
+        chosen = [drops.get(ids.index(id_)) for id_ in table["id"].to_pylist()]
+        kept, dropped = split(table, chosen, stage)
+        write_records(folder / stage / "kept.parquet", kept)
+        write_records(folder / stage / "dropped.parquet", dropped)
+        return kept
+
+    def fill(table: pa.Table, **columns: list) -> pa.Table:
+        for name, values in columns.items():
+            table = with_column(table, name, values)
+        return table
+
+    rows = write("collect", rows, {6: Drop(Reason.MISSING_ANSWER, {"fields": ["answer"]})})
+    write_records(
+        folder / "collect" / "benchmarks.parquet", records(("What is 1?", "1", "bench"), ("2?", "2", "bench"))
+    )
+    rows = write("dedup", rows, {4: Drop(Reason.NEAR_DUPLICATE, {"twin": ids[3], "similarity": 0.9})})
+    rows = fill(rows, cluster=rows["id"].to_pylist(), cluster_size=[1, 1, 1, 2, 1])
+    write_records(folder / "dedup" / "kept.parquet", rows)
+    rows = write("denoise", rows, {0: Drop(Reason.LINK, {"text": "example.org"})})
+    rows = write("grade", fill(rows, n_rollouts=[4] * 4, solve_rate=[0.25] * 4, level=[4] * 4), {})
+    rollouts = [
+        {"id": id_, "sample": n, "answer": str(n), "correct": n == 3}
+        for id_ in rows["id"].to_pylist()
+        for n in range(4)
+    ]
+    pq.write_table(pa.Table.from_pylist(rollouts), folder / "grade" / "rollouts.parquet")
+    rows = fill(rows, answer_type=["integer"] * 4)
+    rows = write("verify", rows, {5: Drop(Reason.UNREADABLE_GOLD, {"answer": "10"})})
+    rows = fill(rows, stages=["rl-1,rl-3"] * 3)
+    write("curriculum", rows, {1: Drop(Reason.SOLVE_RATE, {"solve_rate": 0.25, "range": [0.5, 1.0]})})
+    for stage in ("rl-1", "rl-3"):
+        rewards = [
+            {"step": step, "id": ids[2], "reward": reward, "response_tokens": tokens, "used": step == 2}
+            for step, group in ((2, ((1.0, 10), (-1.0, 13))), (5, ((1.0, 20), (1.0, 20))))
+            for reward, tokens in group
+        ]
+        (folder / stage).mkdir()
+        pq.write_table(pa.Table.from_pylist(rewards), folder / stage / "rewards.parquet")
+    return folder, ids
+
+
 @pytest.fixture(scope="session")
 def random_model() -> Callable[[Path, int], Path]:
     """Makes a model folder with random weights: `random_model(folder, seed)`. Tokens are single bytes."""

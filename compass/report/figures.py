@@ -25,11 +25,12 @@ def scores_figure(results: Results) -> str | None:
     benchmarks = list(next(iter(results.scores.values())))
     width = 0.8 / len(results.scores)
     for number, (model, scored) in enumerate(results.scores.items()):
-        shown = [scored[name] for name in benchmarks if name in scored]
-        heights = [100 * score["accuracy"] for score in shown]
-        low = [max(0.0, height - 100 * score["ci95"][0]) for height, score in zip(heights, shown, strict=True)]
-        high = [max(0.0, 100 * score["ci95"][1] - height) for height, score in zip(heights, shown, strict=True)]
-        places = [index + number * width for index in range(len(shown))]
+        scores = {place: scored[name] for place, name in enumerate(benchmarks) if name in scored}
+        heights = [100 * score["accuracy"] for score in scores.values()]
+        pairs = list(zip(heights, scores.values(), strict=True))
+        low = [max(0.0, height - 100 * score["ci95"][0]) for height, score in pairs]
+        high = [max(0.0, 100 * score["ci95"][1] - height) for height, score in pairs]
+        places = [place + number * width for place in scores]
         colour = COLOURS[min(number, len(COLOURS) - 1)]
         axes.bar(places, heights, width, yerr=[low, high], label=model, color=colour, capsize=2, ecolor="#333333")
     axes.set_xticks(
@@ -84,7 +85,7 @@ def bars_figure(title: str, values: Mapping[str, int]) -> str | None:
     drawn = axes.barh(range(len(values)), list(values.values()), color=COLOURS[2])
     axes.bar_label(drawn, [f"{value:,}" for value in values.values()], padding=3)
     axes.set_yticks(range(len(values)), labels)  # by place: two labels may be equal once they are cut
-    axes.set_title(title, loc="left")
+    axes.set_title(_plain(title), loc="left")
     axes.invert_yaxis()
     axes.spines["bottom"].set_visible(False)
     axes.set_xticks([])

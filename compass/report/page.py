@@ -12,6 +12,9 @@ from compass.report.figures import curves_figure, funnel_figure, scores_figure
 from compass.report.html import document, section, table
 from compass.report.results import Results
 
+LONGEST_DETAIL = 20_000
+"""Characters shown of what a stage measured."""
+
 
 def render(results: Results, *, title: str, facts: dict[str, str], links: dict[str, str]) -> str:
     """The page as HTML.
@@ -41,10 +44,10 @@ def render(results: Results, *, title: str, facts: dict[str, str], links: dict[s
 def _scores(results: Results) -> str:
     if not results.scores:
         return ""
-    found = [score for scored in results.scores.values() for score in scored.values()]
-    counts = sorted({score["samples"] for score in found})
+    scores = [score for scored in results.scores.values() for score in scored.values()]
+    counts = sorted({score["samples"] for score in scores})
     others = ["greedy", *(f"{name}@{count}" for name in ("pass", "maj") for count in counts)]
-    others = [name for name in others if any(name in score for score in found)]
+    others = [name for name in others if any(name in score for score in scores)]
     rows: list[Sequence[Any]] = []
     for model, scored in results.scores.items():
         for benchmark, score in scored.items():
@@ -88,8 +91,8 @@ def _planted(results: Results) -> str:
     if not results.planted:
         return ""
     rows = [
-        [kind, found["planted"], found["dropped"], found["right"], f"{100 * found['recall']:.1f}"]
-        for kind, found in results.planted["kinds"].items()
+        [kind, rows["planted"], rows["dropped"], rows["right"], percent(rows["recall"])]
+        for kind, rows in results.planted["kinds"].items()
     ]
     clean = results.planted["clean"]
     note = (
@@ -101,12 +104,11 @@ def _planted(results: Results) -> str:
 
 
 def _details(results: Results) -> str:
-    found = [
-        f"<details><summary>{escape(stage)}</summary><pre>"
-        f"{escape(json.dumps(summary.get('metrics', summary), indent=2, ensure_ascii=False)[:20_000])}</pre></details>"
-        for stage, summary in results.summaries.items()
-    ]
-    return section("What every stage measured", "", *found)
+    parts = []
+    for stage, summary in results.summaries.items():
+        measured = json.dumps(summary.get("metrics", summary), indent=2, ensure_ascii=False)[:LONGEST_DETAIL]
+        parts.append(f"<details><summary>{escape(stage)}</summary><pre>{escape(measured)}</pre></details>")
+    return section("What every stage measured", "", *parts)
 
 
 def percent(fraction: float | None) -> str:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import stages.collect
 from compass.curation.dedup import dedup
 from compass.curation.denoise import denoise
 from compass.records import RecordError
-from compass.report.planted import measure
+from compass.report.planted import measure, measure_folder
 from compass.settings import load_settings
 
 
@@ -40,15 +44,39 @@ def test_a_truth_without_labels_is_an_error():
         measure(pa.table({"source": ["s"]}), {})
 
 
+def test_a_kind_that_nobody_dropped_and_a_truth_without_clean_rows():
+    planted = measure(_truth(("s", "0", "proof", "denoise", "proof"), ("s", "1", "image", "denoise", "image")), {})
+    assert planted == {
+        "kinds": {
+            "image": {"planted": 1, "dropped": 0, "right": 0, "recall": 0.0},
+            "proof": {"planted": 1, "dropped": 0, "right": 0, "recall": 0.0},
+        },
+        "clean": {"rows": 0, "dropped": 0, "by_reason": {}, "lost": 0.0},
+    }
+    assert list(planted["kinds"]) == ["image", "proof"]
+
+
+def test_every_clean_row_that_was_dropped_counts():
+    truth = _truth(*[("s", str(n), "clean", "", "") for n in range(4)])
+    dropped = pa.Table.from_pylist([{"source": "s", "source_id": str(n), "reason": "link"} for n in range(2)])
+    clean = measure(truth, {"denoise": dropped})["clean"]
+    assert clean == {"rows": 4, "dropped": 2, "by_reason": {"link": 2}, "lost": 0.5}
+
+
+def test_a_folder_is_measured_up_to_the_choice_of_problems(pipeline):
+    folder, _ = pipeline
+    assert measure_folder(folder) is None
+    rows = [("web", "0", "link", "denoise", "link"), ("book", "5", "unreadable_gold", "verify", "unreadable_gold")]
+    rows += [("web", "1", "clean", "", ""), ("web", "2", "clean", "", "")]  # curriculum drops the first of these
+    pq.write_table(_truth(*rows), folder / "collect" / "truth.parquet")
+    planted = measure_folder(folder)
+    assert {kind: facts["right"] for kind, facts in planted["kinds"].items()} == {"link": 1, "unreadable_gold": 1}
+    assert planted["clean"] == {"rows": 2, "dropped": 0, "by_reason": {}, "lost": 0.0}
+
+
 def test_what_is_planted_in_the_tiny_profile_is_found(tmp_path):
-    from pathlib import Path
-
-    import stages.collect
-
     settings = load_settings(Path(__file__).parents[2] / "profiles" / "tiny.yaml")
     stages.collect.run(settings, tmp_path / "collect")
-    import pyarrow.parquet as pq
-
     records = pq.read_table(tmp_path / "collect" / "kept.parquet")
     names = [source.name for source in settings.collect.sources]
     unique, duplicates = dedup(records, settings.dedup, names)

@@ -1,97 +1,202 @@
-"""`compass why` and `compass card` over the stages of a pipeline."""
+"""Rows are found by stage, id and text in what a pipeline or `compass curate` wrote."""
 
 from __future__ import annotations
 
-import argparse
+import json
+from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from compass.cli import main
-from compass.commands import card as card_command
-from compass.ledger import Drop, Reason, split
-from compass.records import write_records
+from compass.files import file_digest
+from compass.ledger import LEDGER, Counts
+from compass.records import RecordError
+from compass.report.rows import (
+    by_reason,
+    check_finished,
+    choose,
+    find_outputs,
+    open_outputs,
+    read_table,
+    rewards,
+    rollouts,
+    search,
+)
 
-TEXT = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"
-
-
-@pytest.fixture
-def data(tmp_path, records):
-    """Five rows: one is dropped by denoise, one by curriculum, three are trained on."""
-    rows = records(*[(TEXT.format(number), str(number + 3), "web") for number in range(5)])
-
-    def write(stage, table, drops):
-        kept, dropped = split(table, drops, stage)
-        write_records(tmp_path / stage / "kept.parquet", kept)
-        write_records(tmp_path / stage / "dropped.parquet", dropped)
-        return kept
-
-    write("collect", rows, [None] * 5)
-    write("dedup", rows, [None] * 5)
-    left = write("denoise", rows, [Drop(Reason.LINK, {"text": "example.org"}), None, None, None, None])
-    for column, values in (("n_rollouts", [4] * 4), ("solve_rate", [0.25] * 4), ("level", [4] * 4)):
-        place = left.schema.get_field_index(column)
-        left = left.set_column(place, left.schema.field(place), pa.array(values, left.schema.field(place).type))
-    write("grade", left, [None] * 4)
-    ids = left.column("id").to_pylist()
-    rollouts = [{"id": id_, "sample": n, "answer": str(n), "correct": n == 3} for id_ in ids for n in range(4)]
-    pq.write_table(pa.Table.from_pylist(rollouts), tmp_path / "grade" / "rollouts.parquet")
-    write("verify", left, [None] * 4)
-    place = left.schema.get_field_index("stages")
-    left = left.set_column(place, left.schema.field(place), pa.array(["rl-1,rl-3"] * 4))
-    write("curriculum", left, [Drop(Reason.SOLVE_RATE, {"solve_rate": 0.25}), None, None, None])
-    for stage in ("rl-1", "rl-3"):
-        rewards = [
-            {"step": step, "id": ids[1], "reward": r, "response_tokens": 10, "used": step == 2}
-            for step, group in ((2, (1.0, -1.0)), (5, (1.0, 1.0)))
-            for r in group
-        ]
-        (tmp_path / stage).mkdir()
-        pq.write_table(pa.Table.from_pylist(rewards), tmp_path / stage / "rewards.parquet")
-    return tmp_path, ids
+Pipeline = tuple[Path, list[str]]
 
 
-def test_the_story_goes_to_the_rewards(data, capsys):
-    folder, ids = data
-    assert main(["why", ids[1], "--data", str(folder)]) == 0
-    told = capsys.readouterr().out
-    assert "grade       kept: solve rate 0.250 of 4 rollouts, level 4" in told
-    assert "1 of 4 rollouts right" in told
-    assert "curriculum  kept: trains rl-1, rl-3" in told
-    assert "rl-1        sampled in 2 iterations, trained on in 1: 4 responses, mean reward +0.500" in told
-    assert "iteration 2: rewards +1 -1  (10 tokens on average)" in told
-    assert "iteration 5: rewards +1 +1  (10 tokens on average; left out of the update)" in told
+def test_every_stage_that_ran_has_its_files_in_the_order_of_the_stages(pipeline: Pipeline) -> None:
+    outputs = open_outputs(pipeline[0])
+    assert list(outputs.kept) == ["collect", "dedup", "denoise", "grade", "verify", "curriculum"]
+    assert list(outputs.dropped) == list(outputs.kept)
+    assert outputs.last == pipeline[0] / "curriculum" / "kept.parquet"
+    assert outputs.kept["dedup"] == pipeline[0] / "dedup" / "kept.parquet"
+    assert outputs.dropped["dedup"] == pipeline[0] / "dedup" / "dropped.parquet"
 
 
-def test_a_dropped_rows_story_ends_where_it_was_dropped(data, capsys):
-    folder, ids = data
-    main(["why", ids[0], "--data", str(folder)])
-    told = capsys.readouterr().out
-    assert "curriculum  DROPPED: solve_rate" in told
-    main(["why", TEXT.format(0), "--data", str(folder)])
-    told = capsys.readouterr().out
-    assert "denoise     DROPPED: link" in told
-    assert "grade" not in told
+def test_a_row_is_found_in_every_stage_that_had_it(pipeline: Pipeline) -> None:
+    folder, ids = pipeline
+    fates = open_outputs(folder).find(ids[5])
+    assert {stage: fate for stage, (fate, _) in fates.items()} == {
+        "collect": "kept",
+        "dedup": "kept",
+        "denoise": "kept",
+        "grade": "kept",
+        "verify": "dropped",
+    }
+    assert fates["verify"][1]["reason"] == "unreadable_gold"
+    assert fates["collect"][1]["problem"] == "What is 5 plus 5?"
+    assert open_outputs(folder).find("0" * 16) == {}
 
 
-def test_ledger_and_card_of_a_pipeline(data, tmp_path, capsys):
-    folder, _ = data
-    main(["ledger", "--data", str(folder)])
-    counted = capsys.readouterr().out
-    assert "link" in counted
-    assert "solve_rate" in counted
-    parser = argparse.ArgumentParser()
-    card_command.configure(parser)
-    assert card_command.run(parser.parse_args(["--data", str(folder), "--out", str(tmp_path / "card")])) == 0
-    text = (tmp_path / "card" / "card.md").read_text()
-    assert "| web |" in text
-    assert "| denoise | link | 1 |" in text
-    assert "Graded Levels" in text or "Graded levels" in text
+def test_rows_are_counted_by_stage_and_reason(pipeline: Pipeline) -> None:
+    assert open_outputs(pipeline[0]).counts() == [
+        Counts("collect", 6, {"missing_answer": 1}),
+        Counts("dedup", 5, {"near_duplicate": 1}),
+        Counts("denoise", 4, {"link": 1}),
+        Counts("grade", 4, {}),
+        Counts("verify", 3, {"unreadable_gold": 1}),
+        Counts("curriculum", 2, {"solve_rate": 1}),
+    ]
 
 
-def test_a_truncated_output_is_named(data, capsys):
-    folder, ids = data
-    (folder / "verify" / "kept.parquet").write_bytes(b"PAR1 cut")
-    assert main(["why", ids[1], "--data", str(folder)]) == 1
-    assert "verify/kept.parquet" in capsys.readouterr().err
+def test_a_stage_without_a_file_of_dropped_rows_dropped_none(pipeline: Pipeline) -> None:
+    (pipeline[0] / "denoise" / "dropped.parquet").unlink()
+    assert find_outputs(pipeline[0]).counts()[2] == Counts("denoise", 4, {})
+
+
+def test_the_ledger_holds_the_dropped_rows_of_all_stages(pipeline: Pipeline, tmp_path: Path) -> None:
+    folder, ids = pipeline
+    ledger = open_outputs(folder).ledger()
+    assert ledger.schema.equals(LEDGER)
+    assert ledger["id"].to_pylist() == [ids[6], ids[4], ids[0], ids[5], ids[1]]
+    assert find_outputs(tmp_path / "none").ledger().equals(LEDGER.empty_table())
+
+
+def test_what_was_collected_is_kept_and_dropped_rows(pipeline: Pipeline) -> None:
+    folder, ids = pipeline
+    collected = open_outputs(folder).collected(["id", "source"])
+    assert collected["id"].to_pylist() == ids
+    assert collected.column_names == ["id", "source"]
+
+
+def test_files_are_published_under_names_of_their_stages(pipeline: Pipeline) -> None:
+    folder, _ = pipeline
+    files = open_outputs(folder).files()
+    assert list(files) == ["kept.parquet", *(f"dropped-{name}.parquet" for name in open_outputs(folder).dropped)]
+    assert files["kept.parquet"] == folder / "curriculum" / "kept.parquet"
+    assert files["dropped-dedup.parquet"] == folder / "dedup" / "dropped.parquet"
+
+
+def test_a_folder_without_collected_rows_is_refused(tmp_path: Path, pipeline: Pipeline) -> None:
+    with pytest.raises(RecordError, match=r"none: holds no collected rows \(collect/kept\.parquet\)"):
+        open_outputs(tmp_path / "none")
+    (pipeline[0] / "collect" / "kept.parquet").unlink()
+    with pytest.raises(RecordError, match="holds no collected rows"):
+        open_outputs(pipeline[0])
+
+
+def test_a_folder_of_curate_counts_when_it_is_finished_and_unchanged(pipeline: Pipeline) -> None:
+    folder, _ = pipeline
+    (folder / "curate.json").write_text("{}")
+    with pytest.raises(RecordError, match=r"summary\.json: no such file; the run of `compass curate` did not end"):
+        open_outputs(folder)
+    name = "verify/kept.parquet"
+    summary = {"files": {name: file_digest(folder / name)}}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    assert open_outputs(folder).last.exists()
+    assert check_finished(folder) == summary
+    (folder / name).write_bytes(b"other")
+    with pytest.raises(RecordError, match=r"verify/kept\.parquet: not the file that .*summary\.json describes"):
+        open_outputs(folder)
+    (folder / name).unlink()
+    with pytest.raises(RecordError, match=r"verify/kept\.parquet: not the file"):
+        open_outputs(folder)
+
+
+def test_origins_come_from_curate_or_from_the_collect_stage(pipeline: Pipeline) -> None:
+    folder, _ = pipeline
+    assert open_outputs(folder).origins() == {}
+    (folder.parent / "metrics").mkdir()
+    facts = {"web": {"path": "web.csv"}, "hub": {"hub": "owner/name"}, "unknown": {}}
+    (folder.parent / "metrics" / "collect.json").write_text(json.dumps({"metrics": {"sources": facts}}))
+    assert open_outputs(folder).origins() == {"web": "web.csv", "hub": "owner/name", "unknown": ""}
+    (folder / "summary.json").write_text(json.dumps({"sources": {"web": {"path": "curated.csv"}}, "files": {}}))
+    assert open_outputs(folder).origins() == {"web": "curated.csv"}
+
+
+def test_rewards_and_rollouts_are_those_of_one_problem(pipeline: Pipeline) -> None:
+    folder, ids = pipeline
+    recorded = dict(rewards(folder, ids[2]))
+    assert list(recorded) == ["rl-1", "rl-3"]
+    assert [row["reward"] for row in recorded["rl-3"]] == [1.0, -1.0, 1.0, 1.0]
+    assert list(rewards(folder, ids[3])) == []
+    assert [row["sample"] for row in rollouts(folder, ids[3])] == [0, 1, 2, 3]
+    assert rollouts(folder, ids[0]) == []
+    assert rollouts(folder.parent, ids[3]) == []
+
+
+PROBLEMS = pa.table(
+    {
+        "id": ["a", "b", "c", "d"],
+        "source": ["web", "web", "book", "book"],
+        "problem": [
+            "Tom has two red books and one cat",
+            "Tom has two red books and one dog",
+            "Tom has two red books and one dog",
+            "An unrelated sentence about the area of circles",
+        ],
+    }
+)
+
+
+def test_the_most_similar_problems_come_first() -> None:
+    text = "tom HAS two red books and one dog!"
+    matches = search(PROBLEMS, text)
+    assert [(id_, source) for _, id_, source in matches] == [("c", "book"), ("b", "web"), ("a", "web")]
+    assert matches[0][0] == matches[1][0] == 1.0
+    assert matches[2][0] == pytest.approx(5 / 7)  # of 6 + 6 word trigrams five are shared
+    assert [id_ for _, id_, _ in search(PROBLEMS, text, limit=2)] == ["c", "b"]
+
+
+def test_a_problem_is_like_a_text_from_the_least_similarity_on() -> None:
+    text = "Tom has two red books and one dog"
+    assert len(search(PROBLEMS, text, least=5 / 7)) == 3
+    assert len(search(PROBLEMS, text, least=5 / 7 + 0.01)) == 2
+    assert search(PROBLEMS, "nothing of the kind was ever collected") == []
+
+
+def test_equal_words_too_short_for_trigrams_are_found() -> None:
+    short = pa.table({"id": ["a"], "source": ["web"], "problem": ["2 + 2"]})
+    assert search(short, "2 + 2") == [(1.0, "a", "web")]
+
+
+def test_drops_are_counted_by_stage_reason_and_source() -> None:
+    rows = [("verify", "unreadable_gold", "web"), ("dedup", "near_duplicate", "web"), ("select", "not_selected", "web")]
+    rows += [("dedup", "exact_duplicate", "web")] * 2 + [("dedup", "near_duplicate", "book"), ("later", "x", "web")]
+    ledger = pa.Table.from_pylist([
+        {"id": str(n), "stage": stage, "reason": reason, "source": source} for n, (stage, reason, source) in enumerate(rows)
+    ])  # fmt: skip
+    assert [(row["stage"], row["reason"], row["source"], row["rows"]) for row in by_reason(ledger)] == [
+        ("dedup", "exact_duplicate", "web", 2),
+        ("dedup", "near_duplicate", "book", 1),
+        ("dedup", "near_duplicate", "web", 1),
+        ("verify", "unreadable_gold", "web", 1),
+        ("select", "not_selected", "web", 1),
+        ("later", "x", "web", 1),
+    ]
+
+
+def test_rows_are_chosen_by_every_wanted_value(pipeline: Pipeline) -> None:
+    folder, ids = pipeline
+    ledger = open_outputs(folder).ledger()
+    assert choose(ledger, source="book")["id"].to_pylist() == [ids[6], ids[5]]
+    assert choose(ledger, source="book", stage="verify", reason=None)["id"].to_pylist() == [ids[5]]
+    assert choose(ledger, reason=None).num_rows == 5
+
+
+def test_a_truncated_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kept.parquet").write_bytes(b"PAR1 cut")
+    with pytest.raises(RecordError, match=r"kept\.parquet: unreadable .*; run its stage again"):
+        read_table(tmp_path / "kept.parquet")

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
-from compass.report.table import scores_table
+import pytest
+
+from compass.ledger import Counts
+from compass.report.table import funnel_table, main, scores_table
 
 
 def shown(scores) -> list[list[str]]:
@@ -44,3 +49,54 @@ def test_the_table_has_no_gains_without_a_base_and_ends_each_benchmark_with_a_li
     assert [row.end_section for row in table.rows] == [False, True, False, True]
     assert [row.style for row in table.rows] == [None, None, "bold", "bold"]
     assert [list(column.cells)[1] for column in table.columns] == ["", "greedy", "50.0"]
+
+
+@pytest.fixture
+def repository(pipeline: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = pipeline[0].parent
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "120")
+    return folder
+
+
+def test_rows_are_shown_by_stage_with_the_most_frequent_reasons() -> None:
+    stages = [
+        Counts("collect", 1190, {"a": 6, "b": 5, "c": 4, "d": 3, "e": 2}),
+        Counts("dedup", 1190, {}),
+    ]
+    assert [[str(cell) for cell in column.cells] for column in funnel_table(stages).columns] == [
+        ["collect", "dedup"],
+        ["1,210", "1,190"],
+        ["1,190", "1,190"],
+        ["20", "0"],
+        ["a 6, b 5, c 4, d 3", ""],
+    ]
+    assert [column.justify for column in funnel_table(stages).columns] == ["left", "right", "right", "right", "left"]
+
+
+def test_a_run_without_scores_shows_its_rows(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main()
+    shown = capsys.readouterr().out
+    assert "near_duplicate 1" in shown
+    assert "Evaluation" not in shown
+    assert "The page" not in shown
+
+
+def test_scores_follow_and_say_where_the_page_is(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    score = {"accuracy": 0.25, "ci95": [0.2, 0.3], "samples": 2}
+    (repository / "metrics").mkdir()
+    (repository / "metrics" / "evaluate.json").write_text(json.dumps({"models": {"base": {"average": score}}}))
+    main()
+    shown = capsys.readouterr().out
+    assert "20.0\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}30.0" in shown
+    assert "The page: reports/index.html" in shown
+
+
+def test_nothing_to_show_and_broken_files_end_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=r"^table: nothing has run here yet; `make pipeline` runs it$"):
+        main()
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "dedup.json").write_text("{")
+    with pytest.raises(SystemExit, match=r"^table: .*dedup\.json: not JSON"):
+        main()

@@ -1,0 +1,73 @@
+"""Results are read from the files that the stages write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from compass.ledger import Counts
+from compass.records import RecordError
+from compass.report.results import Results, read_results
+
+
+def write_json(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def test_a_repository_in_which_nothing_ran_has_no_results(tmp_path: Path) -> None:
+    assert read_results(tmp_path) == Results({}, {}, {}, [], None)
+
+
+def test_summaries_and_scores_are_told_apart(tmp_path: Path) -> None:
+    write_json(tmp_path / "metrics" / "dedup.json", {"stage": "dedup", "read": 3})
+    write_json(tmp_path / "metrics" / "base.json", {"metrics": {"loss": 1.5}})
+    write_json(tmp_path / "metrics" / "evaluate.json", {"models": {"base": {"average": {"accuracy": 0.5}}}})
+    write_json(tmp_path / "metrics" / "other.json", {"x": 1})
+    results = read_results(tmp_path)
+    assert results.summaries == {"dedup": {"stage": "dedup", "read": 3}, "base": {"metrics": {"loss": 1.5}}}
+    assert list(results.summaries) == ["dedup", "base"]
+    assert results.scores == {"base": {"average": {"accuracy": 0.5}}}
+
+
+def test_rows_are_counted_from_the_data(pipeline: tuple[Path, list[str]]) -> None:
+    results = read_results(pipeline[0].parent)
+    assert results.counts[0] == Counts("collect", 6, {"missing_answer": 1})
+    assert [counts.stage for counts in results.counts] == [
+        "collect",
+        "dedup",
+        "denoise",
+        "grade",
+        "verify",
+        "curriculum",
+    ]
+    assert results.planted is None
+
+
+def test_a_curve_has_the_means_of_every_step(tmp_path: Path) -> None:
+    (tmp_path / "data" / "rl-1").mkdir(parents=True)
+    rewards = {"step": [2, 1, 1, 2], "reward": [1.0, -1.0, 0.0, 1.0], "response_tokens": [20, 10, 20, 41]}
+    pq.write_table(pa.table(rewards), tmp_path / "data" / "rl-1" / "rewards.parquet")
+    assert read_results(tmp_path).curves == {
+        "rl-1": {
+            "step": [1.0, 2.0],
+            "reward": [-0.5, 1.0],
+            "accuracy": [0.0, 1.0],  # a reward of 0 is no right response
+            "response_tokens": [15.0, 30.5],
+        }
+    }
+
+
+def test_broken_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "data" / "rl-1").mkdir(parents=True)
+    pq.write_table(pa.table({"step": [1]}), tmp_path / "data" / "rl-1" / "rewards.parquet")
+    with pytest.raises(RecordError, match=r"rl-1/rewards\.parquet: not the rewards that an RL stage writes"):
+        read_results(tmp_path)
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "dedup.json").write_text("{")
+    with pytest.raises(RecordError, match=r"dedup\.json: not JSON .*; delete it and run its stage again"):
+        read_results(tmp_path)
