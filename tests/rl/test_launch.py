@@ -134,11 +134,18 @@ def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: St
     def interrupt_when_it_runs() -> None:
         while not written.exists() or not written.read_text():
             time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGUSR1)
 
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGUSR1, interrupt)  # SIGINT is ignored where the tests run in the background
     threading.Thread(target=interrupt_when_it_runs, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        stage.train(starts=True, sleeps=50)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            stage.train(starts=True, sleeps=50)
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
     trainer, child = json.loads(written.read_text())
     assert ended(trainer)
     assert ended(child)
