@@ -84,7 +84,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
     accuracy = skill_of(model, tokenizer, problems) + guessed(model, tokenizer, problems)
     seconds = time.monotonic() - started
     logging.disable_progress_bar()  # there is one file to write
-    model.save_pretrained(out, safe_serialization=True)
+    model.save_pretrained(out)
     logging.enable_progress_bar()
     return {
         "parameters": sum(p.numel() for p in model.parameters()),

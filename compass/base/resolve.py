@@ -165,7 +165,7 @@ def _convert_gguf(path: Path, out: Path) -> None:
 
     load = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
     # bfloat16 holds what 4-bit weights say, at half of float32's size.
-    AutoModelForCausalLM.from_pretrained(**load, dtype=torch.bfloat16).save_pretrained(out, safe_serialization=True)
+    AutoModelForCausalLM.from_pretrained(**load, dtype=torch.bfloat16).save_pretrained(out)
     AutoTokenizer.from_pretrained(**load).save_pretrained(out)
 
 

@@ -174,6 +174,16 @@ def test_skill_is_the_probability_of_the_worked_solution(trained):
     assert 0 < guessed(model, tokenizer, problems) < 1e-3
 
 
+def test_expected_accuracy_is_that_of_the_saved_model_on_twenty_problems_of_each_level(trained):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder, facts, _ = trained
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    problems = _fresh_problems(5, each_level=20)
+    expected = skill_of(model, tokenizer, problems) + guessed(model, tokenizer, problems)
+    assert facts["expected_accuracy"] == pytest.approx(expected, rel=1e-3)
+
+
 def test_a_prompt_ends_where_the_response_begins_and_that_ends_the_turn(trained):
     from transformers import AutoTokenizer
 
