@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from compass.curation.clusters import first_equal, join, roots
 from compass.curation.minhash import band_keys, bands, hash_ngrams, signatures
 from compass.curation.problem_words import ngrams, numbers, tokens, words
 from compass.curation.spill import spill
@@ -57,6 +56,9 @@ class Features:
 
 def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None], settings: Dedup) -> Duplicates:
     """Group the problems that are the same; a null is an empty text."""
+    # numba is slow to import, and large: not in the processes that read texts.
+    from compass.curation.clusters import first_equal, join, roots
+
     if not len(problems):
         return Duplicates(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     chunks = (problems[low : low + CHUNK] for low in range(0, len(problems), CHUNK))

@@ -43,7 +43,13 @@ class Spill:
         """The whole array."""
         pieces = self.pieces.pop(name)
         if name not in self.files:
-            return np.concatenate(pieces)
+            whole = np.empty(sum(piece.size for piece in pieces), dtype=pieces[0].dtype)
+            end = whole.size
+            while pieces:  # piece by piece from the end, each let go: never the array twice
+                piece = pieces.pop()
+                whole[end - piece.size : end] = piece
+                end -= piece.size
+            return whole
         self.files[name].close()
         path = self.folder / name
         return np.memmap(path, dtype=pieces[0].dtype, mode="r") if path.stat().st_size else pieces[0]

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pytest
+
+from compass.curation.survivor import only_phrasing, settle
+
+RANK = {"best": 0, "good": 1}
+
+
+def row(id_: str, source: str = "best", problem: str = "Find x.", answer: str | None = "1", **more) -> dict:
+    return {
+        "id": id_,
+        "source": source,
+        "problem": problem,
+        "answer": answer,
+        "solution": None,
+        "solve_rate": None,
+    } | more
+
+
+def settled(*rows: dict, exact: list[int] | None = None, conflicts: str = "majority"):
+    """The survivors' ids and each row's drop; all rows have the same tokens unless `exact` says otherwise."""
+    heads, drops = settle(rows, exact or [0] * len(rows), lambda one, other: 0.87654321, RANK, conflicts)
+    return [rows[head]["id"] for head in heads], drops
+
+
+@pytest.mark.parametrize(
+    ("loser", "winner"),
+    [
+        (row("a", answer="1 +"), row("b", source="good")),  # a gold that can be read comes before the source
+        (row("a", source="good"), row("b")),
+        (row("a", source="unlisted"), row("b", source="good")),
+        (row("a", source="good", solve_rate=0.5), row("b")),  # the source before the grade
+        (row("a", solution="long"), row("b", solve_rate=0.0)),  # the grade before the length
+        (row("a"), row("b", solution="s")),
+        (row("a"), row("b", problem="Find  x.")),
+        (row("b"), row("a")),
+    ],
+)
+def test_the_preferred_row(loser, winner):
+    survivors, drops = settled(loser, winner)
+    assert survivors == [winner["id"]] * 2
+    assert drops[1] is None
+    assert drops[0].evidence["twin"] == winner["id"]
+
+
+def test_exact_and_near_duplicates_and_their_evidence():
+    rows = row("a"), row("b", "good"), row("c", "good", answer="1.0")
+    survivors, drops = settled(*rows, exact=[0, 0, 2])
+    assert survivors == ["a", "a", "a"]
+    assert [drop and str(drop.reason) for drop in drops] == [None, "exact_duplicate", "near_duplicate"]
+    assert drops[1].evidence == {
+        "twin": "a",
+        "twin_source": "best",
+        "similarity": 1.0,
+        "answer": "1",
+        "twin_answer": "1",
+    }
+    assert drops[2].evidence["similarity"] == 0.8765
+    assert drops[2].evidence["answer"] == "1.0"
+
+
+def test_the_answer_of_most_sources_wins():
+    rows = row("a"), row("b", "good", answer="2"), row("c", "other", answer="2.0"), row("d", "best", answer="1")
+    survivors, drops = settled(*rows)
+    assert survivors == ["b"] * 4
+    assert drops[1] is None
+    assert drops[0].evidence == {
+        "twin": "b",
+        "twin_source": "good",
+        "similarity": 1.0,
+        "answer": "1",
+        "twin_answer": "2",
+        "duplicate": "exact_duplicate",
+        "sources": ["best"],
+        "twin_sources": ["good", "other"],
+        "rule": "most sources, then the preferred row",
+    }
+    assert str(drops[2].reason) == "exact_duplicate"
+    assert "sources" not in drops[2].evidence
+
+
+def test_of_equally_many_sources_the_preferred_row_decides():
+    survivors, drops = settled(row("a", "good", answer="2"), row("b", answer="1"))
+    assert survivors == ["b", "b"]
+    assert str(drops[0].reason) == "answer_conflict"
+
+
+def test_all_rows_of_a_conflict_can_be_dropped():
+    rows = row("a"), row("b", "good", answer="2"), row("c", "good")
+    survivors, drops = settled(*rows, conflicts="drop", exact=[0, 1, 0])
+    assert survivors == ["a"] * 3
+    assert [str(drop.reason) for drop in drops] == ["answer_conflict"] * 3
+    assert [drop.evidence["twin"] for drop in drops] == ["b", "a", "a"]
+    assert [drop.evidence["duplicate"] for drop in drops] == ["near_duplicate", "near_duplicate", "exact_duplicate"]
+    assert drops[0].evidence["sources"] == ["best", "good"]
+    assert drops[0].evidence["rule"] == "answers disagree: all dropped"
+
+
+def test_agreeing_rows_stay_when_conflicts_are_dropped():
+    survivors, drops = settled(row("a"), row("b", "good"), conflicts="drop")
+    assert survivors == ["a", "a"]
+    assert drops[0] is None
+    assert str(drops[1].reason) == "exact_duplicate"
+
+
+def test_similar_problems_with_other_answers_are_two():
+    one, other = "Arrange the letters of TOOTH.", "Arrange the letters of RADII."
+    rows = row("a", problem=one), row("b", problem=other, answer="2"), row("c", "good", problem=other, answer="2")
+    survivors, drops = settled(*rows, exact=[0, 1, 1])
+    assert survivors == ["a", "b", "b"]
+    assert drops[:2] == [None, None]
+    assert drops[2].evidence["twin"] == "b"
+
+
+def test_a_rewording_with_another_answer_is_a_conflict():
+    rows = row("a", problem="Find the sum of x."), row("b", "good", problem="Compute the sum of x.", answer="2")
+    survivors, drops = settled(*rows, exact=[0, 1])
+    assert survivors == ["a", "a"]
+    assert str(drops[1].reason) == "answer_conflict"
+    assert drops[1].evidence["duplicate"] == "near_duplicate"
+
+
+def test_rows_without_an_answer_or_text():
+    survivors, _ = settled(row("a", answer=None), row("b", "good", answer="1"))
+    assert survivors == ["b", "b"]
+    survivors, _ = settled(row("b", problem=None), row("a", problem=None, answer="1.0"))
+    assert survivors == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Find the sum of x and y.", "Determine the sum of x and y.", True),
+        ("Find the value of x.", "Find the value of y.", False),
+        ("How many ways are there?", "So how many ways are there? Show your work.", True),
+        ("Show your work. How many ways are there?", "How many ways are there?", True),
+        ("How many ways are there?", "How many red ways are there?", False),
+        ("How many red ways are there?", "How many ways are there?", False),
+        ("Find angle A.", "Find angle B.", False),
+        ("", "", True),
+    ],
+)
+def test_only_phrasing(one, other, same):
+    assert only_phrasing(one, other) is same
