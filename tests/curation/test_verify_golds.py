@@ -6,9 +6,11 @@ import json
 
 import pytest
 
-from compass.curation.verify_golds import perturbed, rewritten, suspicious, verify_golds
+from compass.curation import verify_golds as module
+from compass.curation.verify_golds import check_golds, perturbed, prose_words, rewritten, suspicious, verify_golds
 from compass.records import record_id, table
 from compass.settings import Verify
+from compass.verifier import Outcome, Verdict
 
 
 def records(*golds):
@@ -80,3 +82,154 @@ def test_suspicious_golds_are_dropped_by_id():
     assert kept.column("answer").to_pylist() == ["8"]
     assert dropped.column("reason").to_pylist() == ["suspicious_gold"]
     assert json.loads(dropped.column("evidence")[0].as_py())["rollouts_say"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("gold", "kind", "copies"),
+    [
+        ("7", "integer", [" 7 ", "$7$", "1 \\cdot (7)"]),
+        ("7.", "integer", [" 7. ", "$7.$", "1 \\cdot (7)"]),
+        ("$7$", "integer", [" $7$ "]),
+        ("\\(7\\)", "integer", [" \\(7\\) ", "1 \\cdot (\\(7\\))"]),
+        ("\\[7\\]", "integer", [" \\[7\\] "]),
+        ("\\frac12", "fraction", [" \\frac12 ", "$\\frac12$", "\\dfrac12", "1 \\cdot (\\frac12)"]),
+        ("(1,2)", "tuple", [" (1,2) ", "$(1,2)$", "\\left(1,2\\right)"]),
+        ("\\left(1,2\\right)", "tuple", [" \\left(1,2\\right) ", "$\\left(1,2\\right)$"]),
+        ("\\Big(1,2\\Big)", "tuple", [" \\Big(1,2\\Big) ", "$\\Big(1,2\\Big)$"]),
+        ("(1", "expression", [" (1 ", "$(1$", "1 \\cdot ((1)"]),
+        ("n=2", "integer", [" n=2 ", "$n=2$"]),
+        ("1,000", "integer", [" 1,000 ", "$1,000$"]),
+        ("7 \\text{ cm}", "integer", [" 7 \\text{ cm} ", "$7 \\text{ cm}$"]),
+        ("Tuesday", "text", [" Tuesday ", "$Tuesday$"]),
+    ],
+)
+def test_copies_that_mean_the_same(gold, kind, copies):
+    assert rewritten(gold, kind) == copies
+
+
+@pytest.mark.parametrize(
+    ("gold", "kind", "copies"),
+    [
+        ("1", "integer", ["2"]),
+        ("9", "integer", ["1"]),
+        ("0", "integer", ["1"]),
+        ("12.5", "decimal", ["22.5"]),
+        ("1/2", "fraction", ["2/3", "2/4"]),
+        ("1,2,3", "set", ["2,2,3"]),
+        ("8+8", "expression", ["9+9", "9+1"]),
+        ("+".join("1" * 10), "expression", ["+".join("2" * 10), "2+3+4+5+6+7+8+9+2+3"]),
+        ("Tuesday", "text", ["Tuesdaq"]),
+        ("Iraq.", "text", ["Iraz."]),
+        ("\\pi", "constant", ["\\pi+1"]),
+        ("  ", "constant", []),
+    ],
+)
+def test_copies_of_which_one_means_something_else(gold, kind, copies):
+    assert perturbed(gold, kind) == copies
+
+
+def test_words_of_a_gold():
+    assert prose_words("\\text{no real} $x$ solutions \\frac{ab}{c}, 12 d") == ["no", "real", "solutions", "ab"]
+
+
+def gold_drop(gold, **settings):
+    _, dropped = verify_golds(records(gold), Verify(**settings), processes=1)
+    return json.loads(dropped.column("evidence")[0].as_py()) if dropped.num_rows else None
+
+
+def test_a_gold_of_more_words_than_the_limit_is_an_explanation():
+    assert gold_drop("\\text{one two three four}", max_text_words=4) is None
+    assert gold_drop("\\text{one two three four five}", max_text_words=4) == {
+        "answer": "\\text{one two three four five}",
+        "words": 5,
+        "limit": 4,
+    }
+
+
+def test_what_golds_are_dropped_on():
+    assert gold_drop("\\frac{3}{}")["answer"] == "\\frac{3}{}"
+    long = "\\text{" + "word " * 60 + "}"
+    assert gold_drop(long)["answer"] == long[:200]
+    assert gold_drop(None)["answer"] == ""
+
+
+def verdict(outcome):
+    return Verdict(outcome=Outcome(outcome), method="test", detail="why")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "reason", "evidence"),
+    [
+        ({}, None, None),
+        ({"7": "unrecognised"}, "unreadable_gold", {"detail": "why"}),
+        ({"7": "different"}, "unstable_gold", {"differs_from": "itself", "detail": "why"}),
+        ({"$7$": "different"}, "unstable_gold", {"differs_from": "$7$", "detail": "why"}),
+        ({"$7$": "unrecognised"}, "unreadable_gold", {"differs_from": "$7$", "detail": "why"}),
+        ({"8": "equal"}, "unstable_gold", {"equals": "8"}),
+    ],
+)
+def test_the_verifiers_outcomes_decide(monkeypatch, outcomes, reason, evidence):
+    """`outcomes` of the copies of 7; of the others, those that mean the same are equal and 8 is different."""
+    usual = {"8": "different"}
+    monkeypatch.setattr(
+        module,
+        "verify_many",
+        lambda pairs, processes: [verdict((usual | outcomes).get(copy, "equal")) for _, copy in pairs],
+    )
+    drop = check_golds(["7"], Verify(), {"7": "integer"})["7"]
+    assert (drop and str(drop.reason)) == reason
+    if drop:
+        assert drop.evidence == {"answer": "7"} | evidence
+
+
+def test_without_the_check_of_copies_a_gold_is_compared_with_itself_alone(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        module, "verify_many", lambda pairs, processes: [asked.append(pair) or verdict("equal") for pair in pairs]
+    )
+    assert check_golds(["7"], Verify(require_self_equal=False), {"7": "integer"}) == {"7": None}
+    assert asked == [("7", "7")]
+
+
+def test_one_perturbed_copy_may_mean_the_same(monkeypatch):
+    monkeypatch.setattr(
+        module,
+        "verify_many",
+        lambda pairs, processes: [verdict("different" if copy == "2/4" else "equal") for _, copy in pairs],
+    )
+    assert check_golds(["1/2"], Verify(), {"1/2": "fraction"}) == {"1/2": None}
+
+
+def test_the_share_and_number_of_rollouts_that_make_a_gold_suspicious():
+    settings = Verify(suspicious_agreement=0.5, suspicious_min_rollouts=4)
+    assert suspicious("7", answers(("5", False), ("5", False), ("7", True), (None, False)), settings).evidence == {
+        "answer": "7",
+        "rollouts_say": "5",
+        "agree": 2,
+        "rollouts": 4,
+    }
+    assert suspicious("7", answers(("5", False), ("6", False), ("7", True), (None, False)), settings) is None
+    assert suspicious("7", answers(("5", False), ("5", True), ("7", True), (None, False)), settings) is None
+    assert suspicious("7", answers(("5", False), ("5", False), ("7", True)), settings) is None
+    assert (
+        suspicious("7", answers(*[("7", True)] * 4), Verify(suspicious_agreement=0, suspicious_min_rollouts=4)) is None
+    )
+
+
+def test_the_largest_group_speaks_with_its_first_answer():
+    settings = Verify(suspicious_agreement=0.5, suspicious_min_rollouts=4)
+    said = answers(("3", False), (" \\frac{1}{2} ", False), ("0.5", False), ("1/2", False), ("3", False))
+    drop = suspicious("7", said, settings)
+    assert (drop.evidence["rollouts_say"], drop.evidence["agree"]) == ("\\frac{1}{2}", 3)
+    tied = answers(("4", False), ("3", False), ("3", False), ("4", False))
+    assert suspicious("7", tied, settings).evidence["rollouts_say"] == "4"
+    long = "1" * 300
+    drop = suspicious(long, answers(*[("2" * 300, False)] * 4), settings)
+    assert (drop.evidence["answer"], drop.evidence["rollouts_say"]) == (long[:200], "2" * 200)
+
+
+def test_rollouts_do_not_replace_a_verdict_on_the_gold():
+    found = records("5 +")
+    id_ = found.column("id")[0].as_py()
+    _, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
+    assert dropped.column("reason").to_pylist() == ["unreadable_gold"]
