@@ -13,7 +13,7 @@ is tested by every test file that imports the file.
 
 A mutant is noticed when a test fails; a run past its time limit, or past 8 GiB of memory, is noticed too, and marked `hang`.
 Survivors that change nothing are named in benchmarks/equivalent_mutants.yaml (file, before, after, why) and
-marked `equivalent`. Ends with a table by folder; OUT is JSON. A run that was killed goes on when called again with
+marked `equivalent`. Ends with a table by folder; OUT is JSON. A run that was killed continues when called again with
 the same arguments and unchanged files.
 """
 

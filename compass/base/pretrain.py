@@ -1,8 +1,8 @@
 """Pre-train the tiny policy: a Qwen2-architecture model of about 0.6 million parameters, in about a minute on two cores.
 
-Two phases. First it learns to work problems out; then, on a mix of guessed, sloppy and careful solutions, it falls into
-habits that keep most of that skill from showing (`corpus`). What RL can then lift is a policy that seldom uses what it
-knows.
+There are two phases. First it learns to work problems out. Then, on a mix of guessed, sloppy and careful solutions
+(`corpus`), it picks up habits that hide most of this skill. The result is a policy that seldom uses what it knows, so
+that RL can improve it.
 
 How much skill there is to find depends sharply on when the first phase stops, and a number of steps is a poor measure
 of it. It therefore stops on skill itself: the probability of the right worked solution of a fresh problem, read off one
@@ -62,7 +62,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
         progress: called after every step with (step, loss, share of the work done, 0 to 1).
 
     Returns:
-        parameters, vocabulary, steps, tokens, loss (nats a response token), skill (probability of the worked solution
+        parameters, vocabulary, steps, tokens, loss (nats per response token), skill (probability of the worked solution
         after the first phase), expected_accuracy (at temperature 1, a lower bound), seconds, tokens_per_second.
 
     Raises:
@@ -109,7 +109,7 @@ class _Training:
         self.steps, self.tokens, self.loss = 0, 0, float("nan")
 
     def learn_skill(self, pairs: Iterator[tuple[str, str]], problems: Sequence[Problem]) -> float:
-        """Train on worked solutions until the skill asked for is there; return the skill."""
+        """Train on worked solutions until the policy has the skill asked for; return the skill."""
         wanted, skill = self.settings.skill, 0.0
         best = 0.0
         for step in range(1, self.settings.steps + 1):
@@ -218,7 +218,7 @@ def _optimizers(model: Any, learning_rate: float) -> list[Any]:
 
 
 def _train_step(model: Any, tokenizer: Any, batch: list[Pair]) -> float:
-    """Accumulate the gradient of the mean loss a response token; return that loss."""
+    """Accumulate the gradient of the mean loss per response token; return that loss."""
     count = sum(len(response) for _, response in batch)
     total = 0.0
     for part in _by_length(batch, (len(batch) + 1) // 2):

@@ -39,7 +39,7 @@ def verify_golds(
         records: `RECORD` rows.
         settings: the section `verify`.
         rollouts: for each graded record's id its rollouts as (extracted answer or None, correct).
-        processes: worker processes of the verifier; None takes one a core.
+        processes: worker processes of the verifier; None takes one per core.
 
     Returns:
         Kept rows with `answer_type`, and dropped rows.

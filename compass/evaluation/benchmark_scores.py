@@ -36,7 +36,7 @@ def benchmark_scores(samples: pa.Table) -> dict[str, Any]:
     Returns:
         Fractions 0..1: `accuracy` (avg@k) with `ci95`, `pass@k`, `maj@k`, `greedy` with `greedy_ci95` where there are
         greedy responses, `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box). `length` is the mean
-        response in tokens, `problems`, `samples` (a problem) and `prompt_too_long` (problems that were not sampled, and
+        response in tokens, `problems`, `samples` (per problem) and `prompt_too_long` (problems that were not sampled, and
         count as wrong) are counts.
     """
     drawn = samples.filter(pc.invert(samples.column("greedy")))

@@ -1,4 +1,4 @@
-"""What k samples of a problem say of a model: avg@k, pass@k, maj@k."""
+"""What k samples per problem say about a model: avg@k, pass@k, maj@k."""
 
 from __future__ import annotations
 
