@@ -29,7 +29,7 @@ RECORD = pa.schema(
         ("solve_rate", pa.float64()),
         ("level", pa.int32()),  # 1 (easy) to 5 (hard)
         ("answer_type", pa.string()),  # verify
-        ("stages", pa.string()),  # curriculum: RL stages that train on it, comma-separated
+        ("stages", pa.string()),  # curriculum: RL stages that train on it; `split_stages` reads it
     ]
 )
 """Columns of a record, in the order of the file. A column that no stage has filled yet is null."""
@@ -42,6 +42,16 @@ class RecordError(UserError):
 def record_id(source: str, source_id: str) -> str:
     """The stable id of a problem: 16 hex digits of a hash over its source and the source's own id."""
     return hashlib.blake2b(f"{source}\x00{source_id}".encode(), digest_size=8).hexdigest()
+
+
+def join_stages(stages: Sequence[str]) -> str | None:
+    """RL stages as the column `stages` holds them: names with commas between, null for none."""
+    return ",".join(stages) or None
+
+
+def split_stages(column: str | None) -> list[str]:
+    """The RL stages that a value of the column `stages` names."""
+    return column.split(",") if column else []
 
 
 def table(rows: Sequence[dict[str, Any]], schema: pa.Schema = RECORD) -> pa.Table:

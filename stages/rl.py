@@ -17,7 +17,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from compass.records import read_records
+from compass.records import read_records, split_stages
 from compass.rl.checkpoint import export_model, start_from_optimizer
 from compass.rl.config import StagePaths
 from compass.rl.launch import train
@@ -86,7 +86,7 @@ def _mixed_share(stage: str, problems, ours: Rl) -> float | None:
     graded = [
         rate
         for rate, stages in zip(problems["solve_rate"].to_pylist(), problems["stages"].to_pylist(), strict=True)
-        if rate is not None and stage in (stages or "").split(",")
+        if rate is not None and stage in split_stages(stages)
     ]
     if not graded:
         return None

@@ -9,7 +9,7 @@ import pyarrow as pa
 from compass.curriculum.selection import Selection, select_problems
 from compass.curriculum.source_levels import source_levels
 from compass.ledger import Drop, Reason, split
-from compass.records import with_column
+from compass.records import join_stages, with_column
 from compass.settings import RL_STAGES, Curriculum
 
 
@@ -46,7 +46,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
         if verdicts[position] is None and row["id"] not in stages:
             verdicts[position] = Drop(Reason.NOT_SELECTED, {"level": levels[position]})
     filled = with_column(records, "level", levels)
-    filled = with_column(filled, "stages", [",".join(stages[r["id"]]) if r["id"] in stages else None for r in rows])
+    filled = with_column(filled, "stages", [join_stages(stages.get(row["id"], ())) for row in rows])
     kept, dropped = split(filled, verdicts, "curriculum")
     return kept, dropped, chosen
 

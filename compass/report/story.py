@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from compass.records import RecordError
+from compass.records import RecordError, split_stages
 from compass.report.printable import printable
 from compass.report.rows import Outputs, rewards, rollouts
 
@@ -80,7 +80,7 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
     elif stage == "verify" and row["answer_type"]:
         facts = f"answer type {row['answer_type']}"
     elif stage == "curriculum" and row["stages"]:
-        facts = f"trains {row['stages'].replace(',', ', ')}"
+        facts = f"trains {', '.join(split_stages(row['stages']))}"
     return f": {facts}" if facts else ""
 
 

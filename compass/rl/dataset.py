@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from compass.files import atomic_path
 from compass.prompts import chat_messages
-from compass.records import RecordError
+from compass.records import RecordError, split_stages
 from compass.settings import Rl
 
 
@@ -32,7 +32,7 @@ def write_training_set(stage: str, problems: pa.Table, settings: Rl, tokenizer: 
     """
     rows, too_long = [], 0
     for record in problems.to_pylist():
-        if stage not in (record["stages"] or "").split(","):
+        if stage not in split_stages(record["stages"]):
             continue
         messages = chat_messages(
             record["problem"], system_prompt=settings.system_prompt, prompt_suffix=settings.prompt_suffix
