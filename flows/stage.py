@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from compass import environment
-from compass.settings import STAGES
+from compass.settings import SettingsError, load_settings
 
 environment.apply()  # before Prefect reads its settings
 
@@ -39,9 +40,18 @@ def stage(name: str, parameters: dict[str, Any] | None = None, folder: str = "."
     dvc(name, True, parameters, folder)
 
 
+def stage_names() -> tuple[str, ...]:
+    """Every stage of the parameters in force; ends the process with a message where they cannot be read."""
+    try:
+        return load_settings().stages
+    except SettingsError as error:
+        sys.exit(str(error))
+
+
 def _main() -> None:
+    stages = stage_names()
     parser = argparse.ArgumentParser(prog="python -m flows.stage", description=__doc__)
-    parser.add_argument("name", choices=STAGES, metavar="STAGE", help=", ".join(STAGES))
+    parser.add_argument("name", choices=stages, metavar="STAGE", help=", ".join(stages))
     parser.add_argument("-S", "--set-param", action="append", default=[], metavar="NAME=VALUE")
     args = parser.parse_args()
     stage(args.name, parse_parameters(args.set_param) or None)

@@ -1,5 +1,7 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
+It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`).
+
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
 re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
 their names. Folders are named where a stage uses all of them, or where they act as one (`WHOLE`). Dependencies on data,
@@ -10,12 +12,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from compass.settings import RL_STAGES
+from compass.settings import SettingsError, load_settings
+from stages._rl_entries import write_entries
 
 EVERYWHERE = frozenset(
     {
@@ -27,6 +31,7 @@ EVERYWHERE = frozenset(
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",
+        "stages/_rl_entries.py",
         "stages/_stage.py",
     }
 )
@@ -45,7 +50,8 @@ def graph(root: Path) -> dict[str, Any]:
 
 def code_deps(stage: str, root: Path) -> list[str]:
     """The files and folders of the library that `stage` depends on, sorted."""
-    needed = _used(_script(stage), root)
+    script = f"stages/{stage}.py"
+    needed = _used(script if (root / script).exists() else "stages/rl.py", root)
     found = set()
     for path in needed:
         folder = Path(path).parent
@@ -63,10 +69,6 @@ def code_deps(stage: str, root: Path) -> list[str]:
 def is_code(dep: str) -> bool:
     """Whether a dependency is part of the library, not an output of a stage."""
     return dep.startswith(("compass/", "stages/"))
-
-
-def _script(stage: str) -> str:
-    return "stages/rl.py" if stage in RL_STAGES else f"stages/{stage}.py"
 
 
 def _everywhere(path: str) -> bool:
@@ -109,15 +111,14 @@ def _imported(path: str, root: Path) -> set[str]:
     return found
 
 
-def main(root: Path = Path()) -> None:
-    """Write the deps of every stage into dvc.yaml, leaving all else as it is."""
-    path = root / "dvc.yaml"
+def write_deps(text: str, root: Path) -> str:
+    """A dvc.yaml with the code that every stage depends on, as it is now; all else stays."""
     wanted = {
         stage: sorted({*code_deps(stage, root), *(dep for dep in entry["deps"] if not is_code(dep))})
-        for stage, entry in graph(root).items()
+        for stage, entry in yaml.safe_load(text)["stages"].items()
     }
     lines, stage, inside = [], "", False
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if (name := line.strip().removesuffix(":")) in wanted and line == f"  {name}:":
             stage = name
         inside = inside and line.startswith("      - ")
@@ -127,8 +128,23 @@ def main(root: Path = Path()) -> None:
         if line == "    deps:":
             inside = True
             lines += [f"      - {dep}" for dep in wanted[stage]]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
+
+
+def main(root: Path = Path()) -> None:
+    """Write the RL stages of params.yaml and the deps of every stage into dvc.yaml.
+
+    Raises:
+        SettingsError: params.yaml cannot be used.
+    """
+    path = root / "dvc.yaml"
+    names = list(load_settings(root / "params.yaml").rl.stages)
+    text = write_entries(path.read_text(encoding="utf-8"), names)
+    path.write_text(write_deps(text, root), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SettingsError as error:
+        sys.exit(f"make deps: {error}")

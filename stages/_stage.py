@@ -16,6 +16,7 @@ from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, count_rows
 from compass.records import RECORD, write_records
 from compass.settings import Settings, load_settings
+from stages._rl_entries import check_names
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def main(
 
     try:
         settings = load_settings()
+        check_names(settings)
         with tracking.stage_run(stage, settings) as tracked:
             summary = run(settings)
             result = summary.metrics if metrics_alone else summary.as_dict()

@@ -1,4 +1,4 @@
-"""curriculum: choose the training problems of rl-1, rl-2 and rl-3 by level.
+"""curriculum: choose the training problems of every RL stage by level.
 
     python -m stages.curriculum
 

@@ -53,7 +53,7 @@ def run(
     )
     samples = pa.concat_tables(
         evaluate_model(name, models / name, chosen, settings.evaluate, seed=settings.seed, work=work)
-        for name in settings.evaluate.models
+        for name in settings.evaluate.models or settings.models
     )
     scores = summarise(samples, resamples=settings.evaluate.bootstrap, seed=settings.seed)
     folder.mkdir(parents=True, exist_ok=True)

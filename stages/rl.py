@@ -1,4 +1,4 @@
-"""rl-1, rl-2, rl-3: one stage of reinforcement learning, from an earlier model to the next.
+"""One stage of reinforcement learning, from an earlier model to the next: any stage that `rl.stages` lists.
 
     python -m stages.rl rl-1
 
@@ -24,22 +24,27 @@ from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import check_fillable, predict_mixed_share
 from compass.rl.reward_table import write_rewards
-from compass.settings import RL_STAGES, Rl, Settings
+from compass.settings import RlStage, Settings, SettingsError
 from stages._stage import Summary, main
 
 
 def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
-    """Train one stage.
+    """Train the stage of this name.
 
     Returns:
         The summary; `metrics` has the problems trained on, the predicted share of mixed groups, and the first and last
         iterations' mean reward and response length.
+
+    Raises:
+        SettingsError: `rl.stages` has no such stage.
     """
     from transformers import AutoTokenizer
 
     from compass.rl.dataset import write_training_set
 
-    ours: Rl = settings.stage(stage)
+    if stage not in settings.rl.stages:
+        raise SettingsError(f"`rl.stages` in params.yaml has no {stage!r}; there are {', '.join(settings.rl.stages)}")
+    ours = settings.rl.stages[stage]
     start = (root / "models" / ours.init_from).resolve()
     problems = read_records(root / "data/curriculum/kept.parquet")
     work = root / "work" / stage
@@ -50,7 +55,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     paths = StagePaths(
         start, training_set.resolve(), (work / _course(ours, settings.seed, start, training_set)).resolve()
     )
-    if ours.carry_optimizer:
+    if ours.checkpoint.carry_optimizer:
         start_from_optimizer(start, paths.checkpoints)
     metrics = train(stage, ours, paths, seed=settings.seed)
 
@@ -62,7 +67,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         paths.checkpoints / f"global_step_{ours.steps}",
         start,
         root / "models" / stage,
-        keep_optimizer=ours.keep_optimizer,
+        keep_optimizer=ours.checkpoint.keep_optimizer,
     )
     shutil.rmtree(paths.work)
     return Summary(
@@ -81,7 +86,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     )
 
 
-def _mixed_share(stage: str, problems, ours: Rl) -> float | None:
+def _mixed_share(stage: str, problems, ours: RlStage) -> float | None:
     """Predict how many groups teach something, and stop a stage that could not fill a batch."""
     graded = [
         rate
@@ -90,9 +95,9 @@ def _mixed_share(stage: str, problems, ours: Rl) -> float | None:
     ]
     if not graded:
         return None
-    share = predict_mixed_share(graded, ours.group_size)
-    if ours.dynamic_sampling:
-        check_fillable(stage, share, ours.max_generation_batches)
+    share = predict_mixed_share(graded, ours.rollout.group_size)
+    if ours.rollout.dynamic_sampling:
+        check_fillable(stage, share, ours.rollout.max_generation_batches)
     return share
 
 
@@ -101,12 +106,12 @@ def _share_used(rewards) -> float:
     return sum(used) / len(used)
 
 
-def _course(ours: Rl, seed: int, start: Path, training_set: Path) -> str:
+def _course(ours: RlStage, seed: int, start: Path, training_set: Path) -> str:
     """A name for everything that decides the course of training."""
     from compass.sampling.model_source import Model, model_digest
 
     decides = {
-        "settings": ours.model_dump(exclude={"save_every", "micro_batch_size"}),
+        "settings": ours.model_dump(exclude={"checkpoint": {"save_every"}, "resources": {"micro_batch_size"}}),
         "seed": seed,
         "model": model_digest(Model(str(start))),
         "problems": hashlib.sha256(training_set.read_bytes()).hexdigest(),
@@ -115,6 +120,6 @@ def _course(ours: Rl, seed: int, start: Path, training_set: Path) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in RL_STAGES:
-        sys.exit(f"usage: python -m stages.rl {{{','.join(RL_STAGES)}}}")
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m stages.rl STAGE, with a name of `rl.stages` in params.yaml")
     main(sys.argv[1], partial(run, stage=sys.argv[1]))

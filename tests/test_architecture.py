@@ -148,8 +148,8 @@ def test_what_decides_a_result_imports_nothing_that_only_shows_it() -> None:
 
 
 def test_the_library_does_not_import_its_stages_and_flows() -> None:
-    """But for `compass curate`, which runs the data stages."""
-    assert importers("stages") == ["compass.commands.curate"]
+    """But for `compass curate`, which runs the data stages, and `compass profile`, which fits dvc.yaml to the RL stages."""
+    assert importers("stages") == ["compass.commands.curate", "compass.commands.profile"]
     assert importers("flows") == []
 
 

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from compass.settings import STAGES, Settings
+from compass.settings import load_settings
+from compass.tracking.dvc_files import Graph
 from stages._deps import code_deps, graph, is_code
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPH = graph(ROOT)
+SETTINGS = load_settings(ROOT / "params.yaml")
+STAGES = SETTINGS.stages
 
 
 def test_the_graph_has_every_stage_and_no_other() -> None:
-    assert set(GRAPH) == set(STAGES)
+    assert tuple(GRAPH) == STAGES
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -24,15 +27,17 @@ def test_deps_name_what_a_stage_imports(stage: str) -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_has_its_settings_and_writes_its_metrics(stage: str) -> None:
     entry = GRAPH[stage]
-    assert f"metrics/{stage}.json" in entry["metrics"]
-    assert stage in entry["params"]
-    sections = {field.alias or name for name, field in Settings.model_fields.items()}
-    assert {name.split(".")[0] for name in entry["params"]} <= sections
+    assert entry["metrics"] == [f"metrics/{stage}.json"]
+    assert (f"rl.stages.{stage}" if stage in SETTINGS.rl.stages else stage) in entry["params"]
+    for name in entry["params"]:
+        section = SETTINGS.model_dump()
+        for key in name.split("."):
+            section = section[key]
 
 
 def test_every_input_is_some_stages_output() -> None:
     outs = {out for entry in GRAPH.values() for kind in ("outs", "metrics") for out in entry.get(kind, [])}
-    data = {dep for entry in GRAPH.values() for dep in entry["deps"] if not is_code(dep)}
+    data = {dep for stage in STAGES for dep in Graph(ROOT).deps(stage) if not is_code(dep)}
     assert data <= outs
 
 

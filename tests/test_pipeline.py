@@ -19,11 +19,12 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from compass.settings import RL_STAGES, STAGES
+from compass.settings import load_settings
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = load_settings(ROOT / "profiles/debug.yaml")
 LONGEST_RUN_S = 1500
 CURATION = ("collect", "dedup", "denoise", "grade", "verify", "curriculum")
 
@@ -111,7 +112,7 @@ def test_every_output_exists(finished: SimpleNamespace) -> None:
     for stage in CURATION:
         assert (finished.folder / "data" / stage / "kept.parquet").is_file()
         assert (finished.folder / "data" / stage / "dropped.parquet").is_file()
-    for model in ("base", *RL_STAGES):
+    for model in SETTINGS.models:
         assert (finished.folder / "models" / model / "config.json").is_file()
     page = (finished.folder / "reports/index.html").read_text()
     assert "<svg" in page
@@ -129,7 +130,7 @@ def test_no_row_is_lost(finished: SimpleNamespace) -> None:
 
 def test_evaluation_keeps_its_contract(finished: SimpleNamespace) -> None:
     models = json.loads((finished.folder / "metrics/evaluate.json").read_text())["models"]
-    assert list(models) == ["base", *RL_STAGES]
+    assert list(models) == list(SETTINGS.models)
     for scored in models.values():
         assert list(scored) == ["level-1", "level-2", "level-3", "level-4", "level-5", "average"]
         for score in scored.values():
@@ -161,7 +162,7 @@ def test_mlflow_has_every_stage_nested_in_its_run(finished: SimpleNamespace) -> 
     assert status[killed.info.run_id, "rl-2"] == "KILLED"
     assert [name for parent, name in status if parent == done.info.run_id] == ["rl-2", "rl-3", "evaluate", "report"]
     cached = {name.removeprefix("compass.cached.") for name in done.data.tags if name.startswith("compass.cached.")}
-    assert cached == set(STAGES[: STAGES.index("rl-2")])
+    assert cached == set(SETTINGS.stages[: SETTINGS.stages.index("rl-2")])
     assert "rl-3.average.accuracy" in done.data.metrics
     for run in stages:
         assert run.data.params

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def use(name: str, *, force: bool = False) -> None:
-    """Copy `profiles/NAME.yaml` to `params.yaml`, after checking it.
+    """Copy `profiles/NAME.yaml` to `params.yaml`, after checking it, and fit dvc.yaml to its RL stages.
 
     Raises:
         SettingsError: there is no such profile, it is invalid, or `params.yaml` holds edits that no profile has.
@@ -54,7 +54,7 @@ def use(name: str, *, force: bool = False) -> None:
     from compass.settings import SettingsError, load_settings
 
     source, target = _file(name), Path("params.yaml")
-    load_settings(source)
+    settings = load_settings(source)
     if target.exists() and not force:
         nearest = min(_profiles(), key=lambda path: len(diff(path, target)))
         if edits := diff(nearest, target):
@@ -65,7 +65,20 @@ def use(name: str, *, force: bool = False) -> None:
                 f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {name} --force`."
             )
     target.write_bytes(source.read_bytes())
+    _fit_graph(settings)
     print(f"params.yaml is now the profile {name}; `make pipeline` runs it")
+
+
+def _fit_graph(settings: Any) -> None:
+    """Have dvc.yaml, where there is one, list the RL stages of the parameters in force."""
+    from compass.settings import SettingsError
+    from stages import _deps, _rl_entries
+
+    try:
+        _rl_entries.check_names(settings)
+    except SettingsError:
+        _deps.main()
+        print(f"dvc.yaml now has the RL stages {', '.join(settings.rl.stages)}")
 
 
 def diff(a: Path, b: Path) -> list[tuple[str, str, str]]:

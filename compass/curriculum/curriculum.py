@@ -10,7 +10,7 @@ from compass.curriculum.selection import Selection, select_problems
 from compass.curriculum.source_levels import source_levels
 from compass.ledger import Drop, Reason, split
 from compass.records import join_stages, with_column
-from compass.settings import RL_STAGES, Curriculum
+from compass.settings import Curriculum
 
 
 def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.Table, pa.Table, dict[str, Selection]]:
@@ -36,8 +36,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
         for row, level, verdict in zip(rows, levels, verdicts, strict=True)
         if verdict is None and level is not None
     }
-    mixes = {stage: settings.mixes[stage] for stage in RL_STAGES}
-    chosen = select_problems(candidates, mixes, settings.problems, seed)
+    chosen = select_problems(candidates, settings.mixes, settings.problems, seed)
     stages: dict[str, list[str]] = {}
     for stage, selection in chosen.items():
         for id_ in selection.ids:

@@ -11,7 +11,7 @@ from compass.ledger import Counts
 from compass.records import RecordError
 from compass.report.planted import measure_folder
 from compass.report.rows import find_outputs
-from compass.settings import RL_STAGES, STAGES
+from compass.settings.pipeline import AFTER_RL, BEFORE_RL
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,20 @@ def read_results(folder: str | Path = ".") -> Results:
         RecordError: a file is not what its stage writes; the message names it.
     """
     folder = Path(folder)
-    summaries = {stage: found for stage in STAGES if (found := _read_json(folder / "metrics" / f"{stage}.json"))}
-    scores = summaries.pop("evaluate", {}).get("models", {})
-    curves = {stage: found for stage in RL_STAGES if (found := _curve(folder / "data" / stage / "rewards.parquet"))}
+    written = {path.stem: _read_json(path) for path in sorted((folder / "metrics").glob("*.json"))}
+    scores = written.pop("evaluate", {}).get("models", {})
+    rl = [*scores, *(stage for stage in written if stage not in AFTER_RL)]  # scores are in training order
+    summaries = {stage: written[stage] for stage in (*BEFORE_RL, *rl, *AFTER_RL) if stage in written}
+    paths = {path.parent.name: path for path in sorted((folder / "data").glob("*/rewards.parquet"))}
+    curves = {stage: _curve(paths[stage]) for stage in (*scores, *paths) if stage in paths}
     return Results(summaries, scores, curves, find_outputs(folder / "data").counts(), measure_folder(folder / "data"))
 
 
-def _curve(path: Path) -> dict[str, list[float]] | None:
+def _curve(path: Path) -> dict[str, list[float]]:
     """Mean reward, accuracy and response length of every step, from the reward of every response."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    if not path.exists():
-        return None
     try:
         rewards = pq.read_table(path, columns=["step", "reward", "response_tokens"])
     except (OSError, ValueError, KeyError) as error:
@@ -66,9 +67,7 @@ def _curve(path: Path) -> dict[str, list[float]] | None:
     return {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

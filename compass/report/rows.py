@@ -134,7 +134,7 @@ def check_finished(folder: Path) -> dict[str, Any]:
 
 def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """For each RL stage of a pipeline that recorded rewards of this problem: its rows (step, reward, response_tokens, used)."""
-    for path in sorted(folder.glob("rl-*/rewards.parquet")):
+    for path in sorted(folder.glob("*/rewards.parquet")):
         if rows := read_table(path, filters=[("id", "=", id_)]).to_pylist():
             yield path.parent.name, rows
 

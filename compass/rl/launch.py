@@ -23,14 +23,14 @@ from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
 from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics
 from compass.rl.policy_agreement import check_agreement
-from compass.settings import Rl
+from compass.settings import RlStage
 
 
 class TrainingError(UserError):
     """An RL stage ended before its last iteration."""
 
 
-def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dict[str, Any]]:
+def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> list[dict[str, Any]]:
     """Train one stage to its last iteration, going on from the last checkpoint if there is one.
 
     Args:
@@ -67,14 +67,14 @@ def train(stage: str, settings: Rl, paths: StagePaths, *, seed: int) -> list[dic
     return read_metrics(paths.metrics)
 
 
-def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -> None:
+def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> None:
     """Start the trainer, follow its metrics until it ends, and end whatever it left behind."""
     from tqdm import tqdm
 
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
-            env=trainer_environment(os.environ, gpus=settings.gpus, live_metrics=paths.live_metrics),
+            env=trainer_environment(os.environ, gpus=settings.resources.gpus, live_metrics=paths.live_metrics),
             stdout=log,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -86,8 +86,8 @@ def _run(stage: str, settings: Rl, paths: StagePaths, config: Path, done: int) -
                 running = process.poll() is None
                 fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
                 for row in fresh:
-                    if settings.gpus == 0:
-                        check_agreement(row["step"], row, settings.dtype)
+                    if settings.resources.gpus == 0:
+                        check_agreement(row["step"], row, settings.resources.dtype)
                     bar.update(1)
                     bar.set_postfix_str(headline(row))
                 if not running:

@@ -47,8 +47,8 @@ def check_fillable(stage: str, share: float, max_generation_batches: int) -> Non
     if share * max_generation_batches < 1:
         raise UnfillableStageError(
             f"{stage}: only {share:.1%} of groups are expected to hold both right and wrong responses, so a batch needs "
-            f"about {1 / max(share, 1e-9):.0f} generated batches and `max_generation_batches` allows "
-            f"{max_generation_batches}; change the levels (`curriculum.mixes.{stage}`), raise `group_size`, or allow more"
+            f"about {1 / max(share, 1e-9):.0f} generated batches and `rollout.max_generation_batches` allows "
+            f"{max_generation_batches}; change the levels (`curriculum.mixes.{stage}`), raise `rollout.group_size`, or allow more"
         )
 
 

@@ -1,28 +1,10 @@
-"""What every section of a parameter file shares, and the stages they belong to."""
+"""What every section of a parameter file shares: strictness, and the types of its numbers."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-
-STAGES = (
-    "collect",
-    "dedup",
-    "denoise",
-    "base",
-    "grade",
-    "verify",
-    "curriculum",
-    "rl-1",
-    "rl-2",
-    "rl-3",
-    "evaluate",
-    "report",
-)
-"""Every stage of the pipeline, in an order in which each one's inputs exist."""
-
-RL_STAGES = ("rl-1", "rl-2", "rl-3")
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[int, Field(ge=1)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,20 @@ class Graph:
         self.folder = Path(folder)
         self.stages: dict[str, Any] = (_yaml(self.folder / "dvc.yaml") or {}).get("stages") or {}
         self.lock: dict[str, Any] = (_yaml(self.folder / "dvc.lock") or {}).get("stages") or {}
+        self.parameters: Any = _yaml(self.folder / "params.yaml") or {}
 
     def deps(self, stage: str) -> list[str]:
-        """Paths that a stage depends on, as `dvc.yaml` lists them."""
-        return [str(path) for path in self.stages.get(stage, {}).get("deps", [])]
+        """Paths that a stage depends on, as `dvc.yaml` lists them; `${...}` is filled in from `params.yaml`."""
+        return [
+            re.sub(r"\$\{(.+?)\}", lambda key: str(self._parameter(key[1])), str(path))
+            for path in self.stages.get(stage, {}).get("deps", [])
+        ]
+
+    def _parameter(self, key: str) -> Any:
+        value = self.parameters
+        for name in key.split("."):
+            value = value[name]
+        return value
 
     def outs(self, stage: str) -> list[str]:
         """Paths that a stage writes: outs, metrics and plots."""

@@ -136,7 +136,7 @@ def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageR
         if key:
             parent, new = open_parent(client, experiment, key, settings.profile)
             if new:
-                mlflow_client.log_params(client, parent, flatten(settings.model_dump(mode="json", by_alias=True)))
+                mlflow_client.log_params(client, parent, flatten(settings.model_dump(mode="json")))
         return _open_stage(client, experiment, parent, key, stage, settings, graph)
     except mlflow_client.failures() as error:
         message = f"the tracking server {scrub(tracking_uri(folder))} cannot be used: {_first_line(error)}"

@@ -34,9 +34,9 @@ def test_a_name_that_is_no_parameter_is_refused(key: str) -> None:
 
 
 def test_parameter_words_are_read_as_yaml() -> None:
-    assert parse_parameters(["evaluate.samples=4", "rl-1.dynamic_sampling=false"]) == {
+    assert parse_parameters(["evaluate.samples=4", "rl.rollout.dynamic_sampling=false"]) == {
         "evaluate.samples": 4,
-        "rl-1.dynamic_sampling": False,
+        "rl.rollout.dynamic_sampling": False,
     }
     with pytest.raises(ValueError, match="NAME=VALUE"):
         parse_parameters(["evaluate.samples"])

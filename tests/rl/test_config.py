@@ -1,46 +1,177 @@
+"""The complete verl configuration of a stage: what each setting becomes, and what the profiles amount to."""
+
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from compass.rl.config import StagePaths, micro_batch, verl_config
-from compass.settings import RL_STAGES, load_settings
+from compass.rl.config import StagePaths, micro_batch, overrides, verl_config
+from compass.settings import RlStage, load_settings
+from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
+TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+
+# No two values that could be taken for each other.
+ODD = RlStage(
+    init_from="base",
+    steps=23,
+    data=Data(batch_size=60, max_prompt_tokens=700),
+    rollout=Rollout(group_size=6, max_response_tokens=900, temperature=0.9, top_p=0.8, max_generation_batches=7),
+    reward=Reward(overlong_buffer=50, overlong_penalty=0.7),
+    advantage=Advantage(estimator="rloo", normalise_by_std=False),
+    loss=Loss(clip_low=0.21, clip_high=0.31, aggregation="seq-mean-token-sum", kl_coef=0.01, entropy_coef=0.02),
+    optimizer=Optimizer(
+        learning_rate=3e-6, weight_decay=0.04, warmup_steps=5, grad_clip=0.6, mini_batch_size=20, epochs=3
+    ),
+    checkpoint=Checkpoint(save_every=11),
+    resources=Resources(gpus=4, nodes=2, dtype="float32", micro_batch_size=8, rollout_memory=0.45, tensor_parallel=2),
+)
 
 
-@pytest.fixture(scope="module")
-def tiny():
-    settings = load_settings(ROOT / "profiles/tiny.yaml")
-    return verl_config("rl-1", settings.rl_1, PATHS, seed=3)
+def test_every_setting_becomes_verls() -> None:
+    actor, rollout = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+    assert overrides("warm", ODD, PATHS, seed=3) == {
+        "data.train_files": "train.parquet",
+        "data.val_files": "train.parquet",
+        "data.val_max_samples": 1,
+        "data.train_batch_size": 60,
+        "data.max_prompt_length": 700,
+        "data.max_response_length": 900,
+        "data.filter_overlong_prompts": False,
+        "data.truncation": "error",
+        "data.shuffle": True,
+        "data.seed": 3,
+        "data.dataloader_num_workers": 0,
+        f"{rollout}.name": "vllm",
+        f"{rollout}.n": 6,
+        f"{rollout}.temperature": 0.9,
+        f"{rollout}.top_p": 0.8,
+        f"{rollout}.seed": 3,
+        f"{rollout}.max_model_len": 1600,
+        f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.disable_log_stats": True,
+        f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
+        f"{rollout}.dtype": "float32",
+        f"{rollout}.gpu_memory_utilization": 0.45,
+        f"{rollout}.tensor_model_parallel_size": 2,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": 5,
+        "algorithm.filter_groups.enable": True,
+        "algorithm.filter_groups.metric": "acc",
+        "algorithm.use_kl_in_reward": False,
+        "algorithm.adv_estimator": "rloo",
+        "algorithm.norm_adv_by_std_in_grpo": False,
+        "reward.num_workers": 0,
+        "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
+        "reward.custom_reward_function.name": "compute_score",
+        "reward.reward_manager.name": "dapo",
+        "reward.reward_kwargs": {
+            "max_resp_len": 900,
+            "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
+        },
+        f"{actor}.clip_ratio": 0.21,
+        f"{actor}.clip_ratio_low": 0.21,
+        f"{actor}.clip_ratio_high": 0.31,
+        f"{actor}.loss_agg_mode": "seq-mean-token-sum",
+        f"{actor}.entropy_coeff": 0.02,
+        f"{actor}.calculate_entropy": True,
+        f"{actor}.use_kl_loss": True,
+        f"{actor}.kl_loss_coef": 0.01,
+        f"{actor}.optim.lr": 3e-6,
+        f"{actor}.optim.weight_decay": 0.04,
+        f"{actor}.optim.lr_warmup_steps": 5,
+        f"{actor}.optim.clip_grad": 0.6,
+        f"{actor}.grad_clip": 0.6,
+        f"{actor}.ppo_mini_batch_size": 20,
+        f"{actor}.ppo_epochs": 3,
+        f"{actor}.ppo_micro_batch_size_per_gpu": 5,
+        f"{actor}.strategy": "fsdp2",
+        f"{actor}.fsdp_config.dtype": "float32",
+        f"{actor}.checkpoint.save_contents": ["model", "optimizer", "extra", "hf_model"],
+        f"{actor}.checkpoint.load_contents": ["model", "optimizer", "extra"],
+        "actor_rollout_ref.model.path": "models/base",
+        "actor_rollout_ref.model.trust_remote_code": False,
+        "trainer.save_freq": 11,
+        "trainer.max_actor_ckpt_to_keep": 2,
+        "trainer.default_local_dir": "work/checkpoints",
+        "trainer.resume_mode": "auto",
+        "trainer.nnodes": 2,
+        "trainer.n_gpus_per_node": 4,
+        "trainer.logger": ["console", "file", "mlflow"],
+        "trainer.project_name": "compass",
+        "trainer.experiment_name": "warm",
+        "trainer.total_training_steps": 23,
+        "trainer.total_epochs": 24,
+        "trainer.val_before_train": False,
+        "trainer.test_freq": -1,
+        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.group_sampler",
+        "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
+        "trainer.v1.sampler.sampler_kwargs": {
+            "filter_groups_metric": "acc",
+            "train_batch_size": 60,
+            "gen_batch_size": 1,
+            "max_generation_batches": 7,
+            "rewards_file": "work/rewards.jsonl",
+        },
+    }
 
 
-def test_the_recipe_is_the_reports(tiny) -> None:
-    actor = tiny.actor_rollout_ref.actor
-    assert tiny.algorithm.adv_estimator == "grpo"
-    assert tiny.algorithm.norm_adv_by_std_in_grpo
-    assert tiny.algorithm.filter_groups.enable
-    assert tiny.algorithm.filter_groups.metric == "acc"
+@pytest.mark.parametrize(
+    ("group", "changes", "key", "value"),
+    [
+        ("loss", {"kl_coef": 0.0}, "actor_rollout_ref.actor.use_kl_loss", False),
+        ("rollout", {"dynamic_sampling": False}, "algorithm.filter_groups.enable", False),
+        ("resources", {"gpus": 1}, "trainer.n_gpus_per_node", 1),
+        ("resources", {"gpus": 0}, "trainer.n_gpus_per_node", 1),
+        ("resources", {"gpus": 0}, "trainer.device", "cpu"),
+        ("resources", {"gpus": 0}, "actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype", "fp32"),
+        ("resources", {"gpus": 1}, "trainer.device", "cuda"),  # verl's own
+    ],
+)
+def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], key: str, value: Any) -> None:
+    from omegaconf import OmegaConf
+
+    settings = ODD.model_copy(update={group: getattr(ODD, group).model_copy(update=changes)})
+    assert OmegaConf.select(verl_config("warm", settings, PATHS, seed=3), key) == value
+
+
+def test_without_dynamic_sampling_no_group_is_left_out() -> None:
+    off = ODD.rollout.model_copy(update={"dynamic_sampling": False})
+    values = overrides("warm", ODD.model_copy(update={"rollout": off}), PATHS, seed=3)
+    assert values["trainer.v1.sampler.sampler_kwargs"]["filter_groups_metric"] is None
+
+
+@pytest.mark.parametrize(("tokens", "enabled"), [(0, False), (1, True)])
+def test_the_overlong_penalty_is_on_from_one_token(tokens: int, enabled: bool) -> None:
+    settings = ODD.model_copy(update={"reward": Reward(overlong_buffer=tokens)})
+    values = overrides("warm", settings, PATHS, seed=3)["reward.reward_kwargs"]
+    assert values["overlong_buffer_cfg"]["enable"] is enabled
+
+
+def test_the_stages_files_lie_in_its_work_folder() -> None:
+    files = (PATHS.checkpoints, PATHS.metrics, PATHS.live_metrics, PATHS.rewards)
+    assert [str(path) for path in files] == [
+        "work/checkpoints",
+        "work/metrics.jsonl",
+        "work/metrics.live.jsonl",
+        "work/rewards.jsonl",
+    ]
+
+
+def test_the_recipe_is_the_reports() -> None:
+    config = verl_config("rl-1", TINY, PATHS, seed=3)
+    actor = config.actor_rollout_ref.actor
+    assert config.algorithm.adv_estimator == "grpo"
+    assert config.algorithm.norm_adv_by_std_in_grpo
+    assert config.algorithm.filter_groups.enable
+    assert config.algorithm.filter_groups.metric == "acc"
     assert not actor.use_kl_loss
-    assert not tiny.algorithm.use_kl_in_reward
+    assert not config.algorithm.use_kl_in_reward
     assert (actor.clip_ratio_low, actor.clip_ratio_high) == (0.2, 0.28)
     assert actor.loss_agg_mode == "token-mean"
-
-
-def test_the_policy_and_the_data_are_the_stages(tiny) -> None:
-    assert tiny.actor_rollout_ref.model.path == "models/base"
-    assert tiny.data.train_files == "train.parquet"
-    assert tiny.data.seed == tiny.actor_rollout_ref.rollout.seed == 3
-    assert not tiny.actor_rollout_ref.model.trust_remote_code
-
-
-def test_the_cpu_gets_full_precision_and_plain_weights(tiny) -> None:
-    assert tiny.trainer.device == "cpu"
-    assert tiny.actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype == "fp32"
-    extension = tiny.actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls
-    assert extension == "compass.rl.cpu.rollout.CpuRolloutWorker"
 
 
 def test_the_largest_weight_fits_on_its_way_to_the_rollout(tmp_path: Path) -> None:
@@ -48,33 +179,40 @@ def test_the_largest_weight_fits_on_its_way_to_the_rollout(tmp_path: Path) -> No
     save_file(
         {"embedding": np.zeros(elements, np.uint8), "bias": np.zeros(3, np.uint8)}, tmp_path / "model.safetensors"
     )
-    settings = load_settings(ROOT / "profiles/small.yaml")
-    config = verl_config("rl-1", settings.rl_1, StagePaths(tmp_path, PATHS.train, PATHS.work), seed=0)
+    config = verl_config("rl-1", TINY, StagePaths(tmp_path, PATHS.train, PATHS.work), seed=0)
     bucket = config.actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes
     assert bucket * 2**20 > 4 * elements
 
 
-def test_a_kl_coefficient_turns_the_kl_loss_on() -> None:
-    settings = load_settings(ROOT / "profiles/tiny.yaml").rl_1.model_copy(update={"kl_coef": 0.01})
-    actor = verl_config("rl-1", settings, PATHS, seed=0).actor_rollout_ref.actor
-    assert actor.use_kl_loss
-    assert actor.kl_loss_coef == 0.01
+@pytest.mark.parametrize(
+    ("gpus", "nodes", "asked", "responses"),
+    [
+        (0, 1, 64, 60),  # of 20 problems times 6 responses
+        (0, 1, 59, 40),
+        (0, 1, 1, 1),
+        (0, 1, 1000, 120),
+        (1, 1, 1000, 120),
+        (4, 2, 1000, 15),
+        (4, 2, 8, 5),
+        (200, 1, 8, 1),
+    ],
+)
+def test_a_pass_holds_a_divisor_of_a_ranks_share_of_an_update(
+    gpus: int, nodes: int, asked: int, responses: int
+) -> None:
+    resources = Resources(gpus=gpus, nodes=nodes, micro_batch_size=asked)
+    assert micro_batch(ODD.model_copy(update={"resources": resources})) == responses
 
 
-@pytest.mark.parametrize(("asked", "got"), [(64, 64), (100, 64), (1000, 256), (1, 1)])
-def test_a_pass_holds_a_divisor_of_an_updates_responses(asked: int, got: int) -> None:
-    settings = load_settings(ROOT / "profiles/tiny.yaml").rl_1.model_copy(update={"micro_batch_size": asked})
-    assert micro_batch(settings) == got
-
-
-@pytest.mark.parametrize("stage", RL_STAGES)
+@pytest.mark.parametrize("stage", ["rl-1", "rl-2", "rl-3"])
 def test_the_papers_profile_trains_on_gpus(stage: str) -> None:
-    settings = load_settings(ROOT / "profiles/paper.yaml").stage(stage)
+    settings = load_settings(ROOT / "profiles/paper.yaml").rl.stages[stage]
     config = verl_config(stage, settings, PATHS, seed=0)
     assert config.trainer.device != "cpu"
     assert config.trainer.n_gpus_per_node == 8
     assert config.data.train_batch_size == 128
     assert config.actor_rollout_ref.actor.ppo_mini_batch_size == 32
+    assert config.actor_rollout_ref.actor.ppo_epochs == 4
     assert config.actor_rollout_ref.actor.optim.lr == 1e-6
     assert config.data.max_prompt_length + config.data.max_response_length == 4096
     assert "py_executable" not in config.ray_kwargs.ray_init.runtime_env or (

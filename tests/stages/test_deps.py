@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages._deps import code_deps, is_code, main
+from stages._deps import code_deps, is_code, write_deps
 
 FILES = {
     "stages/__init__.py": "# every stage",
@@ -106,9 +106,7 @@ stages:
 
 
 def test_deps_of_code_are_written_anew_and_all_else_stays(root: Path) -> None:
-    (root / "dvc.yaml").write_text(DVC_YAML)
-    main(root)
-    written = (root / "dvc.yaml").read_text()
+    written = write_deps(DVC_YAML, root)
     values = yaml.safe_load(written)["stages"]
     assert values["dedup"]["deps"] == sorted([*code_deps("dedup", root), "data/collect"])
     assert values["rl-1"]["deps"] == [*code_deps("rl-1", root)[:-1], "models/base", "stages/rl.py"]
@@ -116,5 +114,4 @@ def test_deps_of_code_are_written_anew_and_all_else_stays(root: Path) -> None:
     assert listed == [line for line in DVC_YAML.splitlines() if not line.startswith("      - ")]
     assert values["dedup"]["params"] == ["dedup"]
     assert values["dedup"]["outs"] == ["data/dedup"]
-    main(root)
-    assert (root / "dvc.yaml").read_text() == written
+    assert write_deps(written, root) == written

@@ -118,6 +118,11 @@ def test_a_stage_trains_its_problems_from_its_model_and_hands_on_what_it_trained
     }
 
 
+def test_a_stage_that_the_parameters_do_not_list_is_told_with_those_they_do(training: Training, root: Path) -> None:
+    with pytest.raises(UserError, match=r"`rl\.stages` in params\.yaml has no 'rl-4'; there are rl-1, rl-2, rl-3"):
+        rl.run(settings(root), "rl-4", root)
+
+
 def test_problems_that_were_not_graded_predict_nothing(training: Training, root: Path) -> None:
     write(root, [(None, "rl-1"), (0.5, "rl-2"), (0.5, None)])
     assert rl.run(settings(root), "rl-1", root).metrics["mixed_groups_predicted"] is None

@@ -74,7 +74,7 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert stage.data.tags["compass.pipeline"] == parent.data.tags["compass.pipeline"] == "first"
     assert stage.info.run_name == "dedup"
     assert stage.data.params["dedup.threshold"] == "0.8"
-    assert parent.data.params["rl-1.init_from"] == "base"
+    assert parent.data.params["rl.stages.rl-1.init_from"] == "base"
     assert stage.data.metrics == {"read": 3, "kept": 2, "dropped.near_duplicate": 1, "p_at_1": 0.5}
     [dataset] = [found.dataset for found in stage.inputs.dataset_inputs]
     assert dataset.name == "data/collect/kept.parquet"

@@ -172,7 +172,9 @@ def test_an_unknown_reason_is_a_settings_error(tmp_path):
     tiny = (Path(__file__).parents[3] / "profiles/tiny.yaml").read_text()
     path = tmp_path / "params.yaml"
     path.write_text(tiny.replace("languages: [en]", "languages: [en]\n  skip_reasons: [ugly]"))
-    with pytest.raises(SettingsError, match="no noise filter 'ugly'"):
+    with pytest.raises(
+        SettingsError, match=r"denoise\.skip_reasons\.0: Input should be 'too_long', .* or 'markup', found 'ugly'"
+    ):
         load_settings(path)
 
 

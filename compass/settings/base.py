@@ -1,8 +1,8 @@
-"""Settings of the stages that bring, sample and score models: base, evaluate, report."""
+"""Settings of `base`: the policy's starting weights."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -69,77 +69,3 @@ class Base(Section):
         if bool(self.model) == (self.pretrain is not None):
             raise ValueError("give either `model` (a path or hub id) or `pretrain`, not both and not neither")
         return self
-
-
-class Sampling(Section):
-    """How vLLM samples, for grading and evaluation."""
-
-    temperature: Annotated[float, Field(ge=0)] = 1.0
-    """Sampling temperature; 0 is greedy."""
-
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Nucleus mass."""
-
-    max_tokens: Positive = 64
-    """Longest response, in tokens."""
-
-    max_model_len: Positive = 192
-    """Longest prompt and response together, in tokens; longer prompts are reported, not cut."""
-
-    batch: Positive = 2048
-    """Prompts sampled between two checkpoints of the resumable work."""
-
-    dtype: Literal["float32", "bfloat16", "auto"] = "auto"
-    """Weights' type in the engine."""
-
-    tensor_parallel: Positive = 1
-    """GPUs a model is split over."""
-
-    memory: Annotated[float, Field(gt=0, le=1)] = 0.85
-    """Share of a GPU's memory the engine may take; ignored on CPU."""
-
-    kv_cache_gib: Positive = 1
-    """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
-
-    system_prompt: str = ""
-    """System prompt; empty sends none."""
-
-    prompt_suffix: str = ""
-    """Text appended to every problem, such as the request for a boxed answer."""
-
-    @model_validator(mode="after")
-    def _room_for_a_prompt(self) -> Sampling:
-        if self.max_tokens >= self.max_model_len:
-            raise ValueError(
-                f"`max_model_len` ({self.max_model_len}) must exceed `max_tokens` ({self.max_tokens}): a prompt has to fit too"
-            )
-        return self
-
-
-class Evaluate(Section):
-    """Score every model on every benchmark."""
-
-    models: list[Literal["base", "rl-1", "rl-2", "rl-3"]] = ["base", "rl-1", "rl-2", "rl-3"]
-    """The models that are scored."""
-
-    samples: Positive = 8
-    """Responses sampled for each problem; accuracy is avg@k, pass@k and maj@k use the same samples."""
-
-    greedy: bool = True
-    """Also score one greedy response for each problem."""
-
-    sampling: Sampling = Sampling()
-    """How responses are sampled."""
-
-    bootstrap: Positive = 2000
-    """Resamples of problems behind the 95% interval of a gain over the base."""
-
-    max_problems: NotNegative = 0
-    """Score only so many problems of each benchmark, drawn by a seeded hash; 0 scores all."""
-
-
-class Report(Section):
-    """The page a run ends with."""
-
-    title: str = "Compass-Thinker pipeline"
-    """The page's title."""

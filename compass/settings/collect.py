@@ -1,0 +1,117 @@
+"""Settings of `collect`: sources and benchmarks, and the generator of the tiny profile."""
+
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from compass.settings.section import NotNegative, Positive, Section
+
+
+class Generator(Section):
+    """The generated problems of the tiny profile."""
+
+    problems_per_level: Positive = 400
+    """Clean training problems of each level 1-5, before anything is planted."""
+
+    benchmark_per_level: Positive = 60
+    """Held-out problems of each level; each level is one benchmark."""
+
+    planted_per_kind: NotNegative = 30
+    """Rows planted for each kind of defect (exact duplicate, near-duplicate, conflict, link, image, …)."""
+
+
+class Source(Section):
+    """One source of problems and how to read it."""
+
+    name: str
+    """The source's name in every record; unique."""
+
+    path: str = ""
+    """A local file or folder (JSON lines, CSV, parquet; plain, .gz or .zst). `$COMPASS_DATA` and `$GENERATED` are filled in."""
+
+    hub: str = ""
+    """A dataset id on the Hugging Face hub; give either this or `path`."""
+
+    revision: str = ""
+    """The hub commit to read; required with `hub`. A branch (`main`) is read at its present commit, which the summary
+    names with a warning: only a commit can be repeated."""
+
+    subset: str = ""
+    """The hub dataset's configuration, where it has several."""
+
+    split: str = "train"
+    """The split to read from the hub."""
+
+    adapter: str = "columns"
+    """How rows become problems: an adapter's name in `compass.sources.adapters`."""
+
+    problem_field: str = "problem"
+    """Where the problem's text is; dots reach into nested fields (`prompt.0.content`)."""
+
+    answer_field: str = "answer"
+    """Where the gold answer is, or the text it is taken from; empty when only a solution has it."""
+
+    solution_field: str = ""
+    """Where the worked solution is, if published."""
+
+    id_field: str = ""
+    """Where the source's own id is; the row number when empty."""
+
+    level_field: str = ""
+    """Where the source's own difficulty is, if published."""
+
+    options_field: str = ""
+    """With the adapter `options`: where the list of choices is."""
+
+    licence: str = "unknown"
+    """The licence the rows are published under."""
+
+    strip_prefixes: list[str] = []
+    """Instructions that the source puts before every problem; removed from the start of the text."""
+
+    strip_suffixes: list[str] = []
+    """Instructions that the source appends to every problem; removed from the end of the text."""
+
+    max_rows: NotNegative = 0
+    """Read only the first so many rows; 0 reads all."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Source:
+        if bool(self.path) == bool(self.hub):
+            raise ValueError(f"source {self.name!r}: give either `path` or `hub`")
+        if self.hub and not self.revision:
+            raise ValueError(f"source {self.name!r}: `hub` needs a `revision`: a commit, or `main` until it is pinned")
+        return self
+
+
+class Collect(Section):
+    """Read every source and benchmark into records."""
+
+    generate: Generator | None = None
+    """Generate the tiny profile's sources and benchmarks first; null reads only what is published elsewhere."""
+
+    sources: list[Source]
+    """The sources of training problems, in order of preference: of two duplicates the earlier source's row survives."""
+
+    benchmarks: list[Source]
+    """The held-out benchmarks, in the order in which results are shown."""
+
+    max_problem_chars: Positive = 20_000
+    """A longer problem is dropped as unreadable input."""
+
+    max_answer_chars: Positive = 2_000
+    """A longer gold answer is dropped as unreadable input."""
+
+    max_solution_chars: Positive = 100_000
+    """A longer published solution is dropped as unreadable input, with its row."""
+
+    allow_licences: list[str] = []
+    """Licences whose rows are kept, as the sources name them; rows under any other are dropped. Empty allows all."""
+
+    @model_validator(mode="after")
+    def _unique_names(self) -> Collect:
+        for kind in (self.sources, self.benchmarks):
+            names = [source.name for source in kind]
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"the name {twice[0]!r} is used twice; every source needs its own")
+        return self

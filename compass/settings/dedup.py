@@ -1,0 +1,34 @@
+"""Settings of `dedup`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from compass.settings.section import NotNegative, Positive, Section
+
+
+class Dedup(Section):
+    """Exact and near-duplicates (MinHash LSH), candidates confirmed by exact Jaccard similarity."""
+
+    threshold: Annotated[float, Field(gt=0, le=1)] = 0.8
+    """Jaccard similarity of word n-gram sets from which two problems are near-duplicates."""
+
+    ngram: Positive = 3
+    """Words in an n-gram."""
+
+    permutations: Positive = 128
+    """MinHash permutations."""
+
+    seed: NotNegative = 1
+    """Seed of the MinHash permutations."""
+
+    numbers_must_match: bool = True
+    """Two near-duplicates whose numbers differ are different problems and both stay."""
+
+    conflicts: Literal["majority", "drop"] = "majority"
+    """Duplicates that disagree on the answer: keep the answer of most sources (of equals the preferred row's), or drop all."""
+
+    memory_mb: Positive = 4_096
+    """Memory for band keys and n-gram sets (about 600 bytes a row); what needs more is kept on disk while it is searched."""

@@ -1,0 +1,54 @@
+"""Settings of `denoise`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from compass.settings.section import Positive, Section
+
+NoiseFilter = Literal[
+    "too_long",
+    "too_short",
+    "language",
+    "encoding",
+    "image",
+    "link",
+    "figure",
+    "multiple_choice",
+    "true_false",
+    "yes_no",
+    "multi_part",
+    "proof",
+    "multi_question",
+    "answer_given",
+    "truncated",
+    "markup",
+]
+"""Every filter of `compass.curation.noise`, by the reason that it gives."""
+
+
+class Denoise(Section):
+    """Noise and quality filters, then decontamination against every benchmark."""
+
+    min_problem_chars: Positive = 15
+    """A shorter problem is dropped."""
+
+    max_problem_chars: Positive = 4_000
+    """A longer problem is dropped."""
+
+    languages: list[Literal["en", "zh"]] = ["en"]
+    """Languages that are kept."""
+
+    skip_reasons: list[NoiseFilter] = []
+    """Noise filters that are off, such as `figure` to keep problems that speak of a figure."""
+
+    contamination_ngram: Positive = 13
+    """Words in the n-grams by which a problem is compared with benchmark items."""
+
+    contamination_coverage: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Share of a benchmark item's n-grams that a training problem must hold to count as contaminated."""
+
+    contamination_similarity: Annotated[float, Field(gt=0, le=1)] = 0.6
+    """Jaccard similarity of word trigrams from which a problem with an item's numbers counts as a rewording of it."""

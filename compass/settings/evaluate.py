@@ -1,0 +1,28 @@
+"""Settings of `evaluate`."""
+
+from __future__ import annotations
+
+from compass.settings.sampling import Sampling
+from compass.settings.section import NotNegative, Positive, Section
+
+
+class Evaluate(Section):
+    """Score every model on every benchmark."""
+
+    models: list[str] = []
+    """The models that are scored, of `base` and the stages of `rl.stages`; empty scores all."""
+
+    samples: Positive = 8
+    """Responses sampled for each problem; accuracy is avg@k, pass@k and maj@k use the same samples."""
+
+    greedy: bool = True
+    """Also score one greedy response for each problem."""
+
+    sampling: Sampling = Sampling()
+    """How responses are sampled."""
+
+    bootstrap: Positive = 2000
+    """Resamples of problems behind the 95% interval of a gain over the base."""
+
+    max_problems: NotNegative = 0
+    """Score only so many problems of each benchmark, drawn by a seeded hash; 0 scores all."""

@@ -1,0 +1,41 @@
+"""Settings of `grade`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from compass.settings.sampling import Sampling
+from compass.settings.section import NotNegative, Positive, Probability, Section
+
+
+class Grade(Section):
+    """Difficulty 1-5 by a grader's solve rate (report section 4.2; Big-Math's method)."""
+
+    model: str = "models/base"
+    """The grader: a folder or hub id (the report uses an 8B Llama). The pipeline's own base policy in the tiny profile."""
+
+    revision: str = ""
+    """The hub revision (commit); required for a hub id."""
+
+    rollouts: Positive = 8
+    """Solutions sampled for each problem."""
+
+    sampling: Sampling = Sampling()
+    """How they are sampled."""
+
+    max_problems: NotNegative = 0
+    """Grade so many problems, drawn by a seeded hash of their id, and leave the rest ungraded; 0 grades all."""
+
+    levels: Literal["quantiles", "thresholds"] = "quantiles"
+    """`quantiles`: five levels of about equal size by rank of solve rate. `thresholds`: by the solve rate alone."""
+
+    thresholds: list[Probability] = [0.8, 0.6, 0.4, 0.2]
+    """With `thresholds`: the lowest solve rate of levels 1, 2, 3 and 4, falling."""
+
+    @model_validator(mode="after")
+    def _falling(self) -> Grade:
+        if len(self.thresholds) != 4 or sorted(set(self.thresholds), reverse=True) != self.thresholds:
+            raise ValueError(f"`thresholds` must be four falling solve rates, found {self.thresholds}")
+        return self

@@ -1,0 +1,78 @@
+"""Reading a parameter file, and saying what is wrong with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import yaml
+from pydantic import ValidationError
+
+from compass.errors import UserError
+from compass.settings.pipeline import Settings
+from compass.settings.section import Section
+
+
+class SettingsError(UserError):
+    """A parameter file that cannot be used; the message names file, key, value and what is allowed."""
+
+
+def load_settings(path: str | Path = "params.yaml") -> Settings:
+    """Read and check a parameter file.
+
+    Raises:
+        SettingsError: the file is missing, not YAML, or holds an unknown key, a wrong type or an impossible combination.
+    """
+    path = Path(path)
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"{path}: no such file; `compass profile use NAME` writes one") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not readable as YAML: {error}") from None
+    if not isinstance(values, dict):
+        sections = ", ".join(Settings.model_fields)
+        raise SettingsError(f"{path}: must hold sections ({sections}), found {type(values).__name__}")
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_explain(path, error)) from None
+
+
+def _explain(path: Path, error: ValidationError) -> str:
+    """One line per problem. What is wrong in the shared recipe is told there, not once more under every RL stage."""
+    problems = error.errors()
+    told = {problem["loc"] for problem in problems}
+    return "\n".join(
+        _line(path, problem)
+        for problem in problems
+        if problem["loc"][:2] != ("rl", "stages") or ("rl", *problem["loc"][3:]) not in told
+    )
+
+
+def _line(path: Path, problem: Any) -> str:
+    location = problem["loc"]
+    key = ".".join(str(part) for part in location) or "the file"
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        message = f"unknown key; allowed here: {', '.join(_allowed(Settings, location[:-1]))}"
+    # Of a missing key and of sections that contradict each other the value would say nothing more.
+    tells = problem["type"] not in ("missing", "value_error") or not isinstance(problem["input"], dict | Section)
+    return f"{path}: {key}: {message}" + (f", found {_short(problem['input'])}" if tells else "")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _allowed(annotation: Any, location: tuple[int | str, ...]) -> list[str]:
+    """The keys that the section at `location` below a type knows; empty where no section is there."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        if not location:
+            return sorted(annotation.model_fields)
+        return _allowed(annotation.model_fields[str(location[0])].annotation, location[1:])
+    inner = get_args(annotation)
+    if get_origin(annotation) in (list, dict):
+        return _allowed(inner[-1], location[1:])
+    return next((keys for kind in inner if (keys := _allowed(kind, location))), [])

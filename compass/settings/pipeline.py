@@ -1,0 +1,68 @@
+"""A whole parameter file, and the names of the pipeline's stages."""
+
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from compass.settings.base import Base
+from compass.settings.collect import Collect
+from compass.settings.curriculum import Curriculum
+from compass.settings.dedup import Dedup
+from compass.settings.denoise import Denoise
+from compass.settings.evaluate import Evaluate
+from compass.settings.grade import Grade
+from compass.settings.report import Report
+from compass.settings.rl import Rl
+from compass.settings.section import NotNegative, Section
+from compass.settings.verify import Verify
+
+BEFORE_RL = ("collect", "dedup", "denoise", "base", "grade", "verify", "curriculum")
+AFTER_RL = ("evaluate", "report")
+
+
+class Settings(Section):
+    """A whole parameter file."""
+
+    profile: str
+    """The name of the profile it came from."""
+
+    seed: NotNegative = 0
+    """Seed of everything random: generated problems, pre-training, sampling, RL, bootstrap."""
+
+    collect: Collect
+    dedup: Dedup = Dedup()
+    denoise: Denoise = Denoise()
+    base: Base
+    grade: Grade = Grade()
+    verify: Verify = Verify()
+    curriculum: Curriculum
+    rl: Rl
+    evaluate: Evaluate = Evaluate()
+    report: Report = Report()
+
+    @model_validator(mode="after")
+    def _names(self) -> Settings:
+        if taken := [name for name in self.rl.stages if name in (*BEFORE_RL, *AFTER_RL)]:
+            raise ValueError(f"`rl.stages.{taken[0]}`: another stage has this name")
+        if list(self.curriculum.mixes) != list(self.rl.stages):
+            raise ValueError(
+                f"`curriculum.mixes` needs the stages of `rl.stages` in their order ({', '.join(self.rl.stages)}), "
+                f"found {', '.join(self.curriculum.mixes) or 'none'}"
+            )
+        if unknown := [name for name in self.evaluate.models if name not in self.models]:
+            raise ValueError(f"`evaluate.models` has {unknown[0]!r}; allowed: {', '.join(self.models)}")
+        return self
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Every stage of the pipeline, in an order in which each one's inputs exist."""
+        return (*BEFORE_RL, *self.rl.stages, *AFTER_RL)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that the pipeline makes, the base first."""
+        return ("base", *self.rl.stages)
+
+    def stage(self, name: str) -> Section:
+        """The settings of the stage called `name`; of an RL stage with the shared recipe filled in."""
+        return self.rl.stages[name] if name in self.rl.stages else getattr(self, name)

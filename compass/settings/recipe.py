@@ -1,0 +1,156 @@
+"""The recipe of an RL stage, group by group: the GRPO variant of report section 3."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from compass.settings.section import NotNegative, Positive, Section
+
+
+class Data(Section):
+    """The problems of an iteration, and how they become prompts."""
+
+    batch_size: Positive = 32
+    """Problems per iteration."""
+
+    max_prompt_tokens: Positive = 1024
+    """Longer prompts are left out, and counted."""
+
+    system_prompt: str = ""
+    """System prompt; empty sends none."""
+
+    prompt_suffix: str = ""
+    """Text appended to every problem."""
+
+
+class Rollout(Section):
+    """How responses are sampled, and which groups of them are trained on."""
+
+    group_size: Annotated[int, Field(ge=2)] = 8
+    """Responses sampled for each problem (G); the report does not give its value."""
+
+    max_response_tokens: Positive = 3072
+    """Longest response."""
+
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    """Sampling temperature (report: 1.0)."""
+
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus mass (report: 1.0)."""
+
+    dynamic_sampling: bool = True
+    """Leave out groups whose responses are all right or all wrong, and sample others in their place."""
+
+    max_generation_batches: Positive = 10
+    """With dynamic sampling: a stage that needs more batches than this for one iteration stops with a message."""
+
+
+class Reward(Section):
+    """What shapes the reward beyond +1 for a right and -1 for any other response."""
+
+    overlong_buffer: NotNegative = 0
+    """Tokens before the longest response over which a soft penalty grows (DAPO); 0 turns it off."""
+
+    overlong_penalty: Annotated[float, Field(ge=0)] = 1.0
+    """The largest such penalty."""
+
+
+class Advantage(Section):
+    """How rewards become advantages."""
+
+    estimator: Literal["grpo", "reinforce_plus_plus", "remax", "rloo"] = "grpo"
+    """Advantage estimator."""
+
+    normalise_by_std: bool = True
+    """Divide the advantage by the group's standard deviation."""
+
+
+class Loss(Section):
+    """The policy's loss."""
+
+    clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    """epsilon_low, fixed."""
+
+    clip_high: Annotated[float, Field(gt=0)] = 0.28
+    """epsilon_high, raised (clip-higher); the report does not give its value, 0.28 is DAPO's."""
+
+    aggregation: Literal["token-mean", "seq-mean-token-mean", "seq-mean-token-sum"] = "token-mean"
+    """How token losses are averaged; the report's is token-mean."""
+
+    kl_coef: Annotated[float, Field(ge=0)] = 0.0
+    """Coefficient of the KL loss to the starting policy; 0 removes it, as the report does."""
+
+    entropy_coef: Annotated[float, Field(ge=0)] = 0.0
+    """Entropy bonus."""
+
+
+class Optimizer(Section):
+    """AdamW and its gradient updates."""
+
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-6
+    """Learning rate."""
+
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    """Weight decay."""
+
+    warmup_steps: NotNegative = 0
+    """Iterations over which the learning rate rises to its value."""
+
+    grad_clip: Annotated[float, Field(gt=0)] = 1.0
+    """Largest gradient norm."""
+
+    mini_batch_size: Positive = 32
+    """Problems per gradient update; divides `data.batch_size`."""
+
+    epochs: Positive = 1
+    """Passes over an iteration's samples."""
+
+
+class Checkpoint(Section):
+    """What is saved during a stage, and handed on to the next."""
+
+    save_every: Positive = 5
+    """Iterations between two checkpoints."""
+
+    keep_optimizer: bool = False
+    """Keep the final optimizer state among the stage's outputs, for a later stage with `carry_optimizer`."""
+
+    carry_optimizer: bool = False
+    """Take over the optimizer state of `init_from` as well: an RL stage with `keep_optimizer`."""
+
+
+class Resources(Section):
+    """The hardware, and how it is used."""
+
+    gpus: NotNegative = 0
+    """GPUs per node; 0 trains on the CPU."""
+
+    nodes: Positive = 1
+    """Nodes of the Ray cluster."""
+
+    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    """Compute type of trainer and rollouts."""
+
+    micro_batch_size: Positive = 64
+    """Responses in one forward and backward pass; memory against speed, no effect on results."""
+
+    rollout_memory: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Share of a GPU's memory for vLLM during rollouts."""
+
+    tensor_parallel: Positive = 1
+    """GPUs one rollout engine is split over."""
+
+
+class Recipe(Section):
+    """A whole recipe. Every group stands in the parameter file, if only as `{}`: DVC compares parameters by name."""
+
+    data: Data
+    rollout: Rollout
+    reward: Reward
+    advantage: Advantage
+    loss: Loss
+    optimizer: Optimizer
+    checkpoint: Checkpoint
+    resources: Resources

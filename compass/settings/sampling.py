@@ -1,0 +1,54 @@
+"""How vLLM samples, for `grade` and `evaluate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from compass.settings.section import Positive, Section
+
+
+class Sampling(Section):
+    """How vLLM samples, for grading and evaluation."""
+
+    temperature: Annotated[float, Field(ge=0)] = 1.0
+    """Sampling temperature; 0 is greedy."""
+
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus mass."""
+
+    max_tokens: Positive = 64
+    """Longest response, in tokens."""
+
+    max_model_len: Positive = 192
+    """Longest prompt and response together, in tokens; longer prompts are reported, not cut."""
+
+    batch: Positive = 2048
+    """Prompts sampled between two checkpoints of the resumable work."""
+
+    dtype: Literal["float32", "bfloat16", "auto"] = "auto"
+    """Weights' type in the engine."""
+
+    tensor_parallel: Positive = 1
+    """GPUs a model is split over."""
+
+    memory: Annotated[float, Field(gt=0, le=1)] = 0.85
+    """Share of a GPU's memory the engine may take; ignored on CPU."""
+
+    kv_cache_gib: Positive = 1
+    """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
+
+    system_prompt: str = ""
+    """System prompt; empty sends none."""
+
+    prompt_suffix: str = ""
+    """Text appended to every problem, such as the request for a boxed answer."""
+
+    @model_validator(mode="after")
+    def _room_for_a_prompt(self) -> Sampling:
+        if self.max_tokens >= self.max_model_len:
+            raise ValueError(
+                f"`max_model_len` ({self.max_model_len}) must exceed `max_tokens` ({self.max_tokens}): a prompt has to fit too"
+            )
+        return self

@@ -1,0 +1,21 @@
+"""Settings of `verify`."""
+
+from __future__ import annotations
+
+from compass.settings.section import Positive, Probability, Section
+
+
+class Verify(Section):
+    """Keep the problems whose gold answer the verifier can read and trust."""
+
+    require_self_equal: bool = True
+    """Drop a gold that the verifier does not find equal to itself rewritten."""
+
+    max_text_words: Positive = 4
+    """A gold in words that is longer is an opinion or an explanation, and dropped as unreadable."""
+
+    suspicious_agreement: Probability = 0.75
+    """Share of a problem's graded rollouts that must agree on one wrong answer for the gold to be called suspicious."""
+
+    suspicious_min_rollouts: Positive = 8
+    """Fewer rollouts never make a gold suspicious."""

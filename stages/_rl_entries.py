@@ -1,0 +1,106 @@
+"""The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage.
+
+A stage's entry takes its starting model from the parameters (`models/${rl.stages.NAME.init_from}`), so that DVC follows a
+change of it by itself. Names it cannot follow: stages that read what RL stages write, and plots, list them one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compass.settings import Settings, SettingsError
+from compass.settings.rl import GROUPS
+
+COMMAND = "python -m stages.rl "
+"""What the entry of an RL stage runs, before its name."""
+
+OUTPUTS = ("models/{}", "data/{}", "metrics/{}.json")
+"""What an RL stage writes, by its name."""
+
+
+def rl_names(graph: Mapping[str, Any]) -> list[str]:
+    """The RL stages among the stages of a dvc.yaml, in its order."""
+    return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
+
+
+def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
+    """Compare the RL stages of dvc.yaml, where there is one, with the settings'.
+
+    Raises:
+        SettingsError: they are not the same.
+    """
+    if not path.exists():
+        return
+    listed = rl_names(yaml.safe_load(path.read_text(encoding="utf-8"))["stages"])
+    if sorted(listed) != sorted(settings.rl.stages):
+        raise SettingsError(
+            f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
+            f"{', '.join(settings.rl.stages)}; run `make deps`, which writes {path} from the parameters"
+        )
+
+
+def write_entries(text: str, names: Sequence[str]) -> str:
+    """A dvc.yaml with an entry for each of these RL stages in place of those that it has.
+
+    Other stages and plots that read what RL stages write then read it of all of these.
+
+    Args:
+        text: the content of a dvc.yaml with at least one RL stage.
+        names: the RL stages, in the order of training.
+    """
+    before = rl_names(yaml.safe_load(text)["stages"])
+    lines: list[str] = []
+    written = False
+    for head, block in _blocks(text):
+        if head not in before:
+            lines += _followed(block, before, names)
+        elif not written:
+            written = True
+            lines += [line for name in names for line in _entry(name)]
+    return "\n".join(lines) + "\n"
+
+
+def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The file's lines in parts, a new one at every stage (with its name) and at every section (with "")."""
+    head, block = "", []
+    for line in text.splitlines():
+        if match := re.match(r"(?:  )?([\w-]+):$", line):
+            yield head, block
+            head, block = match[1] if line.startswith(" ") else "", []
+        block.append(line)
+    yield head, block
+
+
+def _entry(name: str) -> list[str]:
+    models, data, metrics = (pattern.format(name) for pattern in OUTPUTS)
+    return [
+        f"  {name}:",
+        f"    cmd: {COMMAND}{name}",
+        "    deps:",
+        "      - data/curriculum",
+        f"      - models/${{rl.stages.{name}.init_from}}",
+        "    params:",
+        *(f"      - {key}" for key in ("seed", *(f"rl.{group}" for group in GROUPS), f"rl.stages.{name}")),
+        f"    outs: [{models}, {data}]",
+        f"    metrics: [{metrics}]",
+        "",
+    ]
+
+
+def _followed(lines: Sequence[str], before: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """The lines, where those of one list that name an output of an RL stage give way to the same output of each name."""
+    repeated: set[tuple[str, str]] = set()
+    for line in lines:
+        match = re.match(r"( +(?:- )?(?:models|data|metrics)/)([\w-]+)((?:\.json|/\S+: .+)?)$", line)
+        if not match or match[2] not in before:
+            if line.endswith(":"):
+                repeated.clear()  # another list
+            yield line
+        elif (output := (match[1], match[3])) not in repeated:
+            repeated.add(output)
+            yield from (f"{match[1]}{name}{match[3]}" for name in names)

@@ -1,0 +1,117 @@
+"""A parameter file that cannot be used is named, with the key, the value found and what is allowed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.settings import SettingsError, load_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILES = sorted((ROOT / "profiles").glob("*.yaml"))
+
+Changed = Callable[[dict[str, Any]], Path]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
+def test_every_profile_is_whole_and_named_after_its_file(profile: Path) -> None:
+    assert load_settings(profile).profile == profile.stem
+
+
+def test_the_file_in_force_is_the_tiny_profile() -> None:
+    assert (ROOT / "params.yaml").read_text() == (ROOT / "profiles/tiny.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        (
+            "denoise.treshold",
+            0.7,
+            "denoise.treshold: unknown key; allowed here: contamination_coverage, contamination_ngram, "
+            "contamination_similarity, languages, max_problem_chars, min_problem_chars, skip_reasons, found 0.7",
+        ),
+        (
+            "treshold",
+            {"a": 1},
+            "treshold: unknown key; allowed here: base, collect, curriculum, dedup, denoise, evaluate, grade, profile, "
+            "report, rl, seed, verify, found {'a': 1}",
+        ),
+        (
+            "collect.generate.kinds",
+            3,
+            "collect.generate.kinds: unknown key; allowed here: benchmark_per_level, planted_per_kind, "
+            "problems_per_level, found 3",
+        ),
+        (
+            "collect.sources.1.feild",
+            "x" * 100,
+            "collect.sources.1.feild: unknown key; allowed here: adapter, answer_field, hub, id_field, level_field, "
+            "licence, max_rows, name, options_field, path, problem_field, revision, solution_field, split, "
+            f"strip_prefixes, strip_suffixes, subset, found '{'x' * 76}...",
+        ),
+        (
+            "rl.optimizer.lr",
+            1e-6,
+            "rl.optimizer.lr: unknown key; allowed here: epochs, grad_clip, learning_rate, mini_batch_size, "
+            "warmup_steps, weight_decay, found 1e-06",
+        ),
+        (
+            "rl.stages.rl-2.loss.clip",
+            0.3,
+            "rl.stages.rl-2.loss.clip: unknown key; allowed here: aggregation, clip_high, clip_low, entropy_coef, "
+            "kl_coef, found 0.3",
+        ),
+        (
+            "rl.stages.rl-2.lr",
+            0.3,
+            "rl.stages.rl-2.lr: unknown key; allowed here: advantage, checkpoint, data, init_from, loss, optimizer, "
+            "resources, reward, rollout, steps, found 0.3",
+        ),
+        ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
+        ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),
+        ("rl.reward", None, "rl.reward: Field required"),
+        ("rl.optimizer", [1], "rl.optimizer: Input should be a valid dictionary or instance of Optimizer, found [1]"),
+        ("evaluate.samples", 0, "evaluate.samples: Input should be greater than or equal to 1, found 0"),
+        ("evaluate.samples", "x" * 78, f"evaluate.samples: Input should be a valid integer, found '{'x' * 78}'"),
+        ("evaluate.samples", "x" * 79, f"evaluate.samples: Input should be a valid integer, found '{'x' * 76}..."),
+        (
+            "base.model",
+            "some/model",
+            "base: give either `model` (a path or hub id) or `pretrain`, not both and not neither",
+        ),
+    ],
+)
+def test_a_wrong_value_is_told_once_on_one_line(changed: Changed, key: str, value: Any, told: str) -> None:
+    path = changed({key: value})
+    with pytest.raises(SettingsError) as error:
+        load_settings(path)
+    assert str(error.value) == f"{path}: {told}"
+
+
+def test_every_wrong_value_is_told(changed: Changed) -> None:
+    path = changed({"seed": -1, "rl.loss.clip_low": 1.0, "rl.stages.rl-3.loss": {"clip_low": 2.0}})
+    with pytest.raises(SettingsError) as error:
+        load_settings(path)
+    limit = "Input should be less than 1"
+    assert str(error.value).splitlines() == [
+        f"{path}: seed: Input should be greater than or equal to 0, found -1",
+        f"{path}: rl.loss.clip_low: {limit}, found 1.0",
+    ]
+
+
+def test_a_missing_or_unreadable_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.yaml: no such file; `compass profile use NAME`"):
+        load_settings(tmp_path / "nowhere.yaml")
+    (tmp_path / "broken.yaml").write_text("a: [1")
+    with pytest.raises(SettingsError, match=r"broken\.yaml: not readable as YAML"):
+        load_settings(tmp_path / "broken.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"a: caf\xe9")
+    with pytest.raises(SettingsError, match=r"latin\.yaml: not readable as YAML"):
+        load_settings(tmp_path / "latin.yaml")
+    (tmp_path / "list.yaml").write_text("- 1")
+    with pytest.raises(
+        SettingsError, match=r"list\.yaml: must hold sections \(profile, seed, collect, .*\), found list"
+    ):
+        load_settings(tmp_path / "list.yaml")

@@ -1,0 +1,105 @@
+"""The RL stages: one shared recipe, a stage's own values over it, and a chain of models."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.settings import SettingsError, load_settings
+
+Changed = Callable[[dict[str, Any]], Path]
+
+
+def stages(**stages: dict[str, Any]) -> dict[str, Any]:
+    """Settings with these RL stages and a mix for each; `_` in a name stands for `-`."""
+    named = {name.replace("_", "-"): {"init_from": "base", "steps": 1} | own for name, own in stages.items()}
+    return {"rl.stages": named, "curriculum.mixes": {name: {"1": 1.0} for name in named}}
+
+
+def test_a_stages_own_value_wins_over_the_shared_recipe_and_leaves_the_rest(changed: Changed) -> None:
+    rl = load_settings(
+        changed({"rl.stages.rl-2.optimizer": {"learning_rate": 5e-5}, "rl.stages.rl-3.rollout": {"group_size": 4}})
+    ).rl
+    assert [stage.optimizer.learning_rate for stage in rl.stages.values()] == [2e-4, 5e-5, 2e-4]
+    assert [stage.rollout.group_size for stage in rl.stages.values()] == [8, 8, 4]
+    assert rl.optimizer.learning_rate == 2e-4
+    assert rl.stages["rl-2"].optimizer == rl.optimizer.model_copy(update={"learning_rate": 5e-5})
+    assert rl.stages["rl-1"].model_dump(exclude={"init_from", "steps"}) == rl.model_dump(exclude={"stages"})
+
+
+def test_stages_have_any_names_and_number(changed: Changed) -> None:
+    settings = load_settings(changed(stages(warm={}, hard={"init_from": "warm"}, very_hard_2={"init_from": "base"})))
+    assert list(settings.rl.stages) == ["warm", "hard", "very-hard-2"]
+    assert settings.models == ("base", "warm", "hard", "very-hard-2")
+    assert settings.stages[6:] == ("curriculum", "warm", "hard", "very-hard-2", "evaluate", "report")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"rl.stages": {}}, "rl.stages: Dictionary should have at least 1 item"),
+        (stages(Warm={}), "rl: `stages` has 'Warm'; a name is lower-case letters, digits, `-` and `_`"),
+        ({"rl.stages": {"a.b": {"init_from": "base", "steps": 1}}}, "`stages` has 'a.b'"),
+        (stages(verify={}), "`rl.stages.verify`: another stage has this name"),
+        (stages(report={}), "`rl.stages.report`: another stage has this name"),
+        (stages(warm={"init_from": "hard"}, hard={}), "rl: `stages.warm.init_from` is 'hard'; allowed: base"),
+        (stages(warm={"init_from": "warm"}), "rl: `stages.warm.init_from` is 'warm'; allowed: base"),
+        (
+            stages(a={}, b={}, c={"init_from": "d"}),
+            "rl: `stages.c.init_from` is 'd'; allowed: base, a, b",
+        ),
+        (
+            stages(a={}, b={"init_from": "a", "checkpoint": {"carry_optimizer": True}}),
+            "rl: `stages.b.checkpoint.carry_optimizer` needs `stages.a.checkpoint.keep_optimizer: true`",
+        ),
+        (
+            stages(a={"checkpoint": {"carry_optimizer": True}}),
+            "rl.stages.a: `checkpoint.carry_optimizer` needs an RL stage in `init_from`; the base has no optimizer state",
+        ),
+        (
+            {"rl.optimizer.mini_batch_size": 5},
+            "rl.stages.rl-1: `optimizer.mini_batch_size` (5) must divide `data.batch_size` (32)",
+        ),
+        (
+            {"rl.stages.rl-2.data": {"batch_size": 16}},
+            "rl.stages.rl-2: `optimizer.mini_batch_size` (32) must divide `data.batch_size` (16)",
+        ),
+        (
+            {"rl.reward.overlong_buffer": 48},
+            "rl.stages.rl-1: `reward.overlong_buffer` (48) must be less than `rollout.max_response_tokens` (48)",
+        ),
+    ],
+)
+def test_an_impossible_stage_is_refused(changed: Changed, values: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        load_settings(changed(values))
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"rl.optimizer.mini_batch_size": 16},
+        {"rl.reward.overlong_buffer": 47},
+        # Impossible in the shared recipe, and mended by every stage.
+        {"rl.data.batch_size": 8, **{f"rl.stages.rl-{n}.optimizer": {"mini_batch_size": 4} for n in (1, 2, 3)}},
+        stages(
+            a={"checkpoint": {"keep_optimizer": True}}, b={"init_from": "a", "checkpoint": {"carry_optimizer": True}}
+        ),
+    ],
+)
+def test_a_possible_stage_is_read(changed: Changed, values: dict[str, Any]) -> None:
+    assert load_settings(changed(values)).profile == "tiny"
+
+
+@pytest.mark.parametrize("value", [None, "fast", [1]])
+def test_a_group_or_stage_that_is_no_mapping_is_told(changed: Changed, value: Any) -> None:
+    path = changed({})
+    path.write_text(path.read_text() + f"\nrl: {value or 'null'}\n")
+    with pytest.raises(SettingsError, match=r"params\.yaml: rl: Input should be"):
+        load_settings(path)
+    with pytest.raises(SettingsError, match=r"params\.yaml: rl\.stages\.rl-2: Input should be"):
+        load_settings(changed({"rl.stages.rl-2": value or "null"}))
+    with pytest.raises(SettingsError, match=r"params\.yaml: rl\.stages: Input should be"):
+        load_settings(changed({"rl.stages": value or "null"}))
