@@ -51,3 +51,9 @@ def tree() -> Callable[[str], Node]:
         return node
 
     return reading
+
+
+@pytest.fixture(name="brief")
+def _brief() -> Callable[[Any], str]:
+    """A node as short text."""
+    return brief
