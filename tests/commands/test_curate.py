@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -12,11 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
+from compass.commands.curate import select, source_settings
 from compass.files import file_digest
 from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
-from compass.report.printable import printable
 from compass.report.rows import check_finished, open_outputs
+from compass.settings import Source, load_settings
+from compass.sources.read import SourceError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 ITEM = "A farmer has 17 sheep and buys 25 more at the market on Monday. How many sheep does the farmer have then?"
 WORDY = (
@@ -75,6 +80,129 @@ def test_every_row_is_kept_or_dropped_with_reason(curated):
     assert reasons[record_id("second", "1")] == "answer_conflict"
     assert summary["sources"]["second"]["kept"] == 0
     assert summary["sources"]["second"]["dropped"] == {"answer_conflict": 1, "near_duplicate": 1}
+
+
+def test_the_summary_says_what_was_read_and_kept_by_stage_and_source(curated, files):
+    summary = check_finished(curated)
+    stages = {name: (facts["read"], facts["kept"], facts["dropped"]) for name, facts in summary["stages"].items()}
+    assert stages == {
+        "collect": (48, 47, {"missing_answer": 1}),
+        "dedup": (47, 45, {"answer_conflict": 1, "near_duplicate": 1}),
+        "denoise": (45, 42, {"contaminated": 1, "encoding": 1, "link": 1}),
+        "verify": (42, 41, {"unreadable_gold": 1}),
+    }
+    first = summary["sources"]["first"]
+    assert (first["read"], first["kept"], first["path"]) == (46, 41, str(files / "first.jsonl"))
+    assert list(first["dropped"].items()) == [
+        ("contaminated", 1),
+        ("encoding", 1),
+        ("link", 1),
+        ("missing_answer", 1),
+        ("unreadable_gold", 1),
+    ]
+    assert summary["benchmarks"] == {"bench": 1}
+    stage_files = [f"{stage}/{fate}.parquet" for stage in stages for fate in ("dropped", "kept")]
+    cards = [path.name for path in curated.glob("card*")]
+    assert set(summary["files"]) == {"curate.json", "collect/benchmarks.parquet", *stage_files, *cards}
+
+
+def test_the_settings_are_written_before_anything_is_read(files, curated, tmp_path, capsys):
+    settings = json.loads((curated / "curate.json").read_text())
+    assert list(settings) == ["collect", "dedup", "denoise", "verify", "problems", "seed"]
+    assert [source["name"] for source in settings["collect"]["sources"]] == ["first", "second"]
+    assert settings["dedup"]["threshold"] == 0.8
+    assert main(["curate", str(tmp_path / "none.jsonl"), "--out", str(tmp_path / "out")]) == 1
+    assert "none.jsonl" in capsys.readouterr().err
+
+
+def test_the_last_line_says_where_the_kept_rows_are(files, tmp_path, capsys):
+    assert main([*command(files, tmp_path / "all")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["collect", "dedup", "denoise", "verify", "write", "kept"]
+    assert re.fullmatch(
+        r"dedup            47 read         45 kept +\d+\.\d s  answer_conflict 1, near_duplicate 1", lines[1]
+    )
+    assert re.fullmatch(rf"write    {re.escape(str(tmp_path / 'all'))} +\d+\.\d s; \d+\.\d s in all", lines[-2])
+    out = tmp_path / "all"
+    assert lines[-1] == f"kept 41 of 48 rows: {out}/verify/kept.parquet, card: {out}/card.html"
+    assert main([*command(files, tmp_path / "ten"), "--problems", "10"]) == 0
+    out = tmp_path / "ten"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"kept 10 of 48 rows: {out}/select/kept.parquet, card: {out}/card.html"
+    )
+
+
+def test_a_second_run_leaves_nothing_of_the_first(files, curated, tmp_path):
+    assert main([*command(files, tmp_path), "--problems", "10"]) == 0
+    (tmp_path / ".kept.parquet.x.part").write_bytes(b"cut")
+    (tmp_path / "mine.txt").write_text("a file of the user's")
+    assert main(command(files, tmp_path)) == 0
+    (tmp_path / "mine.txt").unlink()
+    assert digests(tmp_path) == digests(curated)
+
+
+def test_outputs_of_a_pipeline_are_not_replaced(files, pipeline, capsys):
+    folder, _ = pipeline
+    before = digests(folder)
+    assert main(command(files, folder)) == 1
+    assert "collect/kept.parquet: not written by `compass curate`, which would replace it" in capsys.readouterr().err
+    assert digests(folder) == before
+
+
+def test_folders_of_the_user_with_a_stages_name_are_left_alone(files, tmp_path):
+    (tmp_path / "verify").mkdir()
+    (tmp_path / "verify" / "notes.txt").write_text("mine")
+    assert main(command(files, tmp_path)) == 0
+    assert (tmp_path / "verify" / "notes.txt").read_text() == "mine"
+
+
+def test_without_a_benchmark_a_warning_is_printed(files, curated, tmp_path, capsys):
+    assert main(["curate", str(files / "first.jsonl"), "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "curate: no --benchmark given: nothing is checked for contamination\n"
+    main(command(files, tmp_path))
+    assert capsys.readouterr().err == ""
+
+
+def test_licences_are_allowed_by_name(files, tmp_path):
+    assert main([*command(files, tmp_path), "--allow-licences", "MIT"]) == 0
+    assert check_finished(tmp_path)["stages"]["collect"]["dropped"] == {"licence": 48}
+
+
+def test_a_parameter_files_thresholds_and_sources_are_used(files, tmp_path):
+    parameters = (ROOT / "profiles" / "tiny.yaml").read_text().replace("threshold: 0.8", "threshold: 0.95")
+    (tmp_path / "mine.yaml").write_text(parameters)
+    out = tmp_path / "out"
+    assert main([*command(files, out), "--params", str(tmp_path / "mine.yaml")]) == 0
+    settings = json.loads((out / "curate.json").read_text())
+    assert settings["dedup"]["threshold"] == 0.95
+    assert settings["collect"]["generate"] is None
+    assert [source["name"] for source in settings["collect"]["benchmarks"]] == ["bench"]
+    limits = load_settings(tmp_path / "mine.yaml").collect
+    assert settings["collect"]["max_answer_chars"] == limits.max_answer_chars
+
+
+def test_a_known_file_is_read_as_the_parameters_say():
+    known = [Source(name="mine", path="/data/rows.csv", problem_field="text", licence="MIT")]
+    [source] = source_settings([Path("elsewhere/rows.csv")], known)
+    assert source == known[0].model_copy(update={"path": "elsewhere/rows.csv"})
+
+
+def test_two_sources_of_one_name_are_refused(files, tmp_path):
+    (tmp_path / "first.jsonl").write_bytes((files / "first.jsonl").read_bytes())
+    with pytest.raises(SourceError, match=r"two sources are called 'first': .*first\.jsonl, .*first\.jsonl; rename"):
+        source_settings([files / "first.jsonl", tmp_path / "first.jsonl"])
+
+
+def test_a_selection_keeps_its_evidence(records):
+    rows = records(*[(f"{n}?", "1", "web") for n in range(5)])
+    kept, dropped = select(rows, 2, 0)
+    assert (kept.num_rows, dropped.num_rows) == (2, 3)
+    evidence = {"rule": "lowest seeded hash of the id", "selected": 2, "of": 5}
+    assert [json.loads(text) for text in dropped["evidence"].to_pylist()] == [evidence] * 3
+    assert set(dropped["reason"].to_pylist()) == {"not_selected"}
+    assert set(dropped["stage"].to_pylist()) == {"select"}
+    assert select(rows, 2, 1)[0]["id"].to_pylist() != kept["id"].to_pylist()
+    assert select(rows, 9, 0)[0].num_rows == 5
 
 
 def test_two_runs_give_the_same_bytes(files, curated, tmp_path):
@@ -147,30 +275,9 @@ def test_why_tells_the_story(curated, capsys, query, expected):
         assert part in told
 
 
-def test_why_says_when_it_knows_nothing(curated, tmp_path, capsys):
-    assert main(["why", "0" * 16, "--data", str(curated)]) == 1
-    assert main(["why", "quite another thing", "--data", str(curated)]) == 1
-    assert main(["why", "0" * 16, "--data", str(tmp_path)]) == 1
-    assert "holds no collected rows" in capsys.readouterr().err
-
-
 def test_terminal_escapes_are_not_printed(curated, capsys):
     main(["why", record_id("first", "45"), "--data", str(curated)])
     assert "\x1b" not in capsys.readouterr().out
-    assert printable("a\x1b[31m\nb\u202e") == "a [31m b"
-
-
-def test_ledger_counts_filters_and_samples(curated, tmp_path, capsys):
-    main(["ledger", "--data", str(curated)])
-    assert "contaminated" in capsys.readouterr().out
-    main(["ledger", "--data", str(curated), "--stage", "dedup", "--sample", "1"])
-    one = capsys.readouterr().out
-    main(["ledger", "--data", str(curated), "--stage", "dedup", "--sample", "1"])
-    assert capsys.readouterr().out == one
-    main(["ledger", "--data", str(curated), "--reason", "link", "--out", str(tmp_path / "rows.jsonl")])
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
-    assert [row["reason"] for row in rows] == ["link"]
-    assert isinstance(rows[0]["evidence"], dict)
 
 
 def test_the_card_shows_counts_and_escapes_text(curated):

@@ -1,0 +1,103 @@
+"""`compass card`: where the card goes, and what is uploaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.cli import main
+
+Pipeline = tuple[Path, list[str]]
+
+
+class Hub:
+    """Stands for the Hugging Face hub: remembers what it was sent."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def create_repo(self, repository: str, **options: Any) -> str:
+        self.calls.append((repository, options))
+        return f"https://hub/{repository}"
+
+    def create_commit(self, repository: str, operations: list[Any], **options: Any) -> None:
+        sent = {operation.path_in_repo: Path(operation.path_or_fileobj) for operation in operations}
+        self.calls.append((repository, sent, options["repo_type"]))
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
+    made = Hub()
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: made)
+    return made
+
+
+def test_a_pipelines_card_goes_to_the_reports(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(pipeline[0].parent)
+    assert main(["card"]) == 0
+    assert capsys.readouterr().out == "card: reports/card/card.html, reports/card/card.md\n"
+    assert Path("reports/card/card.md").read_text().startswith("# Data card")
+
+
+def test_a_card_goes_where_it_is_asked_for(pipeline: Pipeline, tmp_path: Path) -> None:
+    assert main(["card", "--data", str(pipeline[0]), "--out", str(tmp_path / "card")]) == 0
+    assert (tmp_path / "card" / "card.html").is_file()
+
+
+def test_a_folder_of_curate_keeps_the_card_that_it_has(
+    pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = pipeline
+    (folder / "curate.json").write_text("{}")
+    (folder / "summary.json").write_text('{"files": {}}')
+    (folder / "card.md").write_text("the card of the run")
+    assert main(["card", "--data", str(folder)]) == 0
+    assert capsys.readouterr().out == f"card: {folder}/card.html, {folder}/card.md\n"
+    assert (folder / "card.md").read_text() == "the card of the run"
+    assert main(["card", "--data", str(folder), "--out", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new" / "card.md").read_text().startswith("# Data card")
+
+
+def test_card_and_rows_are_uploaded_when_asked(
+    pipeline: Pipeline, tmp_path: Path, hub: Hub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = pipeline[0], tmp_path / "card"
+    assert main(["card", "--data", str(folder), "--out", str(out), "--push", "me/set"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "pushed: https://hub/me/set"
+    made, sent = hub.calls
+    assert made == ("me/set", {"repo_type": "dataset", "private": True, "exist_ok": True})
+    assert sent[0] == "me/set"
+    assert sent[2] == "dataset"
+    assert sent[1]["README.md"] == out / "card.md"
+    assert sent[1]["kept.parquet"] == folder / "curriculum" / "kept.parquet"
+    assert sent[1]["dropped-dedup.parquet"] == folder / "dedup" / "dropped.parquet"
+    assert sent[1]["card-composition.svg"] == out / "card-composition.svg"
+    assert "card.html" not in sent[1]
+
+
+def test_a_public_set_is_asked_for(pipeline: Pipeline, tmp_path: Path, hub: Hub) -> None:
+    main(["card", "--data", str(pipeline[0]), "--out", str(tmp_path / "card"), "--push", "me/set", "--public"])
+    assert hub.calls[0][1]["private"] is False
+
+
+def test_a_failed_upload_is_told_in_one_line(
+    pipeline: Pipeline, tmp_path: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError("no network\nand more")
+
+    monkeypatch.setattr(hub, "create_repo", refuse)
+    assert main(["card", "--data", str(pipeline[0]), "--out", str(tmp_path / "card"), "--push", "me/set"]) == 1
+    assert capsys.readouterr().err == (
+        "compass card: me/set: not uploaded: no network; log in with a token that may write there\n"
+    )
+
+
+def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["card", "--data", str(tmp_path), "--out", str(tmp_path / "card")]) == 1
+    assert "holds no collected rows" in capsys.readouterr().err
+    assert not (tmp_path / "card").exists()

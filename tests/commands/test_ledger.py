@@ -1,0 +1,103 @@
+"""`compass ledger`: counts, samples and files of the dropped rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from compass.cli import main
+from compass.commands.ledger import sample
+from compass.ledger import Drop, Reason, split
+from compass.records import write_records
+
+Pipeline = tuple[Path, list[str]]
+
+
+def ledger(folder: Path, *words: str) -> int:
+    return main(["ledger", "--data", str(folder), *words])
+
+
+def test_rows_are_counted_by_stage_and_reason(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ledger(pipeline[0]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "stage       reason                 rows  sources",
+        "collect     missing_answer            1  book 1",
+        "dedup       near_duplicate            1  web 1",
+        "denoise     link                      1  web 1",
+        "verify      unreadable_gold           1  book 1",
+        "curriculum  solve_rate                1  web 1",
+        "                                      5  dropped",
+    ]
+
+
+def test_the_most_frequent_reason_of_a_stage_comes_first_with_four_sources(
+    tmp_path: Path, records, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = records(*[("x", "", source) for source in "aabbcddef"], *[("y", "1", source) for source in "ggg"])
+    empty, missing = Drop(Reason.EMPTY_PROBLEM), Drop(Reason.MISSING_ANSWER)
+    kept, dropped = split(rows, [missing] * 9 + [empty] * 3, "collect")
+    write_records(tmp_path / "collect" / "kept.parquet", kept)
+    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
+    write_records(tmp_path / "dedup" / "kept.parquet", kept)
+    later = split(records(*[("z", "1", "h")] * 1200), [Drop(Reason.LINK)] * 1200, "denoise")[1]
+    write_records(tmp_path / "denoise" / "dropped.parquet", later)
+    assert ledger(tmp_path) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "collect     missing_answer            9  a 2, b 2, d 2, c 1, 2 more",
+        "collect     empty_problem             3  g 3",
+        "denoise     link                  1,200  h 1,200",
+        "                                  1,212  dropped",
+    ]
+
+
+def test_exactly_four_sources_are_all_shown(tmp_path: Path, records, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = records(*[("x", "", source) for source in "abcd"])
+    kept, dropped = split(rows, [Drop(Reason.MISSING_ANSWER)] * 4, "collect")
+    write_records(tmp_path / "collect" / "kept.parquet", kept)
+    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
+    ledger(tmp_path)
+    assert capsys.readouterr().out.splitlines()[1].endswith("4  a 1, b 1, c 1, d 1")
+
+
+def test_rows_are_filtered_and_shown_with_their_evidence(
+    pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, ids = pipeline
+    assert ledger(folder, "--source", "book", "--stage", "verify", "--sample", "9") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{ids[5]}  verify: unreadable_gold  (book, row 5)",
+        "  problem   What is 5 plus 5?",
+        "  answer    10",
+        '  evidence  {"answer": "10"}',
+        "",
+    ]
+    assert ledger(folder, "--reason", "link", "--sample", "1") == 0
+    assert capsys.readouterr().out.startswith(f"{ids[0]}  denoise: link")
+
+
+def test_a_sample_depends_on_the_seed_alone(pipeline: Pipeline) -> None:
+    table = pa.table({"id": [str(n) for n in range(100)]})
+    ten = [row["id"] for row in sample(table, 10, 0)]
+    assert len(ten) == 10
+    assert [row["id"] for row in sample(table.take(list(range(99, -1, -1))), 10, 0)] == ten
+    assert [row["id"] for row in sample(table, 5, 0)] == ten[:5]
+    assert [row["id"] for row in sample(table, 10, 1)] != ten
+
+
+def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, ids = pipeline
+    out = tmp_path / "rows.jsonl"
+    assert ledger(folder, "--out", str(out), "--source", "web") == 0
+    assert capsys.readouterr().out == f"3 rows: {out}\n"
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
+    assert rows[0]["evidence"] == {"similarity": 0.9, "twin": ids[3]}
+    assert rows[1]["problem"] == "Tom has 0 books and buys 3 more of them. How many books does Tom have now?"
+
+
+def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ledger(tmp_path) == 1
+    assert capsys.readouterr().err.startswith(f"compass ledger: {tmp_path}: holds no collected rows")
