@@ -1,0 +1,159 @@
+"""dvc.yaml follows `rl.stages`: any number of stages under any names, and an error where it does not."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compass.settings import SettingsError, load_settings
+from compass.tracking.dvc_files import Graph
+from stages._deps import graph, main
+from stages._rl_entries import check_names, rl_names, write_entries
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TEXT = """\
+# a comment
+stages:
+  grade:
+    cmd: python -m stages.grade
+    deps:
+      - models/base
+    outs: [data/grade]
+
+  rl-1:
+    cmd: python -m stages.rl rl-1
+    deps:
+      - models/base
+    outs: [models/rl-1, data/rl-1]
+
+  rl-2:
+    cmd: python -m stages.rl rl-2
+    deps:
+      - models/rl-1
+    outs: [models/rl-2, data/rl-2]
+
+  evaluate:
+    cmd: python -m stages.evaluate
+    deps:
+      - data/rl-10
+      - models/base
+      - models/rl-1
+      - models/rl-2
+    outs: [data/evaluate]
+    metrics:
+      - metrics/rl-1.json
+      - metrics/rl-2.json
+
+plots:
+  - reward:
+      y:
+        data/rl-1/steps.csv: critic/score/mean
+        data/rl-2/steps.csv: critic/score/mean
+  - the same again:
+      y:
+        data/rl-1/steps.csv: critic/score/mean
+        data/rl-2/steps.csv: critic/score/mean
+"""
+
+
+def test_entries_and_plots_are_those_of_the_names_and_all_else_stays() -> None:
+    written = yaml.safe_load(write_entries(TEXT, ["warm", "mid", "hard"]))
+    before = yaml.safe_load(TEXT)
+    assert list(written["stages"]) == ["grade", "warm", "mid", "hard", "evaluate"]
+    assert written["stages"]["grade"] == before["stages"]["grade"]
+    evaluate = written["stages"]["evaluate"]
+    assert evaluate["deps"] == ["data/rl-10", "models/base", "models/warm", "models/mid", "models/hard"]
+    assert evaluate["metrics"] == ["metrics/warm.json", "metrics/mid.json", "metrics/hard.json"]
+    curves = {f"data/{name}/steps.csv": "critic/score/mean" for name in ("warm", "mid", "hard")}
+    assert written["plots"] == [{"reward": {"y": curves}}, {"the same again": {"y": curves}}]
+    assert write_entries(TEXT, ["warm"]).startswith("# a comment\nstages:\n  grade:\n")
+
+
+def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
+    assert yaml.safe_load(write_entries(TEXT, ["warm"]))["stages"]["warm"] == {
+        "cmd": "python -m stages.rl warm",
+        "deps": ["data/curriculum", "models/${rl.stages.warm.init_from}"],
+        "params": [
+            "seed",
+            "rl.data",
+            "rl.rollout",
+            "rl.reward",
+            "rl.advantage",
+            "rl.loss",
+            "rl.optimizer",
+            "rl.checkpoint",
+            "rl.resources",
+            "rl.stages.warm",
+        ],
+        "outs": ["models/warm", "data/warm"],
+        "metrics": ["metrics/warm.json"],
+    }
+
+
+def test_writing_twice_changes_nothing_more() -> None:
+    once = write_entries(TEXT, ["warm", "hard"])
+    assert write_entries(once, ["warm", "hard"]) == once
+    assert rl_names(yaml.safe_load(once)["stages"]) == ["warm", "hard"]
+
+
+def test_names_that_differ_are_told_with_what_to_run(tmp_path: Path) -> None:
+    settings = load_settings(ROOT / "profiles/tiny.yaml")
+    check_names(settings, tmp_path / "dvc.yaml")  # there is none
+    check_names(settings, ROOT / "dvc.yaml")
+    (tmp_path / "dvc.yaml").write_text(write_entries(TEXT, ["rl-3", "rl-1", "rl-2"]))
+    check_names(settings, tmp_path / "dvc.yaml")  # the order is the parameters' affair
+    (tmp_path / "dvc.yaml").write_text(TEXT)
+    with pytest.raises(
+        SettingsError,
+        match=r"has the RL stages rl-1, rl-2, `rl\.stages` in params\.yaml has rl-1, rl-2, rl-3; run `make deps`",
+    ):
+        check_names(settings, tmp_path / "dvc.yaml")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A copy of the code and the graph, with two stages of other names in params.yaml."""
+    for name in ("compass", "stages"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
+    values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
+    values["rl"]["stages"] = {"warm": {"init_from": "base", "steps": 5}, "hard": {"init_from": "warm", "steps": 7}}
+    values["curriculum"]["mixes"] = {"warm": {"1": 1.0}, "hard": {"5": 1.0}}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "DVC_NO_ANALYTICS": "true", "COMPASS_TRACKING": "off"}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_a_stage_of_an_unfitted_graph_stops_and_says_so(repository: Path) -> None:
+    ended = run(repository, "-m", "stages.verify")
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "verify: dvc.yaml has the RL stages rl-1, rl-2, rl-3, `rl.stages` in params.yaml has warm, hard; "
+        "run `make deps`, which writes dvc.yaml from the parameters\n"
+    )
+
+
+def test_dvc_reads_the_graph_of_stages_under_other_names(repository: Path) -> None:
+    main(repository)
+    assert tuple(graph(repository)) == load_settings(repository / "params.yaml").stages
+    assert Graph(repository).deps("hard")[-2:] == ["models/warm", "stages/rl.py"]
+    assert Graph(repository).ancestors("hard")[-1] == "warm"
+    assert run(repository, "-m", "dvc", "init", "-q", "--no-scm").returncode == 0
+    listed = run(repository, "-m", "dvc", "stage", "list", "--name-only").stdout.split()
+    assert [name for name in listed if name in ("warm", "hard") or name.startswith("rl")] == ["warm", "hard"]
+    edges = run(repository, "-m", "dvc", "dag", "--dot").stdout
+    for edge in ('"base" -> "warm"', '"warm" -> "hard"', '"hard" -> "evaluate"', '"warm" -> "report"'):
+        assert edge in edges
+    assert '"base" -> "hard"' not in edges
+    text = (repository / "params.yaml").read_text()
+    (repository / "params.yaml").write_text(text.replace("init_from: warm", "init_from: base"))
+    assert '"base" -> "hard"' in run(repository, "-m", "dvc", "dag", "--dot").stdout
