@@ -34,7 +34,7 @@ def bands(threshold: float, count: int, recall: float) -> tuple[int, int]:
     of Massive Datasets", 3.4). datasketch's own choice balances false positives against false negatives (9 bands of 13
     at 0.8: 40% of the pairs at the threshold); here candidates are confirmed, so only recall matters.
     """
-    for rows in range(count, 0, -1):
+    for rows in range(count, 1, -1):
         if 1 - (1 - threshold**rows) ** (count // rows) >= recall:
             return count // rows, rows
     return count, 1

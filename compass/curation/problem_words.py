@@ -160,7 +160,8 @@ def ngrams(words: Sequence[str], n: int) -> list[str]:
 
 def jaccard(one: Set[str], other: Set[str]) -> float:
     """The Jaccard similarity of two sets; 0 for two empty ones."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0
 
 
 def similarity(one: str, other: str, n: int) -> float:

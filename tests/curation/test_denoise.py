@@ -89,6 +89,20 @@ def test_batches_change_nothing(records, monkeypatch):
     assert fates(rows, records()) == whole
 
 
+@pytest.mark.parametrize(("rows", "workers"), [(9, 1), (10, 0), (11, 0)])
+def test_few_rows_are_judged_in_this_process(records, monkeypatch, rows, workers):
+    asked = []
+
+    def here(start, batches, workers):
+        asked.append(workers)
+        return map(start(), batches)
+
+    monkeypatch.setattr(module, "SMALL", 10)
+    monkeypatch.setattr(module, "in_processes", here)
+    fates(records(*[(ITEM, "23", "web")] * rows), records())
+    assert asked == [workers]
+
+
 @pytest.mark.slow
 def test_processes_change_nothing(records, monkeypatch):
     rows = records(*[(f"What is the sum of {n} and 2? {LINK if n % 7 == 0 else ''}", "2", "web") for n in range(60)])

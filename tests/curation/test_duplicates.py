@@ -11,6 +11,7 @@ from compass.curation import duplicates
 from compass.curation.duplicates import find_duplicates, read_features
 from compass.curation.minhash import bands, hash_ngrams
 from compass.curation.problem_words import ngrams, numbers, tokens, words
+from compass.curation.spill import spill
 from compass.settings import Dedup
 
 BOOKS = "Tom has 8 books. Then Tom buys 3 more of them in the shop. How many books does Tom have now?"
@@ -128,6 +129,25 @@ def test_the_result_does_not_depend_on_chunks_and_memory(monkeypatch):
     parts = find_duplicates(texts, Dedup(memory_mb=1))  # sets and keys take more: they lie on disk
     assert (whole.exact == parts.exact).all()
     assert (whole.cluster == parts.cluster).all()
+
+
+@pytest.mark.parametrize(("count", "workers"), [(9, 1), (10, 0), (11, 0)])
+def test_few_texts_are_read_in_this_process_and_memory_is_in_mebibytes(monkeypatch, count, workers):
+    asked = []
+
+    def here(start, chunks, workers):
+        asked.append(workers)
+        return map(start(), chunks)
+
+    def held(limit):
+        asked.append(limit)
+        return spill(limit)
+
+    monkeypatch.setattr(duplicates, "SMALL", 10)
+    monkeypatch.setattr(duplicates, "in_processes", here)
+    monkeypatch.setattr(duplicates, "spill", held)
+    find_duplicates([BOOKS] * count, Dedup(memory_mb=3))
+    assert asked == [3 * 1024 * 1024, workers]
 
 
 @pytest.mark.slow

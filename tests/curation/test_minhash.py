@@ -34,6 +34,7 @@ def test_signatures_are_datasketchs_of_the_low_halves_of_the_hashes():
         (0.8, 128, 0.995, (21, 6)),
         (0.5, 128, 0.995, (42, 3)),
         (0.9, 128, 0.995, (14, 9)),
+        (0.3, 128, 0.995, (64, 2)),
         (1.0, 128, 0.995, (1, 128)),
         (0.5, 2, 0.75, (2, 1)),  # exactly the asked recall
         (0.1, 4, 0.995, (4, 1)),  # out of reach: the shortest bands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import ASK, excerpt
+from compass.curation.noise.text import ASK, excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
@@ -24,11 +24,11 @@ def answer_given(record: dict, settings: Denoise) -> Drop | None:
     if "\\boxed" in text and (box := last_boxed(text)) and _bare(box) == gold:
         return Drop(Reason.ANSWER_GIVEN, {"boxed": box[:120]})
     lowered = text.lower()
-    if "ans" in lowered or "result" in lowered:
+    if holds_any(lowered, ("ans", "result")):
         for match in _ANSWER.finditer(text):
             if _starts_with(match[1], gold):
                 return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
-    if "therefore" in lowered or "hence" in lowered or "thus" in lowered or "so" in lowered:
+    if holds_any(lowered, ("therefore", "hence", "thus", "so")):
         match = _CONCLUSION.search(text)
         if (match and gold in _bare(match[0])[-len(gold) - 12 :] and not ASK.search(match[0])) or (
             match := _CONCLUDED.search(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt, without_figures
+from compass.curation.noise.text import excerpt, holds_any, without_figures
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -56,12 +56,12 @@ _CHINESE = re.compile(r"如图|下图|图中|右图|左图|图所示|图形中")
 def figure(record: dict, settings: Denoise) -> Drop | None:
     """Drawing code, or a reference to a figure."""
     text = record["problem"]
-    if any(guard in text for guard in _CODE_GUARDS) and (match := _CODE.search(text)):
+    if holds_any(text, _CODE_GUARDS) and (match := _CODE.search(text)):
         return Drop(Reason.FIGURE, {"kind": "code", "text": excerpt(text, *match.span())})
     plain = without_figures(text)
     lowered = plain.lower()
     match = None
-    if any(guard in lowered for guard in _GUARDS):
+    if holds_any(lowered, _GUARDS):
         match = _REFERENCE.search(plain) or ("shown" in lowered and _shown(plain)) or None
         if match and match[0][:3].lower() == "as " and _TABLE.search(plain):  # "as shown below:", and a table follows
             match = None

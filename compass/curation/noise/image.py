@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt
+from compass.curation.noise.text import excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -20,7 +20,7 @@ def image(record: dict, settings: Denoise) -> Drop | None:
     """An embedded or linked picture."""
     text = record["problem"]
     lowered = text.lower()
-    if not any(guard in lowered for guard in _GUARDS):
+    if not holds_any(lowered, _GUARDS):
         return None
     match = _IMAGE.search(text)
     return match and Drop(Reason.IMAGE, {"text": excerpt(text, *match.span())})

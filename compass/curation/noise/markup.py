@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt
+from compass.curation.noise.text import excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -17,20 +17,13 @@ _MARKUP = re.compile(
 )
 # `[i]` and `[b]` alone may be an index or an interval: BBCode counts with its closing tag only.
 _OPEN_ALONE = re.compile(r"\[(?:i|b|u|right|left|list|code|size)\]", re.I)
+_GUARDS = ("<", "[", "&", "{}", "hide", "\\section", "\\begin{")
 
 
 def markup(record: dict, settings: Denoise) -> Drop | None:
     """Debris of a web page or a forum."""
     text = record["problem"]
-    if not (
-        "<" in text
-        or "[" in text
-        or "&" in text
-        or "{}" in text
-        or "hide" in text
-        or "\\section" in text
-        or "\\begin{" in text
-    ):
+    if not holds_any(text, _GUARDS):
         return None
     for match in _MARKUP.finditer(text):
         if not _OPEN_ALONE.fullmatch(match[0]) or f"[/{match[0][1:]}" in text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import ASK, excerpt, sentences, without_figures
+from compass.curation.noise.text import ASK, excerpt, holds_any, sentences, without_figures
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -54,7 +54,7 @@ def multi_part(record: dict, settings: Denoise) -> Drop | None:
     if "\\(" in text:
         text = re.sub(r"\\+[()]", "", text)  # `\((\)I\()\)` is (I)
     for style, guards, pattern in _STYLES:
-        if not any(guard in text for guard in guards):
+        if not holds_any(text, guards):
             continue
         marks = _in_order(pattern, text)
         if len(marks) < 2:

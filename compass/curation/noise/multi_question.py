@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import sentences, without_figures
+from compass.curation.noise.text import holds_any, sentences, without_figures
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -34,7 +34,7 @@ def multi_question(record: dict, settings: Denoise) -> Drop | None:
     """Two or more questions, or a question and a further demand."""
     text = record["problem"]
     lowered = text.lower()
-    if lowered.count("?") < 2 and not any(guard in lowered for guard in _GUARDS):
+    if lowered.count("?") < 2 and not holds_any(lowered, _GUARDS):
         return None
     plain = _ASIDE.sub(" ", _QUOTED.sub(" ", without_figures(text)))
     parts = [part.strip() for part in sentences(plain)]

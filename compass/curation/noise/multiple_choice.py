@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import ASK, excerpt, without_figures
+from compass.curation.noise.text import ASK, excerpt, holds_any, without_figures
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -53,7 +53,7 @@ def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
     """Lettered options, a letter that is asked for, or a gold that names options or numbered statements."""
     text = without_figures(record["problem"])
     answer = record.get("answer") or ""
-    if any(guard in text for guard in _GUARDS) and (match := _OPTIONS.search(text) or _BARE.search(text)):
+    if holds_any(text, _GUARDS) and (match := _OPTIONS.search(text) or _BARE.search(text)):
         return _drop("options", text, match)
     if ("b)" in text) and (match := _SMALL.search(text)) and not any(map(ASK.search, match.groups())):
         return _drop("options", text, match)

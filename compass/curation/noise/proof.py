@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt
+from compass.curation.noise.text import excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -35,7 +35,7 @@ def proof(record: dict, settings: Denoise) -> Drop | None:
     """A problem that demands a proof."""
     text = record["problem"]
     lowered = text.lower()
-    if not any(guard in lowered for guard in _GUARDS):
+    if not holds_any(lowered, _GUARDS):
         return None
     for match in _PROOF.finditer(text):
         near = text[max(0, match.start() - 16) : match.end()]

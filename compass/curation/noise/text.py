@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _ASY = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)|\\begin\{asy\}.*?(?:\\end\{asy\}|\Z)", re.S | re.I)
@@ -16,6 +17,11 @@ ASK = re.compile(
     re.I,
 )
 """Signs that a piece of text asks for something."""
+
+
+def holds_any(text: str, pieces: Iterable[str]) -> bool:
+    """Whether one of the pieces stands in the text: asked first, since a regular expression takes many times as long."""
+    return any(piece in text for piece in pieces)
 
 
 @lru_cache(maxsize=4)

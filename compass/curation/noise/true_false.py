@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.text import excerpt
+from compass.curation.noise.text import excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -27,5 +27,5 @@ def true_false(record: dict, settings: Denoise) -> Drop | None:
         return Drop(Reason.TRUE_FALSE, {"answer": answer})
     text = record["problem"]
     lowered = text.lower()
-    match = _ASKED.search(text) if ("true" in lowered or "right" in lowered or "correct" in lowered) else None
+    match = _ASKED.search(text) if holds_any(lowered, ("true", "right", "correct")) else None
     return match and Drop(Reason.TRUE_FALSE, {"text": excerpt(text, *match.span())})

@@ -53,6 +53,10 @@ def test_a_fifth_of_the_letters_makes_a_foreign_text(letters, expected):
     assert told("x" * letters + "这") == expected
 
 
+def test_a_text_of_one_foreign_letter():
+    assert language({"problem": "这"}, Denoise()).evidence["share"] == 1
+
+
 def test_formulas_are_no_letters():
     assert told("$aaaaaaaaaaaaaaaaaaaa$ 这 ab") == "zh"
 

@@ -1,6 +1,12 @@
 from __future__ import annotations
 
-from compass.curation.noise.text import ASK, excerpt, prose, sentences, without_figures
+from compass.curation.noise.text import ASK, excerpt, holds_any, prose, sentences, without_figures
+
+
+def test_one_piece_is_enough():
+    assert holds_any("a word", ("x", "wor"))
+    assert not holds_any("a word", ("x", "y"))
+    assert not holds_any("a word", ())
 
 
 def test_figure_code_is_left_out():
