@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_FILE = 300
-REASON = "Long because"
-"""Begins the sentence of a module's docstring that says why the module is longer."""
+REASON = "longer than 300 lines because"
+"""Stands in the docstring of a module that is longer, before the reason."""
 
 PRESENTATION = ("compass.commands", "compass.report", "compass.cli")
 """What only shows results: nothing that decides one imports it."""
@@ -124,6 +124,26 @@ def test_imports_are_read_as_they_run() -> None:
     assert "compass.report.data_card" in GRAPH["compass.commands.curate"]  # inside a function
     assert "compass.report.rows" in GRAPH["compass.commands.curate"]
     assert "stages._stage" in GRAPH["compass.commands.curate"]
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles(GRAPH) == []
+
+
+def test_a_long_file_says_why_it_is_long() -> None:
+    silent = []
+    for path in FILES.values():
+        text = path.read_text(encoding="utf-8")
+        docstring = " ".join((ast.get_docstring(ast.parse(text)) or "").split())
+        if len(text.splitlines()) > LONGEST_FILE and REASON not in docstring:
+            silent.append(path.relative_to(ROOT).as_posix())
+    assert silent == []
+
+
+def test_settings_know_nothing_of_the_librarys_logic() -> None:
+    knowing = {module: sorted(GRAPH[module]) for module in FILES if inside(module, ("compass.settings",))}
+    allowed = ("compass.settings", "compass.errors")
+    assert {module: known for module, known in knowing.items() if not all(inside(one, allowed) for one in known)} == {}
 
 
 @pytest.mark.parametrize("library", ["prefect", "dvc"])

@@ -1,77 +1,110 @@
-"""`compass` starts at once, imports only what was asked for, and puts profiles in force without losing edits."""
+"""`compass` starts at once, imports only what was asked for, and says in one line what the user can put right."""
 
+from __future__ import annotations
+
+import argparse
 import importlib.util
-import shutil
 import subprocess
 import sys
-import time
-from pathlib import Path
+import types
 
 import pytest
 
+from compass import cli
 from compass.cli import COMMANDS, main
-from compass.commands.profile import diff
+from compass.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: compass ")
+    assert all(f"    {name} " in shown for name in COMMANDS)
+    assert "the data card of a curated set" in shown
+
+
+def test_every_command_has_its_module_and_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, (path, line) in COMMANDS.items():
+        assert importlib.util.find_spec(path) is not None, path
+        with pytest.raises(SystemExit) as ended:
+            main([name, "--help"])
+        assert ended.value.code == 0
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"usage: compass {name} ")
+        assert name == "verify" or line[1:] in " ".join(shown.split())
+
+
+def test_only_the_chosen_command_is_imported() -> None:
+    code = (
+        "import sys; from compass.cli import main\n"
+        "try: main(['ledger', '--help'])\nexcept SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith('compass.commands.')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "['compass.commands.ledger']"
+
+
+@pytest.mark.parametrize("words", [[], ["nothing"], ["ledger", "--unknown"]])
+def test_a_wrong_call_ends_with_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: compass")
+
+
+class BadInputError(UserError):
+    exit_status = 7
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two profiles, the first in force."""
-    (tmp_path / "profiles").mkdir()
-    tiny = (ROOT / "profiles/tiny.yaml").read_text()
-    (tmp_path / "profiles/tiny.yaml").write_text(tiny)
-    (tmp_path / "profiles/other.yaml").write_text(tiny.replace("threshold: 0.8", "threshold: 0.7"))
-    shutil.copy(tmp_path / "profiles/tiny.yaml", tmp_path / "params.yaml")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def command(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
+    """A subcommand `ledger` whose `run` is set by the test."""
+    module = types.SimpleNamespace(configure=lambda parser: parser.add_argument("--given"), run=lambda args: 0)
+    monkeypatch.setattr(cli.importlib, "import_module", lambda path: module)
+    return module
 
 
-def test_help_takes_less_than_a_second_and_lists_every_command() -> None:
-    start = time.monotonic()
-    found = subprocess.run([sys.executable, "-m", "compass.cli", "--help"], capture_output=True, text=True, check=True)
-    assert time.monotonic() - start < 1
-    assert all(name in found.stdout for name in COMMANDS)
+def test_the_exit_status_is_the_commands(command: types.SimpleNamespace) -> None:
+    command.run = lambda args: 5 if args == argparse.Namespace(command="ledger", given="x") else 0
+    assert main(["ledger", "--given", "x"]) == 5
 
 
-def test_the_committed_parameters_are_the_tiny_profile() -> None:
-    assert (ROOT / "params.yaml").read_bytes() == (ROOT / "profiles/tiny.yaml").read_bytes()
+@pytest.mark.parametrize(("error", "status"), [(UserError, 1), (BadInputError, 7)])
+def test_an_error_of_the_users_making_is_one_line(
+    command: types.SimpleNamespace, capsys: pytest.CaptureFixture[str], error: type[UserError], status: int
+) -> None:
+    def run(args: argparse.Namespace) -> int:
+        raise error("x.csv: no such file")
+
+    command.run = run
+    assert main(["ledger"]) == status
+    assert capsys.readouterr().err == "compass ledger: x.csv: no such file\n"
 
 
-def test_use_puts_a_profile_in_force(repository: Path) -> None:
-    assert main(["profile", "use", "other"]) == 0
-    assert (repository / "params.yaml").read_bytes() == (repository / "profiles/other.yaml").read_bytes()
+def test_any_other_error_keeps_its_traceback(command: types.SimpleNamespace) -> None:
+    command.run = lambda args: 1 // 0
+    with pytest.raises(ZeroDivisionError):
+        main(["ledger"])
 
 
-def test_use_keeps_edits_unless_forced(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    edited = (repository / "params.yaml").read_text().replace("seed: 0", "seed: 7", 1)
-    (repository / "params.yaml").write_text(edited)
-    assert main(["profile", "use", "other"]) == 1
-    assert "seed: 7 (profile tiny: 0)" in capsys.readouterr().err
-    assert (repository / "params.yaml").read_text() == edited
-    assert main(["profile", "use", "other", "--force"]) == 0
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 141)])
+def test_an_interrupt_and_a_closed_pipe_end_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int
+) -> None:
+    def ended() -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "main", ended)
+    monkeypatch.setattr(cli.sys, "stderr", types.SimpleNamespace(close=lambda: None))
+    with pytest.raises(SystemExit) as end:
+        cli.entry()
+    assert end.value.code == status
 
 
-def test_an_unknown_profile_is_named_with_those_there_are(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "use", "huge"]) == 1
-    assert "no profile 'huge' (profiles/huge.yaml); profiles: other, tiny" in capsys.readouterr().err
-
-
-def test_an_invalid_profile_is_not_put_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "profiles/other.yaml").write_text("profile: other\nsede: 1\n")
-    assert main(["profile", "use", "other"]) == 1
-    assert "sede" in capsys.readouterr().err
-
-
-def test_diff_names_key_and_both_values(repository: Path) -> None:
-    assert diff(Path("profiles/tiny.yaml"), Path("profiles/other.yaml")) == [("dedup.threshold", "0.8", "0.7")]
-
-
-def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "list"]) == 0
-    assert capsys.readouterr().out == "  other\n* tiny\n"
-
-
-def test_every_command_has_its_module() -> None:
-    for path, _ in COMMANDS.values():
-        assert importlib.util.find_spec(path) is not None, path
+def test_the_console_script_ends_with_the_status_of_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "main", lambda: 3)
+    with pytest.raises(SystemExit) as end:
+        cli.entry()
+    assert end.value.code == 3
