@@ -25,7 +25,7 @@ class Tokenizer:
 
 def settings(max_prompt_tokens: int) -> Any:
     data = SimpleNamespace(system_prompt="Think.", prompt_suffix="?", max_prompt_tokens=max_prompt_tokens)
-    return SimpleNamespace(data=data, **vars(data))
+    return SimpleNamespace(data=data)
 
 
 @pytest.fixture

@@ -37,10 +37,10 @@ from compass.settings import load_settings
 from omegaconf import OmegaConf
 import stages.rl
 settings = load_settings("profiles/paper.yaml")
-stage = settings.stage("rl-1") if hasattr(settings, "stage") else settings.rl.stages["rl-1"]
+stage = settings.rl.stages["rl-1"]
 paths = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
 print(OmegaConf.to_yaml(verl_config("rl-1", stage, paths, seed=0)))
-added = trainer_environment({}, gpus=8, live_metrics=paths.live_metrics)
+added = trainer_environment({}, gpus=stage.resources.gpus, live_metrics=paths.live_metrics)
 print(added)
 print("imported", [name for name in sys.modules if name.startswith("compass.rl.cpu")])
 """

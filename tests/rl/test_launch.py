@@ -34,8 +34,10 @@ if plan["reached"]:
     (work / "checkpoints/latest_checkpointed_iteration.txt").write_text(str(plan["reached"]))
 print(plan["says"], flush=True)
 if plan["starts"]:
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid]))
+    code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    grandchild = int(child.stdout.readline())
+    (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid, grandchild]))
 time.sleep(plan["sleeps"])
 sys.exit(plan["status"])
 """
@@ -68,7 +70,7 @@ class Stage:
         }
         self.monkeypatch.setenv("PLAN", json.dumps(whole))
         resources = SimpleNamespace(gpus=gpus, dtype="float32")
-        settings = SimpleNamespace(steps=3, resources=resources, **vars(resources))
+        settings = SimpleNamespace(steps=3, resources=resources)
         return train("rl-1", settings, self.paths, seed=5)
 
     def checkpoint(self, step: int) -> None:
@@ -146,9 +148,10 @@ def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: St
             stage.train(starts=True, sleeps=50)
     finally:
         signal.signal(signal.SIGUSR1, previous)
-    trainer, child = json.loads(written.read_text())
+    trainer, child, grandchild = json.loads(written.read_text())
     assert ended(trainer)
     assert ended(child)
+    assert ended(grandchild)
 
 
 def ended(pid: int) -> bool:
