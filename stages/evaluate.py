@@ -3,7 +3,7 @@
     python -m stages.evaluate
 
 Reads `data/collect/benchmarks.parquet` and the models in `models/`; writes `data/evaluate/samples.parquet` (every
-response's score), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped goes on from
+response's score), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped continues from
 `work/evaluate`.
 """
 

@@ -4,8 +4,8 @@
 
 Reads `data/curriculum` and the model named by `init_from`; writes `models/<stage>`, and into `data/<stage>` verl's
 metrics (`steps.csv`) and the reward of every response (`rewards.parquet`). Checkpoints live under
-`work/<stage>/<hash>`, named after everything that decides the stage's course, so that a killed stage goes on from its
-last checkpoint and a changed one starts anew.
+`work/<stage>/<hash>`, named after everything that decides the stage's course, so that a killed stage continues from its
+last checkpoint and a changed one starts from the beginning.
 """
 
 from __future__ import annotations

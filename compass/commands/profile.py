@@ -1,4 +1,4 @@
-"""`compass profile`: complete parameter sets under `profiles/`, of which `params.yaml` is the one in force.
+"""`compass profile`: complete parameter sets under `profiles/`, of which `params.yaml` is the one in use.
 
 compass profile list
 compass profile use small
@@ -18,13 +18,13 @@ ABSENT = "(default)"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands `use`, `diff` and `list`."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    use = actions.add_parser("use", help="make a profile the parameters in force (params.yaml)")
+    use = actions.add_parser("use", help="make a profile the parameters in use (params.yaml)")
     use.add_argument("name", help="a file of profiles/, without .yaml")
     use.add_argument("--force", action="store_true", help="overwrite params.yaml even where it was edited by hand")
     diff = actions.add_parser("diff", help="the parameters in which two profiles differ")
     diff.add_argument("a", help="a profile's name, or a parameter file")
     diff.add_argument("b", help="a profile's name, or a parameter file")
-    actions.add_parser("list", help="the profiles there are, the one in force marked")
+    actions.add_parser("list", help="all profiles, with a mark at the one in use")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""One problem's whole story: its source row, each stage's verdict on what evidence, and the RL stages that train on it."""
+"""The history of one problem: its source row, each stage's verdict on what evidence, and the RL stages that train on it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class StagePaths:
 
     @property
     def live_metrics(self) -> Path:
-        """The same as verl is writing it; verl starts it anew with every process."""
+        """The same as verl is writing it; verl starts a new one with every process."""
         return self.work / "metrics.live.jsonl"
 
     @property

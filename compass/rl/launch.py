@@ -1,6 +1,6 @@
 """Run one RL stage with verl: write its configuration, start it, watch it, and end every process it started.
 
-Checkpoints, metrics and rewards live under the stage's work folder, so that a killed stage goes on from its last
+Checkpoints, metrics and rewards live under the stage's work folder, so that a killed stage continues from its last
 checkpoint. A stage is done when its last checkpoint is its last iteration; verl's exit code alone is no proof.
 """
 
@@ -31,7 +31,7 @@ class TrainingError(UserError):
 
 
 def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> list[dict[str, Any]]:
-    """Train one stage to its last iteration, going on from the last checkpoint if there is one.
+    """Train one stage to its last iteration, continuing from the last checkpoint if there is one.
 
     Args:
         stage: the stage's name.
@@ -40,7 +40,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         seed: seed of data order and rollouts.
 
     Returns:
-        verl's metrics, one dict an iteration with its `step`, in order.
+        verl's metrics, one dict per iteration with its `step`, in order.
 
     Raises:
         TrainingError: verl ended early; the message is the first cause in its log, or the log's end where none is told.

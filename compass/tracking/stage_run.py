@@ -2,8 +2,8 @@
 
 The parent's status is that of its last stage: nothing tells a stage that it is the last one of its `dvc repro`.
 `COMPASS_TRACKING` says what a tracking server that cannot be reached means: `required` (default) ends the stage before
-it begins, `optional` warns and goes on without a record, `off` records nothing. Once a stage has begun, a failing
-server never costs its result: what could not be recorded is said on stderr.
+it begins, `optional` warns and continues without a record, `off` records nothing. Once a stage has begun, a failing
+server never costs its result: what could not be recorded is printed on stderr.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class StageRun:
         self._safely("tags", lambda: mlflow_client.log_tags(self._client, run_id, harmless))
 
     def _safely(self, what: str, call: Callable[[], Any]) -> Any:
-        """Call MLflow; a failure is said and forgotten, since the stage's result matters more than its record."""
+        """Call MLflow; a failure is printed and ignored, since the stage's result matters more than its record."""
         if self._client is None:
             return None
         try:
@@ -141,11 +141,11 @@ def _begin(stage: str, settings: Any, folder: Path, *, optional: bool) -> StageR
     except mlflow_client.failures() as error:
         message = f"the tracking server {scrub(tracking_uri(folder))} cannot be used: {_first_line(error)}"
         if optional:
-            print(f"tracking: {message}; going on without a record", file=sys.stderr)
+            print(f"tracking: {message}; continuing without a record", file=sys.stderr)
             return StageRun()
         raise TrackingError(
             f"{message}\nStart it, unset MLFLOW_TRACKING_URI to use the local database, "
-            "or set COMPASS_TRACKING=optional to go on without a record."
+            "or set COMPASS_TRACKING=optional to continue without a record."
         ) from None
 
 

@@ -151,7 +151,7 @@ def test_a_server_that_is_down_is_an_early_error_or_a_warning(
     monkeypatch.setenv("COMPASS_TRACKING", "optional")
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
         tracked.summary({"read": 1})
-    assert "going on without a record" in capsys.readouterr().err
+    assert "continuing without a record" in capsys.readouterr().err
 
 
 def test_a_database_that_fails_later_costs_only_the_record(
