@@ -40,7 +40,7 @@ LIMITS = (
 
 
 @dataclass(frozen=True)
-class Section:
+class CardSection:
     """A heading, a paragraph, a table (its first row is the header), and a chart as SVG; all but the heading may be missing."""
 
     title: str
@@ -64,7 +64,7 @@ def write_card(outputs: Outputs, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def card(outputs: Outputs) -> list[Section]:
+def card(outputs: Outputs) -> list[CardSection]:
     """The card's sections.
 
     Args:
@@ -75,7 +75,7 @@ def card(outputs: Outputs) -> list[Section]:
     return [
         _summary(outputs, stages, kept),
         _composition(outputs, kept),
-        Section(
+        CardSection(
             "Dropped rows",
             "Every row that was read is kept or stands in a `dropped.parquet` with stage, reason and evidence.",
             [("stage", "reason", "rows"), *drops],
@@ -89,22 +89,22 @@ def card(outputs: Outputs) -> list[Section]:
         _lengths(kept),
         _contamination(outputs, dropped),
         _duplicates(kept, dropped),
-        Section("Known limits", "\n".join(f"- {limit}" for limit in LIMITS)),
+        CardSection("Known limits", "\n".join(f"- {limit}" for limit in LIMITS)),
     ]
 
 
-def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> Section:
+def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> CardSection:
     licences = ", ".join(f"{name} ({count:,})" for name, count in _counts(kept, "licence").items())
     read = stages[0].read
     sources = len(_counts(outputs.collected(["source"]), "source"))
-    return Section(
+    return CardSection(
         "Summary",
         f"{kept.num_rows:,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
         f"Licences of the kept rows: {licences or 'none'}.",
     )
 
 
-def _composition(outputs: Outputs, kept: pa.Table) -> Section:
+def _composition(outputs: Outputs, kept: pa.Table) -> CardSection:
     collected = outputs.collected(["source", "licence"])
     pairs = collected.group_by(["source", "licence"], use_threads=False).aggregate([]).to_pylist()
     licence = {_name(row["source"]): _name(row["licence"]) for row in pairs}
@@ -114,30 +114,30 @@ def _composition(outputs: Outputs, kept: pa.Table) -> Section:
         for name, count in read.items()
     ]
     chart = bars_figure("Kept rows by source", {name: kept_of.get(name, 0) for name in read})
-    return Section("Composition", "", [("source", "licence", "read", "kept", "share kept"), *rows], chart)
+    return CardSection("Composition", "", [("source", "licence", "read", "kept", "share kept"), *rows], chart)
 
 
-def _counted(title: str, text: str, kept: pa.Table, column: str) -> Section:
+def _counted(title: str, text: str, kept: pa.Table, column: str) -> CardSection:
     counts = _counts(kept, column)
     known = {label: count for label, count in counts.items() if label not in ("", "None")}
     if not known:
-        return Section(title, f"{text} Not known for any row.")
+        return CardSection(title, f"{text} Not known for any row.")
     shown = dict(list(known.items())[:20])
     text += f" Known for {sum(known.values()):,} of {kept.num_rows:,} rows."
     if len(known) > len(shown):
         text += f" The {len(shown)} most frequent of {len(known)}."
     rows = [(label, count, _share(count, kept.num_rows)) for label, count in shown.items()]
-    return Section(title, text, [(column, "rows", "share"), *rows], bars_figure(title, shown))
+    return CardSection(title, text, [(column, "rows", "share"), *rows], bars_figure(title, shown))
 
 
-def _lengths(kept: pa.Table) -> Section:
+def _lengths(kept: pa.Table) -> CardSection:
     lengths = pc.utf8_length(kept.column("problem")).to_numpy()
     labels = [f"{low:,} to {high - 1:,}" for low, high in pairwise(LENGTHS)]
     counts = dict.fromkeys([*labels, f"{LENGTHS[-1]:,} and more"], 0)
     for label, low, high in zip(counts, LENGTHS, [*LENGTHS[1:], 1 << 62], strict=True):
         counts[label] = int(((lengths >= low) & (lengths < high)).sum())
     middle = f" Median {int(sorted(lengths)[len(lengths) // 2]):,}." if len(lengths) else ""
-    return Section(
+    return CardSection(
         "Problem length",
         f"In characters.{middle}",
         [("characters", "rows"), *counts.items()],
@@ -145,23 +145,23 @@ def _lengths(kept: pa.Table) -> Section:
     )
 
 
-def _contamination(outputs: Outputs, dropped: pa.Table) -> Section:
+def _contamination(outputs: Outputs, dropped: pa.Table) -> CardSection:
     path = outputs.folder / "collect" / "benchmarks.parquet"
     items = _counts(read_records(path), "source") if path.exists() else {}
     if not items:
-        return Section("Contamination", "No benchmark was given: nothing was checked.")
+        return CardSection("Contamination", "No benchmark was given: nothing was checked.")
     hits = dict.fromkeys(items, 0)
     for evidence in _evidence(dropped, "contaminated"):
         name = _name(evidence["benchmark"])
         hits[name] = hits.get(name, 0) + 1
     rows = [(name, count, hits[name]) for name, count in items.items()]
     text = "Rows that are a benchmark's item, or hold a share of it; the evidence in `dropped.parquet` names the item."
-    return Section(
+    return CardSection(
         "Contamination", text, [("benchmark", "items", "rows dropped"), *rows], bars_figure("Contaminated rows", hits)
     )
 
 
-def _duplicates(kept: pa.Table, dropped: pa.Table) -> Section:
+def _duplicates(kept: pa.Table, dropped: pa.Table) -> CardSection:
     sizes = {int(size): count for size, count in _counts(kept, "cluster_size").items() if size != "None"}
     shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
     text = (
@@ -169,7 +169,7 @@ def _duplicates(kept: pa.Table, dropped: pa.Table) -> Section:
         f"{len(_evidence(dropped, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
     )
     table = [("cluster size", "problems"), *shown.items()]
-    return Section("Duplicates", text, table, bars_figure("Problems by cluster size", shown))
+    return CardSection("Duplicates", text, table, bars_figure("Problems by cluster size", shown))
 
 
 def _evidence(dropped: pa.Table, reason: str) -> list[dict[str, Any]]:
@@ -195,7 +195,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
-def _markdown(sections: Sequence[Section], charts: Mapping[str, str]) -> str:
+def _markdown(sections: Sequence[CardSection], charts: Mapping[str, str]) -> str:
     lines = ["# Data card", ""]
     for section in sections:
         lines += [f"## {section.title}", ""]
@@ -215,7 +215,7 @@ def _plain(text: str) -> str:
     return escape(text).replace("|", "\\|").replace("\n", " ").replace("[", "\\[").replace("`", "\\`")
 
 
-def _html(sections: Sequence[Section]) -> str:
+def _html(sections: Sequence[CardSection]) -> str:
     return html.document(
         "Data card",
         [
