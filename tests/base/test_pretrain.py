@@ -129,6 +129,25 @@ def test_habits_are_learnt_at_a_rate_that_falls_to_nothing():
     assert training.done == pytest.approx([0.9, 0.925, 0.95, 0.975])
 
 
+def test_gradients_are_clipped_to_length_1_and_the_loss_is_smoothed(trained, monkeypatch):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = trained[0]
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    limits, losses = [], iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda parameters, limit: limits.append(limit))
+    monkeypatch.setattr("compass.base.pretrain._train_step", lambda *_: next(losses))
+    training = _Training(model, tokenizer, QUICK.model_copy(update={"batch_size": 2}), None)
+    smoothed = []
+    for _ in range(3):
+        training._step(iter([("1+1?", "2"), ("1+2?", "3"), ("not read", "4")]))
+        smoothed.append(training.loss)
+    assert limits == [1.0, 1.0, 1.0]
+    assert smoothed == pytest.approx([3.0, 2.8, 2.72])
+    assert training.tokens == 3 * sum(map(len, (*encode(tokenizer, "1+1?", "2"), *encode(tokenizer, "1+2?", "3"))))
+
+
 def test_parts_hold_pairs_of_similar_length():
     pairs = [([0] * length, [0]) for length in (5, 1, 4, 2, 3)]
     parts = _by_length(pairs, 2)

@@ -213,6 +213,7 @@ def test_a_folder_without_safetensors_is_refused_and_pickles_are_named(model, tm
     with pytest.raises(ModelError, match=r"has no \*\.safetensors; pytorch_model\.bin is pickled"):
         resolve(str(tmp_path / "pickled"), out=tmp_path / "out")
     (tmp_path / "pickled" / "pytorch_model.bin").unlink()
+    (tmp_path / "pickled" / "model.safetensors.index.json").write_text("{}")  # names weights and holds none
     with pytest.raises(ModelError, match=r"pickled has no \*\.safetensors$"):
         resolve(str(tmp_path / "pickled"), out=tmp_path / "out")
     with pytest.raises(ModelError, match=r"no config\.json"):
