@@ -22,7 +22,7 @@ CARD = Path("reports/data_card")
 def run(settings: Settings) -> Summary:
     """Write the page and the card; reads `metrics/` and `data/` of the other stages."""
     write_card(open_outputs(Path("data")), CARD)
-    results = read_results()
+    results = read_results(rl_stages=tuple(settings.rl.stages))
     facts = {"profile": settings.profile, "seed": str(settings.seed), **git_state()}
     path = Path("reports/index.html")
     links = {"data card": f"{CARD.name}/card.html", **run_page()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,19 +32,25 @@ class Results:
     planted: dict[str, Any] | None = None
 
 
-def read_results(folder: str | Path = ".") -> Results:
+def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
     """Read every result under a repository's root.
+
+    Args:
+        folder: the root.
+        rl_stages: the RL stages of the parameters in force, so that what stages of other names left behind is not
+            shown; None for those whose models have scores.
 
     Raises:
         RecordError: a file is not what its stage writes; the message names it.
     """
     folder = Path(folder)
-    written = {path.stem: _read_json(path) for path in sorted((folder / "metrics").glob("*.json"))}
-    scores = written.pop("evaluate", {}).get("models", {})
-    rl = [*scores, *(stage for stage in written if stage not in AFTER_RL)]  # scores are in training order
-    summaries = {stage: written[stage] for stage in (*BEFORE_RL, *rl, *AFTER_RL) if stage in written}
-    paths = {path.parent.name: path for path in sorted((folder / "data").glob("*/rewards.parquet"))}
-    curves = {stage: _curve(paths[stage]) for stage in (*scores, *paths) if stage in paths}
+    evaluated = folder / "metrics" / "evaluate.json"
+    scores = _read_json(evaluated).get("models", {}) if evaluated.exists() else {}
+    trained = [model for model in scores if model != "base"] if rl_stages is None else rl_stages
+    metrics = {stage: folder / "metrics" / f"{stage}.json" for stage in (*BEFORE_RL, *trained, *AFTER_RL)}
+    summaries = {stage: _read_json(path) for stage, path in metrics.items() if path.exists() and path != evaluated}
+    rewards = {stage: folder / "data" / stage / "rewards.parquet" for stage in trained}
+    curves = {stage: _curve(path) for stage, path in rewards.items() if path.exists()}
     return Results(summaries, scores, curves, find_outputs(folder / "data").counts(), measure_folder(folder / "data"))
 
 

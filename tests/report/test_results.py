@@ -52,7 +52,7 @@ def test_a_curve_has_the_means_of_every_step(tmp_path: Path) -> None:
     (tmp_path / "data" / "rl-1").mkdir(parents=True)
     rewards = {"step": [2, 1, 1, 2], "reward": [1.0, -1.0, 0.0, 1.0], "response_tokens": [20, 10, 20, 41]}
     pq.write_table(pa.table(rewards), tmp_path / "data" / "rl-1" / "rewards.parquet")
-    assert read_results(tmp_path).curves == {
+    assert read_results(tmp_path, ["rl-1", "rl-2", "rl-3"]).curves == {
         "rl-1": {
             "step": [1.0, 2.0],
             "reward": [-0.5, 1.0],
@@ -66,7 +66,8 @@ def test_broken_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "data" / "rl-1").mkdir(parents=True)
     pq.write_table(pa.table({"step": [1]}), tmp_path / "data" / "rl-1" / "rewards.parquet")
     with pytest.raises(RecordError, match=r"rl-1/rewards\.parquet: not the rewards that an RL stage writes"):
-        read_results(tmp_path)
+        read_results(tmp_path, ["rl-1"])
+    assert read_results(tmp_path, ["warm"]).curves == {}  # what stages of other names left behind is not shown
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "dedup.json").write_text("{")
     with pytest.raises(RecordError, match=r"dedup\.json: not JSON .*; delete it and run its stage again"):
