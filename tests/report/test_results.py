@@ -27,11 +27,23 @@ def test_summaries_and_scores_are_told_apart(tmp_path: Path) -> None:
     write_json(tmp_path / "metrics" / "dedup.json", {"stage": "dedup", "read": 3})
     write_json(tmp_path / "metrics" / "base.json", {"metrics": {"loss": 1.5}})
     write_json(tmp_path / "metrics" / "evaluate.json", {"models": {"base": {"average": {"accuracy": 0.5}}}})
-    write_json(tmp_path / "metrics" / "other.json", {"x": 1})
     results = read_results(tmp_path)
     assert results.summaries == {"dedup": {"stage": "dedup", "read": 3}, "base": {"metrics": {"loss": 1.5}}}
-    assert list(results.summaries) == ["dedup", "base"]
     assert results.scores == {"base": {"average": {"accuracy": 0.5}}}
+
+
+def test_stages_stand_in_the_order_of_the_pipeline_and_rl_stages_in_that_of_training(tmp_path: Path) -> None:
+    for stage in ("report", "hard", "base", "easy", "collect", "unscored", "grade"):
+        write_json(tmp_path / "metrics" / f"{stage}.json", {"metrics": {}})
+    scores = {model: {"average": {"accuracy": 0.5}} for model in ("base", "easy", "hard")}
+    write_json(tmp_path / "metrics" / "evaluate.json", {"models": scores})
+    for stage in ("unscored", "hard", "easy"):
+        (tmp_path / "data" / stage).mkdir(parents=True)
+        rewards = pa.table({"step": [1], "reward": [1.0], "response_tokens": [3]})
+        pq.write_table(rewards, tmp_path / "data" / stage / "rewards.parquet")
+    results = read_results(tmp_path)
+    assert list(results.summaries) == ["collect", "base", "grade", "easy", "hard", "unscored", "report"]
+    assert list(results.curves) == ["easy", "hard", "unscored"]
 
 
 def test_rows_are_counted_from_the_data(pipeline: tuple[Path, list[str]]) -> None:
