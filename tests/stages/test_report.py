@@ -30,7 +30,7 @@ def test_the_page_links_the_card_and_the_averages_are_the_headline(
     monkeypatch.setattr(report, "read_results", lambda *_: SimpleNamespace(scores=scores))
     monkeypatch.setattr(report, "render", render)
     summary = report.run(load_settings(TINY))
-    assert (summary.stage, summary.read) == ("report", None)
+    assert summary.stage == "report"
     assert summary.metrics == {"base": {"average": {"accuracy": 0.5}}, "rl-1": {"average": {}}, "page_bytes": 9}
     assert Path("reports/index.html").read_text(encoding="utf-8") == "<p>½</p>"
     assert shown["links"]["data card"] == "data_card/card.html"
