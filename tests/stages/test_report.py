@@ -21,13 +21,13 @@ def test_the_page_links_the_card_and_the_averages_are_the_headline(
         shown.update(title=title, facts=facts, links=links)
         return "<p>½</p>"
 
-    def card(outputs, folder):
+    def card(outputs, folder, **more):
         folder.mkdir(parents=True)
 
     scores = {"base": {"average": {"accuracy": 0.5}, "level-1": {"accuracy": 0.1}}, "rl-1": {}}
     monkeypatch.setattr(report, "write_card", card)
-    monkeypatch.setattr(report, "open_outputs", lambda *_: None)
-    monkeypatch.setattr(report, "read_results", lambda *_: SimpleNamespace(scores=scores))
+    monkeypatch.setattr(report, "open_outputs", lambda *_, **__: None)
+    monkeypatch.setattr(report, "read_results", lambda *_, **__: SimpleNamespace(scores=scores))
     monkeypatch.setattr(report, "render", render)
     summary = report.run(load_settings(TINY))
     assert summary.stage == "report"
