@@ -33,7 +33,7 @@ def test_summaries_and_scores_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_stages_stand_in_the_order_of_the_pipeline_and_rl_stages_in_that_of_training(tmp_path: Path) -> None:
-    for stage in ("report", "hard", "base", "easy", "collect", "unscored", "grade"):
+    for stage in ("report", "hard", "base", "easy", "collect", "unscored", "left_behind", "grade"):
         write_json(tmp_path / "metrics" / f"{stage}.json", {"metrics": {}})
     scores = {model: {"average": {"accuracy": 0.5}} for model in ("base", "easy", "hard")}
     write_json(tmp_path / "metrics" / "evaluate.json", {"models": scores})
@@ -41,9 +41,12 @@ def test_stages_stand_in_the_order_of_the_pipeline_and_rl_stages_in_that_of_trai
         (tmp_path / "data" / stage).mkdir(parents=True)
         rewards = pa.table({"step": [1], "reward": [1.0], "response_tokens": [3]})
         pq.write_table(rewards, tmp_path / "data" / stage / "rewards.parquet")
-    results = read_results(tmp_path)
+    results = read_results(tmp_path, ["easy", "hard", "unscored", "not_yet_run"])
     assert list(results.summaries) == ["collect", "base", "grade", "easy", "hard", "unscored", "report"]
     assert list(results.curves) == ["easy", "hard", "unscored"]
+    scored = read_results(tmp_path)
+    assert list(scored.summaries) == ["collect", "base", "grade", "easy", "hard", "report"]
+    assert list(scored.curves) == ["easy", "hard"]
 
 
 def test_rows_are_counted_from_the_data(pipeline: tuple[Path, list[str]]) -> None:
