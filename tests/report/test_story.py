@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -121,3 +122,22 @@ def test_the_file_of_a_source_is_named_where_it_is_known(pipeline: Pipeline) -> 
 def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
     with pytest.raises(RecordError, match=r"no row has the id '0000' in .*data; give the problem's text to search"):
         list(story(open_outputs(pipeline[0]), "0000"))
+
+
+def test_long_texts_are_cut(tmp_path: Path, records) -> None:
+    rows = records(("p" * 601, "a" * 201, "web"), ("q" * 600, "b" * 200, "web"))
+    kept, dropped = split(rows, [Drop(Reason.TOO_LONG, {"cut": "e" * 301, "whole": "f" * 300}), None], "collect")
+    write_records(tmp_path / "collect" / "kept.parquet", kept)
+    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
+    cut, whole = (list(story(open_outputs(tmp_path), id_)) for id_ in rows["id"].to_pylist())
+    assert cut[1:3] == [f"  problem   {'p' * 599}…", f"  answer    {'a' * 199}…"]
+    assert whole[1:3] == [f"  problem   {'q' * 600}", f"  answer    {'b' * 200}"]
+    assert cut[-2:] == [f"{'':14}cut              {'e' * 299}…", f"{'':14}whole            {'f' * 300}"]
+
+
+def test_of_many_rollouts_sixteen_answers_are_told(pipeline: Pipeline) -> None:
+    folder, ids = pipeline
+    rows = [{"id": ids[2], "sample": n, "answer": str(n), "correct": n < 3} for n in range(17)]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "grade" / "rollouts.parquet")
+    line = next(line for line in told(pipeline, 2) if "rollouts right" in line)
+    assert line.strip() == f"3 of 17 rollouts right; they answered {', '.join(str(n) for n in range(16))}"
