@@ -37,14 +37,18 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModuleType]:
 
 @pytest.fixture
 def load() -> Iterator[Callable[[str], ModuleType]]:
-    """`load("compass.rl.train")` imports a module anew, among the stand-ins, and forgets it after the test."""
-    loaded: list[str] = []
+    """`load("compass.rl.train")` imports a module anew, among the stand-ins; after the test the earlier one is back."""
+    earlier: dict[str, ModuleType | None] = {}
 
     def import_anew(name: str) -> ModuleType:
+        earlier.setdefault(name, sys.modules.pop(name, None))
         sys.modules.pop(name, None)
-        loaded.append(name)
         return importlib.import_module(name)
 
     yield import_anew
-    for name in loaded:
+    for name, module in earlier.items():
         sys.modules.pop(name, None)
+        package, _, last = name.rpartition(".")
+        if module is not None:
+            sys.modules[name] = module
+            setattr(sys.modules[package], last, module)
