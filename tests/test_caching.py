@@ -78,7 +78,7 @@ def append(paths: list[Path]) -> dict[Path, bytes]:
 def test_an_edit_of_what_only_shows_reruns_at_most_the_report(repository: Path) -> None:
     assert stale(repository) == set()
     shown = [path for pattern in SHOWN for path in sorted(repository.glob(pattern)) if path.is_file()]
-    assert {repository / "compass/commands/verify.py", repository / "compass/report/story.py"} <= set(shown)
+    assert {repository / "compass/commands/verify.py", repository / "compass/report/history.py"} <= set(shown)
     contents = append(shown)
     assert stale(repository) == {"report"}
     for path, content in contents.items():

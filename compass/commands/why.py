@@ -21,19 +21,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the story, of the most similar problem where a text was given.
+    """Print the history of the problem, or of the one most similar to a text.
 
     Raises:
         RecordError: no row has that id, or no collected problem is like the text.
     """
     from compass.records import RecordError
+    from compass.report.history import history
     from compass.report.rows import open_outputs, search
-    from compass.report.story import story
 
     query = " ".join(args.query)
     outputs = open_outputs(args.data)
     if _ID.fullmatch(query):
-        print("\n".join(story(outputs, query)))
+        print("\n".join(history(outputs, query)))
         return 0
     matches = search(outputs.collected(["id", "source", "problem"]), query)
     if not matches:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     score, best, _ = matches[0]
     if score < 1:
         print(f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n")
-    print("\n".join(story(outputs, best)))
+    print("\n".join(history(outputs, best)))
     if others := matches[1:]:
         print("\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others))
     return 0

@@ -1,4 +1,4 @@
-"""One problem's story, line by line."""
+"""One problem's history, line by line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
+from compass.report.history import history
 from compass.report.rows import open_outputs
-from compass.report.story import story
 
 Pipeline = tuple[Path, list[str]]
 
 
 def told(pipeline: Pipeline, row: int) -> list[str]:
     folder, ids = pipeline
-    return list(story(open_outputs(folder), ids[row]))
+    return list(history(open_outputs(folder), ids[row]))
 
 
 def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
@@ -121,7 +121,7 @@ def test_the_file_of_a_source_is_named_where_it_is_known(pipeline: Pipeline) -> 
 
 def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
     with pytest.raises(RecordError, match=r"no row has the id '0000' in .*data; give the problem's text to search"):
-        list(story(open_outputs(pipeline[0]), "0000"))
+        list(history(open_outputs(pipeline[0]), "0000"))
 
 
 def test_long_texts_are_cut(tmp_path: Path, records) -> None:
@@ -129,7 +129,7 @@ def test_long_texts_are_cut(tmp_path: Path, records) -> None:
     kept, dropped = split(rows, [Drop(Reason.TOO_LONG, {"cut": "e" * 301, "whole": "f" * 300}), None], "collect")
     write_records(tmp_path / "collect" / "kept.parquet", kept)
     write_records(tmp_path / "collect" / "dropped.parquet", dropped)
-    cut, whole = (list(story(open_outputs(tmp_path), id_)) for id_ in rows["id"].to_pylist())
+    cut, whole = (list(history(open_outputs(tmp_path), id_)) for id_ in rows["id"].to_pylist())
     assert cut[1:3] == [f"  problem   {'p' * 599}…", f"  answer    {'a' * 199}…"]
     assert whole[1:3] == [f"  problem   {'q' * 600}", f"  answer    {'b' * 200}"]
     assert cut[-2:] == [f"{'':14}cut              {'e' * 299}…", f"{'':14}whole            {'f' * 300}"]

@@ -23,8 +23,8 @@ MEANING = {
 """What a reason means, where its name does not say it."""
 
 
-def story(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str]:
-    """The story of one problem, line by line, ready to print.
+def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str]:
+    """The history of one problem, line by line, ready to print.
 
     Args:
         outputs: where the rows are.
@@ -67,7 +67,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
     if with_twin and "twin" in evidence:
         yield ""
         yield "Its twin:"
-        yield from (f"  {line}" for line in story(outputs, evidence["twin"], with_twin=False))
+        yield from (f"  {line}" for line in history(outputs, evidence["twin"], with_twin=False))
 
 
 def _facts(stage: str, row: dict[str, Any]) -> str:
