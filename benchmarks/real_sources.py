@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from compass.commands.curate import CurateSettings, curate
 from compass.curriculum.source_levels import source_levels
-from compass.report.rows import open_outputs, read_table
+from compass.report.outputs import open_outputs, read_table
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]

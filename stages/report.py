@@ -6,9 +6,9 @@ from pathlib import Path
 
 from compass.files import atomic_path
 from compass.report.data_card import write_card
+from compass.report.outputs import open_outputs
 from compass.report.page import render
 from compass.report.results import read_results
-from compass.report.rows import open_outputs
 from compass.settings import Settings
 from compass.tracking import run_page
 from compass.tracking.repository import git_state

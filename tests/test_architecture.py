@@ -122,7 +122,7 @@ def test_a_circle_is_seen() -> None:
 def test_imports_are_read_as_they_run() -> None:
     assert "compass.errors" in GRAPH["compass.cli"]
     assert "compass.report.data_card" in GRAPH["compass.commands.curate"]  # inside a function
-    assert "compass.report.rows" in GRAPH["compass.commands.curate"]
+    assert "compass.report.outputs" in GRAPH["compass.commands.curate"]
     assert "stages._stage" in GRAPH["compass.commands.curate"]
 
 

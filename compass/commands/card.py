@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         RecordError: the folder holds no outputs, or the upload failed.
     """
     from compass.report.data_card import write_card
-    from compass.report.rows import SETTINGS, open_outputs
+    from compass.report.outputs import SETTINGS, open_outputs
 
     outputs = open_outputs(args.data)
     out = args.out or (args.data if (args.data / SETTINGS).exists() else Path("reports/card"))

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from compass.report.rows import Outputs
+    from compass.report.outputs import Outputs
     from compass.settings import Collect, Dedup, Denoise, Source, Verify
     from stages._stage import Summary
 
@@ -129,7 +129,7 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
 
     from compass.files import file_digest, write_json
     from compass.report.data_card import write_card
-    from compass.report.rows import SETTINGS, SUMMARY, find_outputs
+    from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
     begin = last = time.monotonic()
     _start(settings, out)
@@ -202,7 +202,7 @@ def _start(settings: CurateSettings, out: Path) -> None:
 
     from compass.files import write_json
     from compass.records import RecordError
-    from compass.report.rows import SETTINGS, SUMMARY, find_outputs
+    from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
     if (out / SETTINGS).exists():
         (out / SUMMARY).unlink(missing_ok=True)
@@ -251,7 +251,7 @@ def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict
     """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
     from compass.ledger import count_reasons
     from compass.records import read_records
-    from compass.report.rows import by_reason
+    from compass.report.outputs import by_reason
 
     kept = count_reasons(read_records(outputs.last)["source"].to_pylist())
     dropped: dict[str, dict[str, int]] = {name: {} for name in facts}

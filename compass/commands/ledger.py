@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         RecordError: the folder holds no outputs.
     """
-    from compass.report.rows import by_reason, choose, open_outputs
+    from compass.report.outputs import by_reason, choose, open_outputs
 
     ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
     if args.out:

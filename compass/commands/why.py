@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from compass.records import RecordError
     from compass.report.history import history
-    from compass.report.rows import open_outputs, search
+    from compass.report.outputs import open_outputs, search
 
     query = " ".join(args.query)
     outputs = open_outputs(args.data)

@@ -22,8 +22,8 @@ from compass.ledger import Counts
 from compass.records import read_records
 from compass.report import html
 from compass.report.figures import bars_figure
+from compass.report.outputs import Outputs
 from compass.report.printable import printable
-from compass.report.rows import Outputs
 
 LENGTHS = (0, 50, 100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 4_000)
 """Lower ends of the classes of problem length, in characters."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from compass.records import RecordError, split_stages
+from compass.report.outputs import Outputs, rewards, rollouts
 from compass.report.printable import printable
-from compass.report.rows import Outputs, rewards, rollouts
 
 MEANING = {
     "exact_duplicate": "it has the same tokens as its twin",

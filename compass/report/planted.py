@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.records import RecordError
-from compass.report.rows import find_outputs, read_table
+from compass.report.outputs import find_outputs, read_table
 
 BEFORE_SELECTION = ("collect", "dedup", "denoise", "grade", "verify")
 """Stages that drop a row for a fault of its own; those after them choose among good rows."""

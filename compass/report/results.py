@@ -10,8 +10,8 @@ from typing import Any
 
 from compass.ledger import Counts
 from compass.records import RecordError
+from compass.report.outputs import find_outputs
 from compass.report.planted import measure_folder
-from compass.report.rows import find_outputs
 from compass.settings.pipeline import AFTER_RL, BEFORE_RL
 
 

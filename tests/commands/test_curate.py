@@ -17,7 +17,7 @@ from compass.commands.curate import select, source_settings
 from compass.files import file_digest
 from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
-from compass.report.rows import check_finished, open_outputs
+from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Source, load_settings
 from compass.sources.read import SourceError
 

@@ -10,7 +10,7 @@ import pytest
 from compass.ledger import Drop, Reason, split
 from compass.records import write_records
 from compass.report.data_card import card, write_card
-from compass.report.rows import Outputs, open_outputs
+from compass.report.outputs import Outputs, open_outputs
 
 Pipeline = tuple[Path, list[str]]
 

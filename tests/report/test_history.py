@@ -12,7 +12,7 @@ import pytest
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.history import history
-from compass.report.rows import open_outputs
+from compass.report.outputs import open_outputs
 
 Pipeline = tuple[Path, list[str]]
 

@@ -11,7 +11,7 @@ import pytest
 from compass.files import file_digest
 from compass.ledger import LEDGER, Counts
 from compass.records import RecordError
-from compass.report.rows import (
+from compass.report.outputs import (
     by_reason,
     check_finished,
     choose,
