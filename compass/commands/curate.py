@@ -166,8 +166,8 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     Returns:
         Kept and dropped (`not_selected`) rows.
     """
-    from compass.draw import draw
     from compass.ledger import Drop, Reason, split
+    from compass.seeded_draw import draw
 
     ids = records["id"].to_pylist()
     chosen = set(draw(ids, count, seed))

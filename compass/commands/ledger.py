@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-from compass.draw import draw_key
+from compass.seeded_draw import draw_key
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compass.curriculum.source_levels import LEVELS
-from compass.draw import draw
+from compass.seeded_draw import draw
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from compass.draw import draw
 from compass.records import RecordError
+from compass.seeded_draw import draw
 
 
 def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: int, seed: int) -> dict[str, pa.Table]:

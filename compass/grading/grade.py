@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.draw import draw
 from compass.grading.levels import assign_levels
 from compass.grading.solve_rate import solve_rates
 from compass.records import RecordError, with_column
 from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
+from compass.seeded_draw import draw
 from compass.settings import Grade
 
 

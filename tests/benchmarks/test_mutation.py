@@ -78,15 +78,15 @@ def test_tests_that_mirror_a_file_begin_with_the_one_of_its_name() -> None:
         "tests/sources/test_collect.py",
         "tests/sources/test_read.py",
         "tests/rl/cpu/test_x.py",
-        "tests/test_draw.py",
+        "tests/test_seeded_draw.py",
     ]
     assert mutation.mirrors("compass/sources/read.py", tests) == tests[1::-1]
     assert mutation.mirrors("compass/rl/launch.py", tests) == ["tests/rl/cpu/test_x.py"]
-    assert mutation.mirrors("compass/draw.py", tests) == ["tests/test_draw.py"]
+    assert mutation.mirrors("compass/seeded_draw.py", tests) == ["tests/test_seeded_draw.py"]
 
 
 def test_the_same_seed_draws_the_same_mutants() -> None:
-    one, again, other = (mutation.draw(["compass/draw.py"], seed, 3) for seed in (1, 1, 2))
+    one, again, other = (mutation.draw(["compass/seeded_draw.py"], seed, 3) for seed in (1, 1, 2))
     assert one == again != other
     assert len(one) == 3
 

@@ -1,6 +1,6 @@
 """A draw depends on the salt and each id alone, and never changes: training sets and gradings are drawn with it."""
 
-from compass.draw import draw, draw_key
+from compass.seeded_draw import draw, draw_key
 
 IDS = [str(number) for number in range(100)]
 
