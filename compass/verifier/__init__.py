@@ -8,10 +8,10 @@
 Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
 """
 
+from compass.verifier.answer_groups import group_equal, same_answer
 from compass.verifier.answer_type import answer_type
 from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import extract_answer
-from compass.verifier.groups import group_equal, same_answer
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
