@@ -56,7 +56,7 @@ def test_an_edit_of_the_report_or_of_commands_reruns_no_training() -> None:
 
 def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tells() -> None:
     code = code_deps("rl-1", ROOT)
-    for loaded in ("agent_loop", "group_sampler", "reward_function", "train"):
+    for loaded in ("agent_loop", "dynamic_sampling", "reward_function", "train"):
         assert f"compass/rl/{loaded}.py" in code
     assert "compass/rl/cpu" in code
     assert "compass/rl" not in code

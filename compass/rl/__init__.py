@@ -2,5 +2,5 @@
 
 The stage's own process: `config` (settings to verl's configuration), `dataset`, `launch`, `checkpoint`, `metrics`,
 `reward_table`, `mixed_groups`, `policy_agreement`. The trainer's process, which `launch` starts: `train`, `reward_canary`.
-Loaded by verl, by name: `agent_loop`, `group_sampler`, `reward_function`. `cpu/` is what only the CPU needs.
+Loaded by verl, by name: `agent_loop`, `dynamic_sampling`, `reward_function`. `cpu/` is what only the CPU needs.
 """

@@ -240,7 +240,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "trainer.total_epochs": settings.steps + 1,
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
-        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.group_sampler",
+        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
         "trainer.v1.sampler.sampler_kwargs": {
             "filter_groups_metric": "acc" if settings.rollout.dynamic_sampling else None,

@@ -107,7 +107,7 @@ def test_every_setting_becomes_verls() -> None:
         "trainer.total_epochs": 24,
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
-        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.group_sampler",
+        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
         "trainer.v1.sampler.sampler_kwargs": {
             "filter_groups_metric": "acc",

@@ -7,7 +7,7 @@ import importlib
 MODULES = (
     "compass.rl.agent_loop",
     "compass.rl.cpu.rollout",
-    "compass.rl.group_sampler",
+    "compass.rl.dynamic_sampling",
     "compass.rl.reward_function",
     "transfer_queue",
     "transformers.models.qwen2.modeling_qwen2",

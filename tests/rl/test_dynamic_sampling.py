@@ -55,7 +55,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         "train_batch_size": 2,
         "filter_groups_metric": "acc",
     }
-    made = load("compass.rl.group_sampler").GroupSampler(poll_interval=2.0, config="verl's", sampler_kwargs=options)
+    made = load("compass.rl.dynamic_sampling").GroupSampler(poll_interval=2.0, config="verl's", sampler_kwargs=options)
     made.options = options
     return made
 
