@@ -1,6 +1,7 @@
 """Deduplication of records: one row of each problem survives, the others go to the ledger with their twin.
 
-Which rows are duplicates is decided in `duplicates.py`, which of them survives in `survivor.py`.
+`duplicates.py` decides which rows are alike, `survivor.py` which of those are one problem and which row of it survives.
+Both compare problems as the words of `problem_words.py`; decontamination does so too.
 """
 
 from __future__ import annotations
