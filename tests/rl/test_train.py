@@ -68,9 +68,9 @@ def test_ray_ends_when_training_fails(trainer: Trainer) -> None:
     assert trainer.calls[-2:] == ["run", "shutdown"]
 
 
-def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer) -> None:
+def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("compass.rl.cpu")]:
-        del sys.modules[name]
+        monkeypatch.delitem(sys.modules, name)  # for this test: others hold on to the modules that they imported
     trainer.main("cuda")
     assert not [name for name in sys.modules if name.startswith("compass.rl.cpu")]
 
