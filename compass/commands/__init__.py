@@ -1,0 +1,14 @@
+"""The subcommands of `compass`, one module each, and the argument that several of them have."""
+
+import argparse
+from pathlib import Path
+
+
+def add_data_folder(parser: argparse.ArgumentParser) -> None:
+    """Add `--data`: where the rows are that the command reads."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("data"),
+        help="a pipeline's data folder, or one of `compass curate` (default: data)",
+    )

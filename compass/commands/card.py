@@ -12,15 +12,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from compass.commands import add_data_folder
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path("data"),
-        help="a pipeline's data folder, or one of `compass curate` (default: data)",
-    )
+    add_data_folder(parser)
     parser.add_argument(
         "--out", type=Path, help="where to write the card (default: reports/card, or the curate folder itself)"
     )

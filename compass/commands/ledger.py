@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
+from compass.commands import add_data_folder
 from compass.seeded_draw import draw_key
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path("data"),
-        help="a pipeline's data folder, or one of `compass curate` (default: data)",
-    )
+    add_data_folder(parser)
     parser.add_argument("--stage", help="only rows that this stage dropped")
     parser.add_argument("--reason", help="only rows dropped for this reason")
     parser.add_argument("--source", help="only rows of this source")

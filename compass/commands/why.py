@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
+
+from compass.commands import add_data_folder
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -12,12 +13,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("query", nargs="+", metavar="ID|TEXT", help="a record's id, or the problem's text")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path("data"),
-        help="a pipeline's data folder, or one of `compass curate` (default: data)",
-    )
+    add_data_folder(parser)
 
 
 def run(args: argparse.Namespace) -> int:
