@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -150,6 +151,15 @@ def test_filters_that_read_the_gold(problem, answer, expected):
     assert reason(problem, answer) == expected
 
 
+def test_every_filter_is_asked_tested_and_explained():
+    files = {path.stem for path in Path(noise.__file__).parent.glob("*.py")} - {"__init__", "text"}
+    assert {judge.__module__.rpartition(".")[2] for judge in noise.FILTERS.values()} == files
+    assert set(noise.FILTERS) == {*DROPPED, Reason.ANSWER_GIVEN}  # which reads the gold too, and is tested with it
+    page = (Path(__file__).parents[3] / "docs/noise.md").read_text()
+    first_table = page[: page.index("\n## ")]
+    assert [reason for reason in noise.FILTERS if f"`{reason}`" not in first_table] == []
+
+
 def test_an_image_outweighs_its_address():
     assert reason("![](https://cdn.example.org/1.png) What is the sum of all?") == "image"
 
@@ -167,8 +177,6 @@ def test_languages_and_skipped_reasons_are_settings():
 
 
 def test_an_unknown_reason_is_a_settings_error(tmp_path):
-    from pathlib import Path
-
     tiny = (Path(__file__).parents[3] / "profiles/tiny.yaml").read_text()
     path = tmp_path / "params.yaml"
     path.write_text(tiny.replace("languages: [en]", "languages: [en]\n  skip_reasons: [ugly]"))
