@@ -193,7 +193,7 @@ class _Fields:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        names = ("problem_field", "answer_field", "solution_field", "id_field", "level_field", "options_field")
+        names = [name for name in Source.model_fields if name.endswith("_field")]
         self.unseen = {name: getattr(source, name) for name in names if getattr(source, name)}
         self.rows = 0
         self.found: dict[str, None] = {}

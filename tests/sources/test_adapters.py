@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,11 @@ from compass.sources.adapters import ADAPTERS, MISSING, last_user_message, reach
 def adapt(row, **fields):
     source = Source(name="s", path="x.jsonl", **fields)
     return ADAPTERS[source.adapter](row, source)
+
+
+def test_the_page_on_sources_explains_every_adapter():
+    page = (Path(__file__).parents[2] / "docs/sources.md").read_text()
+    assert [name for name in ADAPTERS if f"`{name}`: " not in page] == []
 
 
 def test_columns_with_a_solution():
