@@ -19,8 +19,9 @@ def test_every_profile_is_whole_and_named_after_its_file(profile: Path) -> None:
     assert load_settings(profile).profile == profile.stem
 
 
-def test_the_file_in_force_is_the_tiny_profile() -> None:
-    assert (ROOT / "params.yaml").read_text() == (ROOT / "profiles/tiny.yaml").read_text()
+def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
+    profile = load_settings(ROOT / "params.yaml").profile
+    assert (ROOT / "params.yaml").read_text() == (ROOT / f"profiles/{profile}.yaml").read_text()
 
 
 @pytest.mark.parametrize(
