@@ -1,4 +1,5 @@
 from collections import Counter
+from typing import get_args
 
 import pytest
 
@@ -52,6 +53,13 @@ def test_the_settings_choose_the_rule():
     found = rates(1.0, 1.0, 1.0, 1.0, 1.0)
     assert set(assign_levels(found, Grade(levels="thresholds")).values()) == {1}
     assert set(assign_levels(found, Grade(levels="quantiles")).values()) == {1, 2, 3, 4, 5}
+
+
+def test_every_rule_that_the_settings_name_gives_levels_of_its_own():
+    found = rates(1.0, 1.0, 1.0, 0.9, 0.5, 0.3, 0.3)
+    rules = get_args(Grade.model_fields["levels"].annotation)
+    levels = {rule: tuple(assign_levels(found, Grade(levels=rule)).values()) for rule in rules}
+    assert len(set(levels.values())) == len(rules), levels
 
 
 def test_nothing_graded_has_no_levels():

@@ -1,7 +1,9 @@
 """The complete verl configuration of a stage: what each setting becomes, and what the profiles amount to."""
 
+import importlib.util
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -136,6 +138,20 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 
     settings = ODD.model_copy(update={group: getattr(ODD, group).model_copy(update=changes)})
     assert OmegaConf.select(verl_config("warm", settings, PATHS, seed=3), key) == value
+
+
+def test_verl_or_a_module_that_the_trainer_imports_registers_every_estimator() -> None:
+    verl = importlib.util.find_spec("verl")
+    assert verl is not None
+    assert verl.submodule_search_locations is not None
+    algorithms = (Path(verl.submodule_search_locations[0]) / "trainer/ppo/core_algos.py").read_text()
+    registered = set(re.findall(r'^    [A-Z_]+ = "(\w+)"$', algorithms, re.MULTILINE))
+    trainer = (ROOT / "compass/rl/train.py").read_text()
+    for path in (ROOT / "compass/rl").glob("*.py"):
+        if f"import compass.rl.{path.stem}" in trainer:
+            registered |= set(re.findall(r'register_adv_est\("(\w+)"\)', path.read_text()))
+    assert "grpo" in registered
+    assert set(get_args(Advantage.model_fields["estimator"].annotation)) <= registered
 
 
 def test_without_dynamic_sampling_no_group_is_left_out() -> None:
