@@ -1,5 +1,6 @@
 """Known answers, straight to the reward function and through verl's reward manager."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ from compass.rl.reward_canary import CANARIES, RewardCanaryError, reward_canary
 from compass.rl.reward_function import compute_score
 
 EOS = 999
+RIGHT, WRONG = CANARIES[0][2], CANARIES[2][2]
 
 
 class Tokenizer:
@@ -58,6 +60,7 @@ def canary(library: Any) -> Any:
 def test_the_reward_function_passes_its_canaries() -> None:
     for response, gold, reward in CANARIES:
         assert compute_score("canary", response, gold, {"id": "x"})["score"] == reward, response
+    assert RIGHT > WRONG
 
 
 def test_the_canaries_pass_through_the_reward_manager(canary: Any) -> None:
@@ -65,10 +68,12 @@ def test_the_canaries_pass_through_the_reward_manager(canary: Any) -> None:
 
 
 def test_a_reward_that_pays_for_anything_trains_nothing(canary: Any) -> None:
-    with pytest.raises(RewardCanaryError, match=r"boxed\{13\}.*gold '12' got the reward \+1, expected -1; nothing was"):
-        canary(lambda *_: 1.0)
+    told = rf"boxed\{{13\}}.*gold '12' got the reward {re.escape(f'{RIGHT:+g}')}, expected {WRONG:+g}; nothing was"
+    with pytest.raises(RewardCanaryError, match=told):
+        canary(lambda *_: RIGHT)
 
 
 def test_a_reward_that_never_pays_trains_nothing(canary: Any) -> None:
-    with pytest.raises(RewardCanaryError, match=r"boxed\{12\}.*got the reward -1, expected \+1"):
-        canary(lambda *_: -1.0)
+    told = rf"boxed\{{12\}}.*got the reward {WRONG:+g}, expected {re.escape(f'{RIGHT:+g}')}"
+    with pytest.raises(RewardCanaryError, match=told):
+        canary(lambda *_: WRONG)
