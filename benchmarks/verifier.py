@@ -3,7 +3,8 @@
     python benchmarks/verifier.py CASES.jsonl... --python math_verify=/path/to/its/venv/bin/python \
         --json benchmarks/results/verifier.json --plot benchmarks/results/verifier.png
 
-A case is a JSON line with `gold`, `pred` and `label`; rows marked `needs_extraction` or `disputed` are left out. Every
+A case is a JSON line with `gold`, `pred` and `label`, or with `gold`, `answer` and `equal` as in
+tests/data/answer_pairs.jsonl; rows marked `needs_extraction` or `disputed` are left out. Every
 grader runs in a process of its own, under its own interpreter where one is given (Math-Verify and verl pin versions of
 ANTLR that exclude each other). Times are the grader's processor time around one call; a pair over `--timeout` seconds
 counts as not equal and ends that process. Peers that an interpreter lacks are reported as missing, not skipped silently.
@@ -100,9 +101,15 @@ def read_cases(paths: list[Path]) -> dict[str, list[dict[str, Any]]]:
     cases = {}
     for path in paths:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        for row in rows:
+            for name, other in (("pred", "answer"), ("label", "equal")):
+                if other in row:
+                    row.setdefault(name, row[other])
         cases[path.stem] = [
             row for row in rows if "label" in row and not row.get("needs_extraction") and not row.get("disputed")
         ]
+        if not cases[path.stem]:
+            raise SystemExit(f"{path}: no labelled pair; a line has gold, answer and equal, or gold, pred and label")
     return cases
 
 
