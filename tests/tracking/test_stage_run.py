@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,8 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert stage.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert stage.data.tags["compass.pipeline"] == parent.data.tags["compass.pipeline"] == "first"
     assert stage.info.run_name == "dedup"
+    assert re.fullmatch(r"tiny \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", parent.info.run_name)
+    assert stage.data.tags["compass.profile"] == parent.data.tags["compass.profile"] == "tiny"
     assert stage.data.params["dedup.threshold"] == "0.8"
     assert parent.data.params["rl.stages.rl-1.init_from"] == "base"
     assert stage.data.metrics == {"read": 3, "kept": 2, "dropped.near_duplicate": 1, "p_at_1": 0.5}
