@@ -85,16 +85,16 @@ def read_records(path: str | Path) -> pa.Table:
     """
     path = Path(path)
     try:
-        found = pq.read_table(path)
+        records = pq.read_table(path)
     except FileNotFoundError:
         raise RecordError(f"{path}: no such file; run the stage that writes it (`dvc repro`)") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise RecordError(f"{path}: not a whole parquet file ({error}); delete it and run its stage again") from None
-    if missing := [name for name in RECORD.names if name not in found.column_names]:
+    if missing := [name for name in RECORD.names if name not in records.column_names]:
         raise RecordError(
             f"{path}: lacks the columns {missing}; it was written by another version, run its stage again"
         )
-    return found
+    return records
 
 
 def write_records(path: str | Path, records: pa.Table) -> None:

@@ -52,18 +52,18 @@ def code_deps(stage: str, root: Path) -> list[str]:
     """The files and folders of the library that `stage` depends on, sorted."""
     script = f"stages/{stage}.py"
     needed = _used(script if (root / script).exists() else "stages/rl.py", root)
-    found = set()
+    deps = set()
     for path in needed:
         folder = Path(path).parent
         whole = [name for name in WHOLE if path.startswith(f"{name}/")]
         inside = {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
         if whole:
-            found.add(whole[0])
+            deps.add(whole[0])
         elif len(folder.parts) > 1 and inside <= needed:
-            found.add(str(folder))
+            deps.add(str(folder))
         else:
-            found.add(path)
-    return sorted(path for path in found if not any(str(above) in found for above in Path(path).parents))
+            deps.add(path)
+    return sorted(path for path in deps if not any(str(above) in deps for above in Path(path).parents))
 
 
 def is_code(dep: str) -> bool:
@@ -77,16 +77,16 @@ def _everywhere(path: str) -> bool:
 
 def _used(script: str, root: Path) -> set[str]:
     """Every file with content that a script can import, directly or through others, as paths from the root."""
-    found: set[str] = set()
+    files: set[str] = set()
     waiting = {script}
     while waiting:
         path = waiting.pop()
-        if path not in found and not _everywhere(path) and (root / path).stat().st_size:
-            found.add(path)
+        if path not in files and not _everywhere(path) and (root / path).stat().st_size:
+            files.add(path)
             waiting |= _imported(path, root)
             whole = [name for name in WHOLE if path.startswith(f"{name}/")]
             waiting |= {str(file.relative_to(root)) for name in whole for file in (root / name).rglob("*.py")}
-    return found
+    return files
 
 
 def _imported(path: str, root: Path) -> set[str]:
@@ -102,13 +102,13 @@ def _imported(path: str, root: Path) -> set[str]:
             names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := _NAMED.fullmatch(node.value)):
             names.add(match[1])
-    found = set()
+    imported = set()
     for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
         place = Path(*name.split("."))
         for module in (place, *place.parents):  # importing a module imports the packages it is in
             candidates = (module.with_suffix(".py"), module / "__init__.py") if module.name else ()
-            found |= {str(file) for file in candidates if (root / file).is_file()}
-    return found
+            imported |= {str(file) for file in candidates if (root / file).is_file()}
+    return imported
 
 
 def write_deps(text: str, root: Path) -> str:

@@ -53,12 +53,12 @@ def read_rollouts(path: Path) -> dict[str, list[tuple[str | None, bool]]]:
         raise RecordError(f"{path}: no such file; run the stage that writes it (`dvc repro grade`)") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise RecordError(f"{path}: unreadable ({error}); run `dvc repro -f grade`") from None
-    found: dict[str, list[tuple[str | None, bool]]] = {}
+    answers: dict[str, list[tuple[str | None, bool]]] = {}
     for batch in table.to_batches(50_000):
         columns = (batch.column(name).to_pylist() for name in ("id", "answer", "correct"))
         for id_, answer, correct in zip(*columns, strict=True):
-            found.setdefault(id_, []).append((answer, bool(correct)))
-    return found
+            answers.setdefault(id_, []).append((answer, bool(correct)))
+    return answers
 
 
 if __name__ == "__main__":

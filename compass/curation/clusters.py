@@ -35,10 +35,10 @@ def join(
 @numba.njit(cache=True, nogil=True)
 def roots(parent):
     """The root of each text's cluster: the lowest index in it."""
-    found = np.empty_like(parent)
+    first = np.empty_like(parent)
     for text in range(parent.size):
-        found[text] = _root(parent, text)
-    return found
+        first[text] = _root(parent, text)
+    return first
 
 
 @numba.njit(cache=True, nogil=True)

@@ -80,14 +80,14 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     Raises:
         SourceError: as `collect`, and for the first row that cannot be used.
     """
-    found = collect(benchmarks, limits.model_copy(update={"allow_licences": []}), **folders)
-    if found.dropped.num_rows:
-        row = found.dropped.slice(0, 1).to_pylist()[0]
+    collected = collect(benchmarks, limits.model_copy(update={"allow_licences": []}), **folders)
+    if collected.dropped.num_rows:
+        row = collected.dropped.slice(0, 1).to_pylist()[0]
         raise SourceError(
             f"benchmark {row['source']}: row {row['source_id']} is unusable ({row['reason']}: {row['evidence']}); "
             f"a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`"
         )
-    return found
+    return collected
 
 
 def _rows(source: Source, folders: Mapping[str, Any]) -> tuple[Iterator[tuple[str, str, Row]], dict[str, Any]]:
@@ -196,7 +196,7 @@ class _Fields:
         names = [name for name in Source.model_fields if name.endswith("_field")]
         self.unseen = {name: getattr(source, name) for name in names if getattr(source, name)}
         self.rows = 0
-        self.found: dict[str, None] = {}
+        self.fields: dict[str, None] = {}
         self.place = ""
 
     def check(self, row: Row, place: str) -> None:
@@ -204,7 +204,7 @@ class _Fields:
             return
         self.rows += 1
         self.place = place
-        self.found |= dict.fromkeys(row)
+        self.fields |= dict.fromkeys(row)
         self.unseen = {name: path for name, path in self.unseen.items() if reach(row, path) is MISSING}
         if self.rows == CHECK_FIELDS_AFTER:
             self.finish()
@@ -213,6 +213,6 @@ class _Fields:
         for name, path in self.unseen.items():
             raise SourceError(
                 f"source {self.source.name!r}: none of the first {self.rows} rows (to {self.place}) has the field {path!r} "
-                f"that `{name}` names; found: {', '.join(self.found) or 'no fields'}"
+                f"that `{name}` names; found: {', '.join(self.fields) or 'no fields'}"
             )
         self.unseen = {}

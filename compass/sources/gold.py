@@ -25,18 +25,18 @@ def gold_answer(value: Any, solution: str = "") -> str:
     """
     if isinstance(value, list):
         parts = [gold_answer(part) for part in value]
-        found = ", ".join(part for part in parts if part)
+        answer = ", ".join(part for part in parts if part)
     elif isinstance(value, bool) or value is None:
-        found = "" if value is None else str(value)
+        answer = "" if value is None else str(value)
     elif isinstance(value, float):
-        found = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        answer = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     elif isinstance(value, int):
-        found = str(value)
+        answer = str(value)
     elif isinstance(value, str):
-        found = _from_text(value)
+        answer = _from_text(value)
     else:
-        found = ""
-    return found or from_solution(solution)
+        answer = ""
+    return answer or from_solution(solution)
 
 
 def from_solution(text: str) -> str:

@@ -31,12 +31,12 @@ def resolve_commit(hub: str, revision: str) -> str:
     from huggingface_hub import HfApi
 
     try:
-        found = HfApi().dataset_info(hub, revision=revision).sha
+        commit = HfApi().dataset_info(hub, revision=revision).sha
     except (OSError, ValueError) as error:  # every error of huggingface_hub is one of these
         raise _hub_error(hub, revision, error) from None
-    if not found:
+    if not commit:
         raise SourceError(f"{hub}: the hub names no commit for revision {revision!r}; give the commit itself")
-    return found
+    return commit
 
 
 def hub_rows(source: Source, commit: str) -> Iterator[tuple[int, Row]]:

@@ -43,10 +43,10 @@ def expand(path: str, **folders: str | Path) -> Path:
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
-        found = str(folders.get(name) or os.environ.get(name, ""))
-        if not found:
+        folder = str(folders.get(name) or os.environ.get(name, ""))
+        if not folder:
             raise SourceError(f"{path}: ${name} is not set; `export {name}=folder` with the folder of the files")
-        return found
+        return folder
 
     return Path(re.sub(r"\$(\w+)", value, path)).expanduser()
 
@@ -201,9 +201,9 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
         try:
             for number, row in enumerate(reader):
                 if None in row or None in row.values():
-                    found = sum(len(value) if name is None else value is not None for name, value in row.items())
+                    cells = sum(len(value) if name is None else value is not None for name, value in row.items())
                     raise SourceError(
-                        f"{path}: row {number} (line {reader.line_num}) has {found} values "
+                        f"{path}: row {number} (line {reader.line_num}) has {cells} values "
                         f"for {len(reader.fieldnames or [])} columns; quote its commas and line breaks"
                     )
                 yield number, row

@@ -67,13 +67,13 @@ def ngrams(text: str, n: int) -> set[tuple[str, ...]]:
 
 def similarity(one: str, other: str) -> float:
     """Jaccard similarity of word trigrams, the lower of counting punctuation as part of a word and leaving it out."""
-    found = []
+    similarities = []
     for left, right in (
         (ngrams(one, 3), ngrams(other, 3)),
         (ngrams(re.sub(r"[^\w\s]", "_", one), 3), ngrams(re.sub(r"[^\w\s]", "_", other), 3)),
     ):
-        found.append(len(left & right) / len(left | right))
-    return min(found)
+        similarities.append(len(left & right) / len(left | right))
+    return min(similarities)
 
 
 def coverage(item: str, text: str, n: int = 13) -> float:

@@ -49,16 +49,16 @@ class Graph:
 
     def ancestors(self, stage: str) -> list[str]:
         """Stages whose outputs `stage` needs, directly or through others, in `dvc.yaml`'s order."""
-        found: set[str] = set()
+        downstream: set[str] = set()
         waiting = [stage]
         while waiting:
             deps = self.deps(waiting.pop())
             for other in self.stages:
                 needed = any(_within(dep, out) or _within(out, dep) for dep in deps for out in self.outs(other))
-                if needed and other not in found:
-                    found.add(other)
+                if needed and other not in downstream:
+                    downstream.add(other)
                     waiting.append(other)
-        return [other for other in self.stages if other in found and other != stage]
+        return [other for other in self.stages if other in downstream and other != stage]
 
     def dep_hashes(self, stage: str) -> dict[str, str]:
         """DVC's hash of each dependency that exists; hashes of other stages' outputs come from the lock."""
@@ -83,13 +83,13 @@ class Graph:
         for dep in self.deps(stage):
             path = self.folder / dep
             files += sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.suffix == ".parquet" else []
-        found = []
+        tables = []
         for path in (file for file in files if file.exists()):
             try:
                 shape = pq.read_metadata(path)
             except (pa.ArrowInvalid, OSError):
                 continue  # not a whole file: the stage that reads it says so, and what to do
-            found.append(
+            tables.append(
                 {
                     "name": path.relative_to(self.folder).as_posix(),
                     "md5": dvc_md5(path),
@@ -97,7 +97,7 @@ class Graph:
                     "columns": shape.schema.to_arrow_schema().names,
                 }
             )
-        return found
+        return tables
 
 
 def digest(hashes: dict[str, str]) -> str:

@@ -65,12 +65,12 @@ def cached_runs(client: Any, experiment: str, key: str, stage: str, graph: Graph
     """For each stage that `stage` builds on and DVC skipped: a tag with the run that produced the outputs it uses."""
     own = client.search_runs([experiment], f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'stage'")
     ran = {run.data.tags[STAGE] for run in own}
-    found = {}
+    runs = {}
     for other in graph.ancestors(stage):
         locked = graph.locked_outs(other)
         if other in ran or not locked:
             continue
         condition = f"tags.`{STAGE}` = '{other}' and tags.`{OUTPUTS}` = '{digest(locked)}'"
         for run in client.search_runs([experiment], condition, max_results=1, order_by=["attributes.start_time DESC"]):
-            found[f"compass.cached.{other}"] = run.info.run_id
-    return found
+            runs[f"compass.cached.{other}"] = run.info.run_id
+    return runs

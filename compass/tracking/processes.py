@@ -41,7 +41,7 @@ def process_runs(key: str) -> bool:
 
     pid, created = key.split(":")
     try:
-        found = psutil.Process(int(pid))
-        return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - float(created)) < 1
+        process = psutil.Process(int(pid))
+        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - float(created)) < 1
     except psutil.Error:
         return False

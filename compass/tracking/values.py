@@ -19,8 +19,8 @@ _METRIC_NAME = re.compile(r"[^/\w.\- :]")
 
 def flatten(values: Mapping[str, Any]) -> dict[str, str]:
     """Nested settings as `{"rl-1.steps": "20"}`; secrets are left out, values are scrubbed and cut."""
-    found = {name: scrub(str(value))[:LONGEST_VALUE] for name, value in _leaves(values)}
-    return {name: value for name, value in found.items() if not _SECRET_NAME.search(name)}
+    shown = {name: scrub(str(value))[:LONGEST_VALUE] for name, value in _leaves(values)}
+    return {name: value for name, value in shown.items() if not _SECRET_NAME.search(name)}
 
 
 def metric_values(values: Mapping[str, Any]) -> dict[str, float]:
@@ -29,12 +29,12 @@ def metric_values(values: Mapping[str, Any]) -> dict[str, float]:
     `pass@8` becomes `pass_at_8`, as verl names it. Summaries keep their numbers under `metrics` and scores theirs under
     `models`; both words are dropped, since they say nothing in a run's own list of metrics.
     """
-    found = {}
+    metrics = {}
     for name, value in _leaves(values):
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             short = ".".join(part for part in name.split(".") if part not in ("metrics", "models"))
-            found[_METRIC_NAME.sub("_", short.replace("@", "_at_"))[:250]] = float(value)
-    return found
+            metrics[_METRIC_NAME.sub("_", short.replace("@", "_at_"))[:250]] = float(value)
+    return metrics
 
 
 def scrub(text: str) -> str:

@@ -71,16 +71,16 @@ def extract_answer(response: str) -> str | None:
 
 def _boxed(text: str, boxes: list[re.Match[str]]) -> tuple[int, str | None]:
     """Where the last box ends, and what it and its neighbours hold; the end is 0 where it was cut off."""
-    found: list[tuple[int, int, str | None]] = []
+    spans: list[tuple[int, int, str | None]] = []
     for match in boxes:
-        if found and match.start() < found[-1][1]:
+        if spans and match.start() < spans[-1][1]:
             continue  # a box within a box
-        found.append((match.start(), *_content(text, match.end())))
-    start, end, last = found[-1]
+        spans.append((match.start(), *_content(text, match.end())))
+    start, end, last = spans[-1]
     if last is None:
         return 0, None
     answers = [_sign(text, start) + last]
-    for earlier, earlier_end, content in reversed(found[:-1]):
+    for earlier, earlier_end, content in reversed(spans[:-1]):
         if content is None or start - earlier_end > MAX_GAP or not _JOINT.fullmatch(text[earlier_end:start]):
             break
         content = _sign(text, earlier) + content

@@ -54,12 +54,12 @@ def language(record: dict, settings: Denoise) -> Drop | None:
     if not foreign and sum(word in lowered for word in _PLAINLY_ENGLISH) >= 2:
         return None
     words = prose(text)
-    found, share = _script(words) if foreign else ("", 0.0)
-    if not found:
-        found, share = _latin(words)
-    if not found or found in settings.languages:
+    language, share = _script(words) if foreign else ("", 0.0)
+    if not language:
+        language, share = _latin(words)
+    if not language or language in settings.languages:
         return None
-    return Drop(Reason.LANGUAGE, {"language": found, "share": round(share, 2), "text": text[:80]})
+    return Drop(Reason.LANGUAGE, {"language": language, "share": round(share, 2), "text": text[:80]})
 
 
 def _script(words: str) -> tuple[str, float]:
@@ -74,9 +74,11 @@ def _script(words: str) -> tuple[str, float]:
 
 def _latin(words: str) -> tuple[str, float]:
     """The Latin-script language whose function words outnumber the English ones twice, and their share."""
-    found = _WORD.findall(words.lower())
-    english = sum(word in _ENGLISH for word in found)
-    if len(found) < 6 or english * 6 >= len(found):
+    latin_words = _WORD.findall(words.lower())
+    english = sum(word in _ENGLISH for word in latin_words)
+    if len(latin_words) < 6 or english * 6 >= len(latin_words):
         return "", 0.0
-    name, count = max(((name, sum(w in known for w in found)) for name, known in _OTHERS.items()), key=lambda x: x[1])
-    return (name, count / len(found)) if count >= 3 and count > 2 * english else ("", 0.0)
+    name, count = max(
+        ((name, sum(w in known for w in latin_words)) for name, known in _OTHERS.items()), key=lambda x: x[1]
+    )
+    return (name, count / len(latin_words)) if count >= 3 and count > 2 * english else ("", 0.0)

@@ -107,8 +107,8 @@ def identical(left: Node, right: Node) -> bool | None:
             return _same_constant(left, right, imaginary)
         whole = needs_whole_numbers(left) or needs_whole_numbers(right)
         steps = bool(calls & STEPS)
-        found = None if imaginary else _same_at_points(left, right, names, whole, steps, False)
-        return _same_at_points(left, right, names, whole, steps, True) if found is None else found
+        agreement = None if imaginary else _same_at_points(left, right, names, whole, steps, False)
+        return _same_at_points(left, right, names, whole, steps, True) if agreement is None else agreement
 
 
 def _same_at_points(

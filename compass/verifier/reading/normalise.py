@@ -118,10 +118,10 @@ def _unwrap(text: str) -> str:
 
 def _unicode(text: str) -> str:
     text = _SUPER.sub(lambda found: "^{" + "".join(SUPERSCRIPTS[sign] for sign in found.group()) + "}", text)
-    text = _SUB.sub(lambda found: "_{" + "".join(SUBSCRIPTS[sign] for sign in found.group()) + "}", text)
+    text = _SUB.sub(lambda match: "_{" + "".join(SUBSCRIPTS[sign] for sign in match.group()) + "}", text)
 
-    def vulgar(found: re.Match[str]) -> str:
-        top, bottom = FRACTIONS[found.group(1) or found.group(2)]
+    def vulgar(match: re.Match[str]) -> str:
+        top, bottom = FRACTIONS[match.group(1) or match.group(2)]
         return f"\\frac{{{top}}}{{{bottom}}}"
 
     text = _VULGAR.sub(vulgar, text)
