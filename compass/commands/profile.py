@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def use(name: str, *, force: bool = False) -> None:
+def use(name: str, *, force: bool) -> None:
     """Copy `profiles/NAME.yaml` to `params.yaml`, after checking it, and fit dvc.yaml to its RL stages.
 
     Raises:

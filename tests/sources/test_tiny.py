@@ -146,6 +146,10 @@ def test_more_planted_rows_than_there_are_originals_names_the_setting(tmp_path):
         generate(few, seed=0, folder=tmp_path / "generated")
 
 
+def test_three_originals_for_each_planted_copy_are_enough(tmp_path):
+    generate(Generator(problems_per_level=20, benchmark_per_level=20, planted_per_kind=20), seed=0, folder=tmp_path)
+
+
 def test_each_source_has_a_shape_of_its_own(world):
     first = json.loads(gzip.decompress((world / "tiny-chat.jsonl.gz").read_bytes()).splitlines()[0])
     problem, answer = first["prompt"][0]["content"], first["reward_model"]["ground_truth"]
@@ -223,3 +227,9 @@ def test_a_row_is_its_problem_but_for_what_is_changed():
     row = row_of(problem, answer="11")
     assert (row.text, row.answer) == ("A tub holds 3. Add 2. Double. How many?", "11")
     assert (row.equations, row.level, row.skill, row.kind) == (("3+2=5", "5*2=10"), 2, "tank", "clean")
+
+
+def test_it_writes_over_what_an_earlier_run_left(tmp_path):
+    for _ in range(2):
+        generate(SETTINGS, seed=3, folder=tmp_path)
+    assert (tmp_path / "level-1.jsonl").exists()

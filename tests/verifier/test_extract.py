@@ -114,3 +114,12 @@ def test_the_last_boxes_count_and_a_long_one_is_cut() -> None:
 def test_a_response_must_be_text() -> None:
     with pytest.raises(TypeError, match="a response must be text, found int"):
         extract_answer(5)
+
+
+def test_without_a_number_or_formula_the_answer_follows_the_last_verb() -> None:
+    assert extract_answer("So what it is is clear to anyone here") == "clear to anyone here"
+
+
+@pytest.mark.parametrize(("digits", "read"), [(7_999, 7_999), (8_000, 7_999)])
+def test_a_box_is_read_up_to_its_limit(digits: int, read: int) -> None:
+    assert len(extract_answer(r"\boxed{" + "1" * digits + "}") or "") == read

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.curation import noise
+from compass.curation.noise.multi_part import _stem_asks
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise, SettingsError, load_settings
 
@@ -193,3 +194,10 @@ def test_hostile_text_takes_no_time(text):
     start = time.process_time()
     noise.check({"problem": text[:4000], "answer": text[:2000]}, SETTINGS)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(("length", "asks"), [(260, True), (261, False)])
+def test_a_stem_asks_for_arrangements_in_its_last_260_characters(length: int, asks: bool) -> None:
+    start, end = "how many ways ", " following conditions"
+    stem = start + "x" * (length - len(start) - len(end)) + end
+    assert _stem_asks(stem, "(1)", 0) is asks

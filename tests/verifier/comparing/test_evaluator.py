@@ -33,7 +33,7 @@ def _fresh() -> Iterator[None]:
 
 
 REAL = [
-    ("2+3x", 8), ("-x", -2), ("1/x", 0.5), ("x^3", 8), ("x^{-1}", 0.5), ("x^{1/2}", math.sqrt(2)), ("(-8)^{1/3}", -2), ("(-8)^{2/3}", 4), ("x^x", 4), (r"x^{\pi}", 2**math.pi),
+    ("2+3x", 8), ("-x", -2), ("1/x", 0.5), ("x^3", 8), ("x^{-1}", 0.5), ("x^{-3}", 0.125), ("(-3)^x", 9), ("x^{1/2}", math.sqrt(2)), ("(-8)^{1/3}", -2), ("(-8)^{2/3}", 4), ("x^x", 4), (r"x^{\pi}", 2**math.pi),
     ("0^x", 0), (r"0^{\pi}", 0), (r"\pi", math.pi), ("e", math.e), (r"50\%", 0.5), (r"180^\circ", math.pi), (r"5\text{ cm}", 5), (r"\sin x", math.sin(2)),
     (r"\cos x", math.cos(2)), (r"\tan x", math.tan(2)), (r"\cot x", 1 / math.tan(2)), (r"\sec x", 1 / math.cos(2)), (r"\csc x", 1 / math.sin(2)),
     (r"\sinh x", math.sinh(2)), (r"\cosh x", math.cosh(2)), (r"\tanh x", math.tanh(2)), ("coth x", 1 / math.tanh(2)), ("sech x", 1 / math.cosh(2)),

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from compass.verifier.comparing.sympy_client import as_json
-from compass.verifier.comparing.sympy_worker import MAX_EXPONENT, MAX_FACTORIAL, Refused, build, compare
+from compass.verifier.comparing.sympy_worker import MAX_EXPONENT, MAX_FACTORIAL, MEMORY, Refused, build, compare
 from compass.verifier.tree import Node
 
 Read = Callable[[str], Node]
@@ -82,3 +82,7 @@ def test_powers_and_factorials_are_built_up_to_their_bounds(tree: Read) -> None:
 )  # fmt: skip
 def test_two_trees_are_compared(tree: Read, left: str, right: str, same: bool | None) -> None:
     assert compare(sympy, as_json(tree(left)), as_json(tree(right))) is same
+
+
+def test_the_memory_of_the_process_is_what_the_documentation_says() -> None:
+    assert MEMORY == 805_306_368  # 768 MB
