@@ -12,12 +12,14 @@ from compass.verifier.answer_groups import group_equal, same_answer
 from compass.verifier.answer_type import answer_type
 from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import extract_answer
+from compass.verifier.leniency import Leniency
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 
 __all__ = [
     "Judgement",
+    "Leniency",
     "Outcome",
     "Verdict",
     "answer_type",

@@ -8,6 +8,7 @@ from functools import lru_cache
 from compass.verifier import budget
 from compass.verifier.comparing.scalar import numbers
 from compass.verifier.comparing.structure import compare
+from compass.verifier.leniency import Leniency, lean, named, rewind
 from compass.verifier.reading import plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
@@ -47,10 +48,11 @@ def verify(*, gold: str, answer: str) -> Verdict:
         return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
+    rewind()
     finding = _plain_numbers(gold, answer) or _words(gold, answer) or _trees(gold, answer)
-    if finding.same is None:
-        return Verdict(Outcome.UNRECOGNISED, finding.method, finding.detail)
-    return Verdict(Outcome.EQUAL if finding.same else Outcome.DIFFERENT, finding.method, finding.detail)
+    if finding.same:
+        return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
+    return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
 
 
 def _is_hollow(text: str) -> bool:
@@ -73,7 +75,12 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
     finding = numbers(one.value, one.literal, two.value, two.literal)
     if not finding.same and "%" in (one.mark, two.mark) and one.mark != two.mark:
         scaled = numbers(one.value / (100 if one.mark else 1), None, two.value / (100 if two.mark else 1), None)
-        return scaled if scaled.same else finding
+        finding = scaled if scaled.same else finding
+    if finding.same:
+        if one.mark != two.mark:
+            lean(Leniency.PERCENT if "%" in (one.mark, two.mark) else Leniency.DEGREE)
+        if gold_name != answer_name:
+            lean(Leniency.NAME)
     return finding
 
 
@@ -95,6 +102,7 @@ def _words(gold: str, answer: str) -> Finding | None:
         return Finding(times[0] == times[1], "text", "times of day")
     prose = wording.is_prose(gold) and wording.is_prose(answer)
     if prose and wording.wording(gold) == wording.wording(answer):
+        lean(Leniency.WORDING)
         return Finding(True, "text", "the same words")
     dates = wording.date(gold), wording.date(answer)
     if dates[0] is not None and dates[1] is not None:

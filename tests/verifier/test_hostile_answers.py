@@ -11,7 +11,7 @@ import time
 import pytest
 
 from compass.verifier import Outcome, answer_type, extract_answer, reward, verify
-from compass.verifier.reading.grammar import parse
+from compass.verifier.reading.grammar import remembered
 
 POWERS = {
     "tower of nines": ("1", "9^{9^{9^9}}"),
@@ -250,7 +250,7 @@ def test_there_are_at_least_a_hundred_kinds() -> None:
 def test_a_hostile_answer_is_never_equal(name: str, gold: str, answer: str) -> None:
     spent = 1.0
     for _ in range(2):  # the second time without the pauses of a first run, and without cached trees
-        parse.cache_clear()
+        remembered.cache_clear()
         started = time.process_time()
         verdict = verify(gold=gold, answer=answer)
         spent = min(spent, time.process_time() - started)

@@ -60,7 +60,7 @@ TIERS = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), TIERS)
 def test_the_first_tier_that_can_decides(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 def test_gold_and_answer_must_be_text() -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
 from compass.verifier.comparing.shapes import Shape
+from compass.verifier.leniency import Leniency, lean
 from compass.verifier.tree import Sequence
 from compass.verifier.verdict import Finding
 
@@ -21,14 +22,24 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if kinds == {"tuple"}:
         return in_order(first, second, compare) if _same_brackets(gold, answer) else no("other brackets")
     if "tuple" in kinds:
-        return no("a set against an ordered tuple") if "set" in kinds else in_order(first, second, compare)
+        if "set" in kinds:
+            return no("a set against an ordered tuple")
+        lean(Leniency.CONTAINER)
+        return in_order(first, second, compare)
     named = _naming(gold.names), _naming(answer.names)
     if "several" in named:
         if named == ("several", "several"):
             return _by_name(gold, answer, compare)
-        return in_order(first, second, compare) if "" in named and "set" not in kinds else no("other names")
+        if "" not in named or "set" in kinds:
+            return no("other names")
+        lean(Leniency.NAME)
+        return in_order(first, second, compare)
     if named == ("one", "one") and set(gold.names) - {""} != set(answer.names) - {""}:
         return no("other names")
+    if gold.kind != answer.kind:
+        lean(Leniency.CONTAINER)
+    if named[0] != named[1]:
+        lean(Leniency.NAME)
     return any_order(first, second, compare)
 
 

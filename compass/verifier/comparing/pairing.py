@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from compass.verifier.comparing.exact import rational
 from compass.verifier.contents import symbols
+from compass.verifier.leniency import mark, rewind
 from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sum
 from compass.verifier.verdict import Finding
 
@@ -53,9 +54,11 @@ def any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
         return in_order(tuple(rest_gold), tuple(rest_answer), compare)
     for one in rest_gold:
         for at, two in enumerate(rest_answer):
+            marked = mark()
             if compare(one, two).same:
                 del rest_answer[at]
                 break
+            rewind(marked)
         else:
             return no("a value that the other side lacks")
     return YES

@@ -9,6 +9,8 @@ from compass.verifier.comparing.exact import rational, same_function
 from compass.verifier.comparing.measures import DEGREE, MARKS, PERCENT, in_one_unit, peel, read_letter
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.contents import contains, substituted, symbols, walk
+from compass.verifier.leniency import Leniency, lean
+from compass.verifier.reading.units import conversion
 from compass.verifier.tree import (
     IMAGINARY,
     PI,
@@ -39,6 +41,7 @@ _NO_SCALAR = frozenset([Words, Sequence, Relation, Matrix, Cases, SetOperation, 
 _TEN = number(10)
 _SCALES = {PERCENT: number(fmpq(1, 100)), DEGREE: Product((PI, number(fmpq(1, 180))))}
 """What a sign after a value multiplies it by, where the other side has none and means the value itself."""
+_LEANS_ON = {PERCENT: Leniency.PERCENT, DEGREE: Leniency.DEGREE}
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -58,7 +61,12 @@ def compare(gold: Node, answer: Node) -> Finding:
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")
     finding = values(*both)
-    if finding.same or one.unit == two.unit or (one.unit is not None and two.unit is not None):
+    if one.unit == two.unit or (one.unit is not None and two.unit is not None):
+        if finding.same and one.unit != two.unit and conversion(one.unit, two.unit) is None:
+            lean(Leniency.UNIT)
+        return finding
+    if finding.same:
+        lean(_LEANS_ON.get(one.unit or two.unit or "", Leniency.UNIT))
         return finding
     scale = _SCALES.get(one.unit or two.unit or "")
     bare = one.value if one.unit is None else two.value
@@ -68,7 +76,10 @@ def compare(gold: Node, answer: Node) -> Finding:
         second = values(one.value, Product((two.value, scale)))
     else:
         second = values(Product((one.value, scale)), two.value)
-    return second if second.same else finding
+    if not second.same:
+        return finding
+    lean(_LEANS_ON[one.unit or two.unit])
+    return second
 
 
 def values(gold: Node, answer: Node) -> Finding:
@@ -101,6 +112,7 @@ def values(gold: Node, answer: Node) -> Finding:
     if same or any(names):
         return Finding(same, "numeric", "equal at every point tried" if same else "different at a point")
     if _rounded(gold, one, answer, two):
+        lean(Leniency.ROUNDING)
         return Finding(True, "numeric", "equal up to rounding")
     return Finding(False, "numeric", "different values")
 
@@ -110,8 +122,10 @@ def numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_literal: 
     if gold == answer:
         return Finding(True, "rational", f"both are {_shown(gold)}")
     if gold_literal is not None and rounding.gold_is_rounded(gold, gold_literal, answer, answer_literal):
+        lean(Leniency.ROUNDING)
         return Finding(True, "rational", f"rounds to the gold {gold_literal}")
     if answer_literal is not None and gold_literal is None and rounding.answer_is_rounded(gold, answer, answer_literal):
+        lean(Leniency.ROUNDING)
         return Finding(True, "rational", f"{answer_literal} is {_shown(gold)} rounded")
     return Finding(False, "rational", f"{_shown(gold)} against {_shown(answer)}")
 

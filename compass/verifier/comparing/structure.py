@@ -9,6 +9,7 @@ from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.shapes import Shape, bound_name, shape, unnamed
 from compass.verifier.contents import contains, substituted, symbols
+from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.wording import wording
 from compass.verifier.tree import (
     Based,
@@ -52,11 +53,13 @@ def compare(gold: Node, answer: Node) -> Finding:
             return compare(gold_value, answer_value)
         old, new = bound_name(answer_name), bound_name(gold_name)
         if old is not None and new is not None and old != new:
+            lean(Leniency.NAME)
             return compare(gold_value, substituted(answer_value, Symbol(old), Symbol(new)))
         return compare_equations(gold, answer, compare)
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
             return compare_relations(gold, answer, compare)
+        lean(Leniency.NAME)
         gold, answer = gold_value, answer_value
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
         gold = _evaluated(gold)
@@ -102,6 +105,7 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
 def _words(gold: Node, answer: Node) -> Finding:
     match gold, answer:
         case Words(one), Words(two) if wording(one) == wording(two) != "":
+            lean(Leniency.WORDING)
             return Finding(True, "text", "the same words")
     return Finding(False, "text", "other words")
 
@@ -120,6 +124,7 @@ def _vector(gold: Shape, answer: Shape) -> Finding:
     if other.kind == "tuple" and min(len(rows), len(rows[0])) == 1 and len(entries) == len(other.items):
         if other.node.opening + other.node.closing in ("()", "<>"):
             values = other.items
+            lean(Leniency.CONTAINER)
             return in_order(entries, values, compare) if matrix is gold else in_order(values, entries, compare)
     elif other.kind == "scalar" and len(entries) == 1:
         return compare(entries[0], other.node) if matrix is gold else compare(other.node, entries[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from compass.verifier.contents import depth
+from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading import operators
 from compass.verifier.reading.brackets import BRACKETS, bracket, split_rows
 from compass.verifier.reading.latex_commands import command
@@ -35,6 +36,7 @@ def _words(parser: Parser, token: Token) -> Node:
     """Prose where a value is expected; a word such as "about" before a number says nothing."""
     kind, word = token
     if word.lower() in _HEDGES and parser.token[0] == "num":
+        lean(Leniency.APPROXIMATE)
         return parser.expression(RELATION)
     if kind == "roman" and parser.token[0] not in _WORDS:
         return Symbol(word)
@@ -79,9 +81,23 @@ GRAMMAR = Grammar(
 )
 
 
-@lru_cache(maxsize=1024)
 def parse(text: str) -> Node | Unreadable:
-    """The tree of normalised text, or the error that says why it cannot be read (so that both are cached)."""
+    """The tree of normalised text, or the error that says why it cannot be read. What its reading leans on is recorded."""
+    tree, leaned = remembered(text)
+    if leaned:
+        rewind(mark() | leaned)
+    return tree
+
+
+@lru_cache(maxsize=1024)
+def remembered(text: str) -> tuple[Node | Unreadable, int]:
+    """The tree or the error, so that both are cached, and what its reading leans on."""
+    before = rewind()
+    tree = _parsed(text)
+    return tree, rewind(before)
+
+
+def _parsed(text: str) -> Node | Unreadable:
     try:
         tokens = tokenize(text)
         node = _answer(Parser(tokens, GRAMMAR))

@@ -44,7 +44,7 @@ LISTS = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), LISTS)
 def test_lists_sets_and_tuples(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 NAMED = [
@@ -72,4 +72,4 @@ NAMED = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), NAMED)
 def test_names_of_items(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)

@@ -49,7 +49,7 @@ EQUATIONS = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), EQUATIONS)
 def test_equations(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 INEQUALITIES = [
@@ -88,7 +88,7 @@ INEQUALITIES = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), INEQUALITIES)
 def test_inequalities(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 SETS = [
@@ -137,4 +137,4 @@ SETS = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), SETS)
 def test_sets_of_reals(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)

@@ -49,7 +49,7 @@ VALUES = [
 def test_values_are_compared_by_the_first_tier_that_can(
     gold: str, answer: str, outcome: str, method: str, detail: str
 ) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 MARKED = [
@@ -90,7 +90,7 @@ MARKED = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), MARKED)
 def test_units_percent_and_degrees(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
 
 
 ROUNDED = [
@@ -125,4 +125,4 @@ ROUNDED = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), ROUNDED)
 def test_decimals_against_constants(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)

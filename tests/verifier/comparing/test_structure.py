@@ -112,4 +112,4 @@ KINDS = [
 
 @pytest.mark.parametrize(("gold", "answer", "outcome", "method", "detail"), KINDS)
 def test_kinds(gold: str, answer: str, outcome: str, method: str, detail: str) -> None:
-    assert verify(gold=gold, answer=answer) == (outcome, method, detail)
+    assert verify(gold=gold, answer=answer)[:3] == (outcome, method, detail)
