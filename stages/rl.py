@@ -111,7 +111,9 @@ def _course(ours: RlStage, seed: int, start: Path, training_set: Path) -> str:
     from compass.sampling.model_source import Model, model_digest
 
     decides = {
-        "settings": ours.model_dump(exclude={"checkpoint": {"save_every"}, "resources": {"micro_batch_size"}}),
+        "settings": ours.model_dump(
+            exclude={"checkpoint": {"save_every"}, "resources": {"micro_batch_size"}, "guards": True, "record": True}
+        ),
         "seed": seed,
         "model": model_digest(Model(str(start))),
         "problems": hashlib.sha256(training_set.read_bytes()).hexdigest(),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from compass.settings.guards import Guards, Record
 from compass.settings.section import NotNegative, Positive, Section
 
 
@@ -154,3 +155,5 @@ class Recipe(Section):
     optimizer: Optimizer
     checkpoint: Checkpoint
     resources: Resources
+    guards: Guards
+    record: Record

@@ -88,6 +88,8 @@ def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
             "rl.optimizer",
             "rl.checkpoint",
             "rl.resources",
+            "rl.guards",
+            "rl.record",
             "rl.stages.warm",
         ],
         "outs": ["models/warm", "data/warm"],
