@@ -31,6 +31,7 @@ BRACKETS: dict[Token, tuple[str, frozenset[Token]]] = {
 """What an opening bracket is, and the tokens that close it; `{}` is TeX's own group."""
 _CLOSING = {("op", ")"): ")", ("op", "]"): "]", ("op", "\\}"): "}", ("op", "}"): "}", ("cmd", "rangle"): ">", ("cmd", "rbrack"): "]",
             ("cmd", "rgroup"): ")", ("cmd", "rparen"): ")", ("cmd", "rbrace"): "}"}  # fmt: skip
+_ONE_VALUE = frozenset(["|", "floor", "ceil"])
 _CONDITION = (BAR, ("op", ":"), ("cmd", "mid"), ("cmd", "colon"))
 
 
@@ -38,13 +39,15 @@ def bracket(parser: Parser, token: Token) -> Node:
     """What a bracket holds whose opening sign has been read: a group, a tuple, an interval, a set, an absolute value."""
     opening, closers = BRACKETS[token]
     bars, parser.bars = parser.bars, (1 if opening == "|" else 0)
+    commas, parser.commas = parser.commas, opening not in _ONE_VALUE and not (opening == "{}" and parser.grouping)
+    parser.grouping = False
     if opening == "{" and parser.token == ("cmd", "begin"):
         return _brace_of_rows(parser, closers)
     builder = opening in ("{", "{}") and _builder_head(parser)
     items, separators = parser.items(closers)
-    parser.bars = bars
+    parser.bars, parser.commas = bars, commas
     closing = parser.take()
-    if opening in ("|", "floor", "ceil"):
+    if opening in _ONE_VALUE:
         return Call("abs" if opening == "|" else opening, (_only(items),))
     if opening == "{}" and len(items) < 2:
         return items[0] if items else ABSENT

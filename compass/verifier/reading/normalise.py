@@ -28,11 +28,12 @@ _NOISE = re.compile(  # each branch begins with its sign, so that the search pas
     r"|\\(?:m?left|m?right)(?=\\)|\\[bB]igg?[lrm]?(?![a-z])|\\phantom\{[^{}]*\}|\\nonumber|\\,(?=\s*$)|\$"
     r"|\\(?:[,;: ]|(?:thin|med|thick)space(?![a-z])|q?quad|hspace\*?\{[^{}]*\})(?P<space>)|~(?P<tie>)"
     r"|\\[dtc]frac(?![a-z])(?P<frac>)"
-    r"|,(?<=\d,)\s+(?=\d{3}(?!\d))(?P<list>)"
     r"|\\[()\[\]](?P<mathdelim>)"
 )
-_REPLACEMENT = {"row": r"\\", None: "", "space": " ", "tie": " ", "frac": r"\frac", "list": ";", "mathdelim": " "}
-_SPACES = re.compile(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])|(?<=[A-Za-z0-9])\s\s+")
+_REPLACEMENT = {"row": r"\\", None: "", "space": " ", "tie": " ", "frac": r"\frac", "mathdelim": " "}
+_SPACES = re.compile(
+    r"(?<![0-9A-Za-z,])\s+|(?<=,)\s+(?!\d{3}(?!\d))|(?<=,)\s\s+|\s+(?![0-9A-Za-z])|(?<=[A-Za-z0-9])\s\s+"
+)
 _SCRIPT = re.compile(r"([_^])\{\s*([0-9A-Za-z])\s*\}")
 _BRACED_NAME = re.compile(
     r"(?<![A-Za-z_^}\]])\{\s*(\\(?:log|ln|lg|sin|cos|tan|cot|sec|csc|max|min|gcd|lcm))\s*\}(?=[_^({\\0-9A-Za-z])"
@@ -49,8 +50,8 @@ def _noise(match: re.Match[str]) -> str:
 def normalise(text: str) -> str:
     """The text with everything taken away that carries no meaning.
 
-    Spaces survive only between letters and digits, where they separate (`1 1/4`, `no solution`). A comma followed by
-    a space and three digits becomes `;`: `32, 349` is a list, `32,349` a number.
+    Spaces survive only where they separate: between letters and digits (`1 1/4`, `no solution`), and between a comma and
+    three digits, because `32, 349` is a list and `32,349` a number.
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -65,7 +66,7 @@ def normalise(text: str) -> str:
 def _once(text: str) -> str:
     if not text.isascii():
         text = _unicode(text)
-    if "\\" in text or "$" in text or "~" in text or ", " in text:
+    if "\\" in text or "$" in text or "~" in text:
         if r"\\" in text and r"\begin" not in text:
             text = _DOUBLED.sub(r"\\", text)
         if r"\$" in text or r"\textdollar" in text:

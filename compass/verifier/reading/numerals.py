@@ -6,7 +6,7 @@ import re
 
 from flint import fmpq
 
-from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.lexer import SPACED_COMMA, Token
 from compass.verifier.reading.parser import Parser
 from compass.verifier.reading.plain_number import literal
 from compass.verifier.tree import Based, Node, Number, OverBudget, Unreadable, Words, number
@@ -18,13 +18,16 @@ _DOTS = (("cmd", "ldots"), ("cmd", "dots"), ("cmd", "cdots"))
 _OVERLINES = (("cmd", "overline"), ("cmd", "bar"), ("cmd", "dot"))
 _REPEATING = frozenset([*_OVERLINES, *_DOTS, _POINT, ("op", "(")])
 _PERIOD = re.compile(r"(\d)\1\1$|(\d{2,}?)\2$")
+_GROUP_SIGNS = frozenset([("op", "'"), ("op", "_")])
+_GROUPING = _GROUP_SIGNS | {_COMMA, _OPEN}
+_LEADING = re.compile(r"[1-9]\d{0,2}")
 _GROUP = re.compile(r"\d{3}(\.\d+)?")
 
 
 def numeral(parser: Parser, token: Token) -> Node:
     """The number whose first digits have been read."""
     text = token[1]
-    if parser.token in (_COMMA, _OPEN) and not parser.bars:
+    if (parser.token in _GROUPING or parser.token[0] == "num") and _LEADING.fullmatch(text):
         text = _grouped(parser, text)
     if "." not in text and parser.accept(_POINT):
         repeating = _repeating(parser, f"{text}.")
@@ -42,25 +45,35 @@ def numeral(parser: Parser, token: Token) -> Node:
 
 
 def _grouped(parser: Parser, text: str) -> str:
-    """Join `1,000` and `1{,}000`: at the top level, or where a group starts with 0 and can be nothing else."""
-    groups, at = [text], parser.at
+    """Join groups of three digits: `1,000`, `1{,}000`, `1'000`, `1 000`, `1_000`.
+
+    Inside brackets that list values a comma joins only before a group that starts with 0 and can be nothing else.
+    """
+    groups, at, tokens = [text], parser.at, parser.tokens
     while True:
-        match parser.tokens[at : at + 4]:
-            case [("op", ","), ("num", group), *_]:
-                step = 2
-            case [("op", "{"), ("op", ","), ("op", "}"), ("num", group)]:
-                step = 4
-            case _:
-                break
-        if not _GROUP.fullmatch(group):
+        token = tokens[at]
+        if token == _COMMA:
+            step = 0 if token is SPACED_COMMA else 1
+        elif token == _OPEN:
+            step = 3 if tokens[at + 1 : at + 3] == [_COMMA, _CLOSE] else 0
+        elif token in _GROUP_SIGNS:
+            step = 1
+        elif token[0] == "num" and tokens[at + 1] != ("op", "/"):  # 1 234/567 is a mixed number
+            groups.append(token[1])
+            at += 1
+            if not _GROUP.fullmatch(token[1]):
+                return text
+            continue
+        else:
+            break
+        kind, group = tokens[at + step]
+        if not step or kind != "num" or not _GROUP.fullmatch(group):
             break
         groups.append(group)
-        at += step
+        at += step + 1
         if "." in group:
             break
-    if len(groups) == 1 or not re.fullmatch(r"[1-9]\d{0,2}", text):
-        return text
-    if parser.depth > 1 and groups[1][0] != "0":
+    if len(groups) == 1 or (parser.commas and parser.token == _COMMA and groups[1][0] != "0"):
         return text
     parser.at = at
     return "".join(groups)

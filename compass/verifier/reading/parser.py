@@ -50,7 +50,11 @@ class Grammar(NamedTuple):
 
 
 class Parser:
-    """Reads one token list. `depth` counts nested calls; `bars` the `|...|` that are open."""
+    """Reads one token list.
+
+    `depth` counts nested calls; `bars` the `|...|` that are open; `commas` is true inside brackets that list values, where `1,250` is two
+    of them; `grouping` before the braces of a TeX argument, which list none.
+    """
 
     def __init__(self, tokens: list[Token], grammar: Grammar) -> None:
         self.tokens = [*tokens, *_PADDING]
@@ -58,6 +62,8 @@ class Parser:
         self.at = 0
         self.depth = 0
         self.bars = 0
+        self.commas = False
+        self.grouping = False
 
     @property
     def token(self) -> Token:
@@ -160,4 +166,7 @@ class Parser:
                 self.at += 1
                 return Words(word)
             case _:
-                return self.prefix()
+                self.grouping = True
+                node = self.prefix()
+                self.grouping = False
+                return node
