@@ -26,6 +26,7 @@ EVERYWHERE = frozenset(
         "compass/environment.py",
         "compass/errors.py",
         "compass/machine.py",
+        "compass/process_tree.py",
         "compass/rl/failure.py",
         "compass/sampling/progress.py",
         "compass/settings",

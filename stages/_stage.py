@@ -14,6 +14,7 @@ import pyarrow as pa
 from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, count_rows
+from compass.process_tree import lock_stage, own_processes
 from compass.records import RECORD, write_records
 from compass.settings import Settings, load_settings
 from stages._rl_entries import check_names
@@ -51,7 +52,25 @@ def main(
     *,
     metrics_alone: bool = False,
 ) -> None:
-    """Run one stage as `dvc repro` does: from the repository's root, with `params.yaml`.
+    """Run one stage as `dvc repro` does, alone at its outputs, and end with whoever started it (`compass.process_tree`).
+
+    Args and errors as in `perform`. Ends with a message, too, when another process is at work on the same stage.
+    """
+    try:
+        lock_stage(stage)
+    except UserError as error:
+        sys.exit(f"{stage}: {error}")
+    own_processes()
+    perform(stage, run, metrics_alone=metrics_alone)
+
+
+def perform(
+    stage: str,
+    run: Callable[[Settings], Summary],
+    *,
+    metrics_alone: bool = False,
+) -> None:
+    """Run one stage in this process: from the repository's root, with `params.yaml`.
 
     `metrics/<stage>.json` holds the summary, or with `metrics_alone` the summary's `metrics` and nothing around them.
 

@@ -8,7 +8,7 @@ from compass.errors import UserError
 from compass.ledger import LEDGER, Counts, Drop, Reason, split
 from compass.records import RECORD, RecordError, read_records, table
 from compass.settings import Settings, SettingsError
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +21,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_summary_is_written_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    main("denoise", lambda settings: Summary("denoise", Counts("denoise", 1199, {"link": 1})))
+    perform("denoise", lambda settings: Summary("denoise", Counts("denoise", 1199, {"link": 1})))
     assert json.loads(Path("metrics/denoise.json").read_text())["dropped"] == {"link": 1}
     assert capsys.readouterr().out == "denoise: read 1,200, kept 1,199; dropped link 1\n"
 
@@ -32,23 +32,23 @@ def test_an_error_of_the_users_making_is_one_message_and_no_summary(error: type[
         raise error("data/x.parquet: no such file")
 
     with pytest.raises(SystemExit, match=r"^dedup: data/x\.parquet: no such file$"):
-        main("dedup", run)
+        perform("dedup", run)
     assert not Path("metrics/dedup.json").exists()
 
 
 def test_a_stage_that_curates_nothing_says_nothing_and_may_write_its_metrics_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    main("evaluate", lambda settings: Summary("evaluate", metrics={"models": {"base": 1}}), metrics_alone=True)
+    perform("evaluate", lambda settings: Summary("evaluate", metrics={"models": {"base": 1}}), metrics_alone=True)
     assert json.loads(Path("metrics/evaluate.json").read_text()) == {"models": {"base": 1}}
-    main("base", lambda settings: Summary("base", metrics={"steps": 2}))
+    perform("base", lambda settings: Summary("base", metrics={"steps": 2}))
     written = {"stage": "base", "read": None, "kept": None, "dropped": None, "metrics": {"steps": 2}}
     assert json.loads(Path("metrics/base.json").read_text()) == written
     assert capsys.readouterr().out == ""
 
 
 def test_rows_are_told_without_reasons_where_none_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
-    main("grade", lambda settings: Summary("grade", Counts("grade", 0, {})))
+    perform("grade", lambda settings: Summary("grade", Counts("grade", 0, {})))
     assert capsys.readouterr().out == "grade: read 0, kept 0\n"
 
 
@@ -75,7 +75,7 @@ def test_a_full_disk_is_told_as_such() -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "data/collect/kept.parquet")
 
     with pytest.raises(SystemExit, match=r"^collect: the disk is full \(data/collect/kept\.parquet\); free some space"):
-        main("collect", run)
+        perform("collect", run)
 
 
 def test_a_quota_that_is_used_up_is_a_full_disk() -> None:
@@ -83,7 +83,7 @@ def test_a_quota_that_is_used_up_is_a_full_disk() -> None:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
     with pytest.raises(SystemExit, match=rf"^collect: the disk is full \({Path.cwd()}\)"):
-        main("collect", run)
+        perform("collect", run)
 
 
 def test_another_error_of_the_system_keeps_its_traceback() -> None:
@@ -91,7 +91,7 @@ def test_another_error_of_the_system_keeps_its_traceback() -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output error"):
-        main("collect", run)
+        perform("collect", run)
 
 
 def test_any_other_error_keeps_its_traceback() -> None:
@@ -99,4 +99,4 @@ def test_any_other_error_keeps_its_traceback() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        main("collect", run)
+        perform("collect", run)

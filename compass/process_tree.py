@@ -1,0 +1,256 @@
+"""A stage, every process that it starts, and its temporary files end together, and with whoever started the stage.
+
+A stage that `own_processes` split is three processes:
+
+- the **outer guard** is the process that DVC, or a shell, started;
+- the **inner guard** is its child, in a session of its own, so that a signal to the outer one's process group spares it;
+- the **worker** is the child of the inner guard, and does the stage's work.
+
+Both guards are subreapers (`PR_SET_CHILD_SUBREAPER`): the kernel gives them the orphans among their descendants, so that
+none is lost, whichever sessions and process groups Ray and vLLM choose. A guard ends everything below it, and removes
+the temporary folder, when the worker ends, when the other guard ends, or when the starter ends. Only a kill of all three
+at once leaves a folder behind; the next stage removes it.
+
+The lock of a stage (`lock_stage`) is held by all three: the kernel frees it when the last one has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from compass.errors import UserError
+from compass.machine import die_with_parent
+
+LOCK_WAIT_S = 30.0
+"""Seconds to wait for an earlier process of the same stage: one that is being ended takes a few."""
+
+END_S = 20.0
+"""Seconds in which every process of a tree has to be gone."""
+
+TRACKER_S = 2.0
+"""Seconds that Python's resource trackers have to unlink shared memory, once its users are gone."""
+
+OWNER = "owner.lock"
+"""The file in a temporary folder whose lock says that the folder is in use."""
+
+PREFIX = "compass-"
+LONGEST_BASE = 20  # characters: Ray adds 90 to reach its sockets, whose paths the kernel limits to 107
+_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
+_FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class StageRunningError(UserError):
+    """Another process is at work on the same stage; the message names it."""
+
+
+def lock_stage(stage: str, folder: Path = Path("work")) -> int:
+    """Take the lock of a stage, so that no two processes write its outputs or its work folder.
+
+    Args:
+        stage: its name.
+        folder: where lock files are; the lock is `<folder>/<stage>.lock`.
+
+    Returns:
+        The open file; the lock is held until it is closed in this process and in all that are forked from it.
+
+    Raises:
+        StageRunningError: another process still held it after `LOCK_WAIT_S` seconds.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stage}.lock"
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    deadline = time.monotonic() + LOCK_WAIT_S
+    told = False
+    while not _try_lock(file):
+        holder = os.pread(file, 200, 0).decode(errors="replace").strip() or "an unknown process"
+        if time.monotonic() >= deadline:
+            os.close(file)
+            raise StageRunningError(
+                f"{holder} is still at work on this stage (it holds {path}); wait for it or end it, then run this again"
+            )
+        if not told:
+            print(f"{stage}: waiting for {holder}, which is at work on this stage", file=sys.stderr, flush=True)
+            told = True
+        time.sleep(0.2)
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    return file
+
+
+def own_processes() -> None:
+    """Split this process into two guards and a worker (see above); returns in the worker alone.
+
+    Call it before any thread is started. The worker's temporary files, and those of all that it starts, go into a folder of
+    their own (`TMPDIR`). The guards end with the worker's exit status, 128 + N where signal N ended it.
+    """
+    remove_abandoned()
+    folder = _temporary_folder()
+    starters = _starters()
+    outer = psutil.Process()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    _collect_orphans()
+    if inner := os.fork():
+        _guard(inner, starters, folder)
+    os.setsid()
+    _collect_orphans()
+    if worker := os.fork():
+        _guard(worker, [outer, *starters], folder)
+    die_with_parent(os.getppid())
+    _use_folder(folder)
+
+
+def remove_abandoned() -> list[Path]:
+    """Remove the temporary folders whose stages are gone, guards included; returns them."""
+    removed = []
+    for folder in _base().glob(f"{PREFIX}*"):
+        try:
+            if folder.stat().st_uid != os.getuid():
+                continue
+            file = os.open(folder / OWNER, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:  # not a folder of this module, or gone by now
+            continue
+        if _try_lock(file):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+        os.close(file)
+    return removed
+
+
+def end_descendants(within_s: float = END_S) -> list[psutil.Process]:
+    """Kill every descendant of this process, those that appear meanwhile included.
+
+    Python's resource trackers come last: they unlink the shared memory of the processes that were killed.
+
+    Returns:
+        Those that still run after `within_s` seconds: none, but for processes that hang inside the kernel.
+    """
+    began = time.monotonic()
+    while running := _running_descendants():
+        waited = time.monotonic() - began
+        if waited > within_s:
+            return running
+        users = [process for process in running if not _is_tracker(process)]
+        for process in running if not users and waited > TRACKER_S else users:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        _reap()
+        time.sleep(0.05)
+    _reap()
+    return []
+
+
+def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:
+    """Wait for the child or for one of the watched processes to end, then end everything below. Never returns."""
+    signals = {number for number in _FORWARDED if signal.getsignal(number) != signal.SIG_IGN}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals | {signal.SIGCHLD})
+    status = 1
+    try:
+        while (ended := _reap(child)) is None:
+            if any(not _runs(process) for process in watched):
+                break
+            got = signal.sigtimedwait(signals | {signal.SIGCHLD}, 0.2)
+            if got is not None and got.si_signo != signal.SIGCHLD:
+                os.kill(child, got.si_signo)
+        if ended is not None:
+            status = ended if ended >= 0 else 128 - ended
+        end_descendants()
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os._exit(status)
+
+
+def _reap(child: int = 0) -> int | None:
+    """Take note of the children that have ended; the exit code of `child` when it is among them."""
+    code = None
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return code
+        if ended == 0:
+            return code
+        if ended == child:
+            code = os.waitstatus_to_exitcode(status)
+
+
+def _starters() -> list[psutil.Process]:
+    """The processes that this one must not outlive: its parent, and DVC where a shell stands between."""
+    parents = psutil.Process().parents()
+    return [
+        process
+        for number, process in enumerate(parents)
+        if process.pid != 1 and (number == 0 or (os.environ.get("DVC_STAGE") and _is_dvc(process)))
+    ]
+
+
+def _is_dvc(process: psutil.Process) -> bool:
+    try:
+        return any(Path(word).name == "dvc" for word in process.cmdline()[:3])
+    except psutil.Error:
+        return False
+
+
+def _is_tracker(process: psutil.Process) -> bool:
+    try:
+        return any("resource_tracker" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _running_descendants() -> list[psutil.Process]:
+    return [process for process in psutil.Process().children(recursive=True) if _runs(process)]
+
+
+def _collect_orphans() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _base() -> Path:
+    """Where temporary folders go: the system's place, or /tmp where that one's path is too long for sockets."""
+    given = Path(tempfile.gettempdir())
+    return given if len(str(given)) <= LONGEST_BASE else Path("/tmp")
+
+
+def _temporary_folder() -> Path:
+    """A new private folder, with a file whose lock says that it is in use until this process and its forks have ended."""
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_base()))
+    file = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return folder
+
+
+def _use_folder(folder: Path) -> None:
+    """Have this process, and all that it starts, put temporary files there; a compiler's cache stays where it was."""
+    user = Path(tempfile.gettempdir()) / f"torchinductor_{os.environ.get('USER', os.getuid())}"
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(user))
+    os.environ["TMPDIR"] = str(folder)
+    tempfile.tempdir = None
