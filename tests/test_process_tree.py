@@ -37,7 +37,9 @@ if len(sys.argv) > 1:
     sys.exit(int(sys.argv[1]))
 time.sleep(300)
 """
-STARTER = "import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', sys.argv[1], *sys.argv[2:]]).returncode)"
+STARTER = (
+    "import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', sys.argv[1], *sys.argv[2:]]).returncode)"
+)
 
 
 @pytest.fixture
