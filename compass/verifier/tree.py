@@ -156,7 +156,10 @@ class BigOperator(Node):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Sequence(Node):
-    """A tuple or interval with its brackets; `opening` is `{` for a set and empty for a bare list."""
+    """A tuple or interval with its brackets; `opening` is `{` for a set and empty for a bare list.
+
+    `closing` of a bare list is the word that joins it, `and` or `or`; empty where commas alone do.
+    """
 
     kind: ClassVar[str] = "seq"
     opening: str

@@ -125,7 +125,7 @@ def _trees(gold: str, answer: str) -> Finding:
 
 def _as_set(text: str) -> str:
     """The set that a text names in words; any other text as it is."""
-    return text if _DIGIT.search(text) else _SETS.get(wording.wording(text), text)
+    return text if _DIGIT.search(text) or "^" in text or "_" in text else _SETS.get(wording.wording(text), text)
 
 
 def _unread(gold: str, answer: str, error: Unreadable) -> Finding:

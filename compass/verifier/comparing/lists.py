@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
+from compass.verifier.comparing.intervals import infinite
 from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.leniency import Leniency, lean
-from compass.verifier.tree import Sequence
+from compass.verifier.tree import Node, Sequence
 from compass.verifier.verdict import Finding
 
 
 def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     """Compare two answers of which each is a list, a set, a tuple or (one of them) a single value."""
     kinds = {gold.kind, answer.kind}
+    single = _single_tuple(gold), _single_tuple(answer)
+    if any(single) and "tuple" in kinds:
+        lean(Leniency.CONTAINER)
+        return compare(single[0] or gold.node, single[1] or answer.node)
     if "scalar" in kinds:
         return _one_of(gold, answer, compare)
     first, second = gold.items, answer.items
@@ -24,6 +29,8 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if "tuple" in kinds:
         if "set" in kinds:
             return no("a set against an ordered tuple")
+        if not _in_a_row(*((gold, answer) if gold.kind == "tuple" else (answer, gold))):
+            return no("an interval, or values in no order, against a tuple")
         lean(Leniency.CONTAINER)
         return in_order(first, second, compare)
     named = _naming(gold.names), _naming(answer.names)
@@ -43,6 +50,14 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     return any_order(first, second, compare)
 
 
+def _single_tuple(side: Shape) -> Node | None:
+    """The tuple that is the only member of a set: `{(1, 2)}`."""
+    match side.node:
+        case Sequence("{", _, (Sequence("(" | "<") as item,)):
+            return item
+    return None
+
+
 def _naming(names: tuple[str, ...]) -> str:
     """`""` no item has a name, `one` they share it (`x = 1, 2`), `several` each has its own (`x = 1, y = 2`)."""
     different = set(names) - {""}
@@ -56,6 +71,17 @@ def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         (item,) = many.items
         return compare(item, answer.node) if many is gold else compare(gold.node, item)
     return no(f"{len(many.items)} values against one")
+
+
+def _in_a_row(ordered: Shape, values: Shape) -> bool:
+    """Whether a bare list can be a tuple without its brackets: `1, 2` or `x = 1, y = 2`, not `x = 1 or x = 2`; and the tuple no interval."""
+    brackets = ordered.node.opening + ordered.node.closing
+    if len(ordered.items) == 2 and (brackets not in ("()", "<>") or any(map(infinite, ordered.items))):
+        return False
+    naming = _naming(values.names)
+    if isinstance(values.node, Sequence) and values.node.closing:
+        return values.node.closing == "and" and naming == "several"
+    return naming != "one"
 
 
 def _same_brackets(gold: Shape, answer: Shape) -> bool:

@@ -1,20 +1,29 @@
-"""Sets of real numbers: intervals, unions, inequalities in one variable, brought to one form and compared."""
+"""Sets of real numbers: what intervals, unions, inequalities in one variable and lists of them describe, as intervals."""
 
 from __future__ import annotations
 
-from functools import cmp_to_key
-from typing import NamedTuple
+import math
 
 from flint import fmpq
 
-from compass.verifier.comparing.exact import quotient, rational
-from compass.verifier.comparing.measures import DEGREE, PERCENT, Measured, in_one_unit, peel
-from compass.verifier.comparing.numeric import approximate, identical
-from compass.verifier.comparing.shapes import is_name
-from compass.verifier.contents import symbols
+from compass.verifier.comparing.exact import quotient
+from compass.verifier.comparing.intervals import (
+    EVERYTHING,
+    MINUS_INFINITY,
+    Piece,
+    complement,
+    infinite,
+    intersect,
+    order,
+    union,
+)
+from compass.verifier.comparing.numeric import approximate
+from compass.verifier.comparing.shapes import chosen, is_name
+from compass.verifier.contents import contains, symbols
 from compass.verifier.reading.names import FUNCTION_NAMES
 from compass.verifier.tree import (
     INFINITY,
+    ZERO,
     Call,
     Constant,
     Degrees,
@@ -24,6 +33,7 @@ from compass.verifier.tree import (
     Node,
     Number,
     Percent,
+    PlusMinus,
     Power,
     Product,
     Quantity,
@@ -39,68 +49,10 @@ from compass.verifier.tree import (
     number,
 )
 
+MAX_WHOLE = 200
+"""The longest interval whose whole numbers are listed."""
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _ENDS = (Number, Negative, Sum, Product, Inverse, Power, Constant, Call, Quantity, Degrees, Percent)
-_MINUS_INFINITY = negate(INFINITY)
-
-
-class Piece(NamedTuple):
-    """An interval; an end is closed where its flag is true. A point has both ends alike and closed."""
-
-    low: Node
-    low_closed: bool
-    high: Node
-    high_closed: bool
-
-
-EVERYTHING = [Piece(_MINUS_INFINITY, False, INFINITY, False)]
-
-
-def order(left: Node, right: Node) -> int:
-    """-1, 0 or 1 as the first of two constants is smaller, equal or larger; a unit that only one has is ignored.
-
-    Raises:
-        Unreadable: an end that is no real constant, two that cannot be told apart, or two of which each measures something else.
-    """
-    if left == right:
-        return 0
-    both = in_one_unit(_measured(left), _measured(right))
-    if both is None:
-        raise Unreadable("an interval whose ends measure different things")
-    left, right = both
-    signs = [_infinite(left), _infinite(right)]
-    if any(signs):
-        return (signs[0] > signs[1]) - (signs[0] < signs[1])
-    one, two = rational(left), rational(right)
-    if one is not None and two is not None:
-        return (one > two) - (one < two)
-    first, second = approximate(left), approximate(right)
-    if first is None or second is None:
-        raise Unreadable("an interval whose ends have no order")
-    if first < second:
-        return -1
-    if first > second:
-        return 1
-    if identical(left, right):
-        return 0
-    raise Unreadable("two ends too close to tell apart")
-
-
-def _measured(end: Node) -> Measured:
-    """An end and its unit; a sign of percent or degree is part of its value."""
-    measured = peel(end)
-    return Measured(end, None) if measured.unit in (DEGREE, PERCENT) else measured
-
-
-def _infinite(node: Node) -> int:
-    match node:
-        case Constant("inf"):
-            return 1
-        case Negative(operand):
-            return -_infinite(operand)
-        case Quantity(value):
-            return _infinite(value)
-    return 0
 
 
 def pieces(node: Node) -> list[Piece] | None:
@@ -108,8 +60,19 @@ def pieces(node: Node) -> list[Piece] | None:
     match node:
         case NamedSet("R"):
             return EVERYTHING
+        case NamedSet("R+" | "R0+"):
+            return [Piece(ZERO, node.name == "R0+", INFINITY, False)]
+        case NamedSet("R-"):
+            return [Piece(MINUS_INFINITY, False, ZERO, False)]
+        case NamedSet("R*"):
+            return complement([Piece(ZERO, True, ZERO, True)])
         case Sequence():
             return _sequence(node)
+        case SetOperation("cap", NamedSet("Z" | "N" | "Z+" | "N+" | "Z0+" | "N0+") as whole, other) | SetOperation(
+            "cap", other, NamedSet("Z" | "N" | "Z+" | "N+" | "Z0+" | "N0+") as whole
+        ):
+            parts = pieces(other)
+            return None if parts is None else whole_numbers(parts, whole)
         case SetOperation(operator, left, right):
             one, two = pieces(left), pieces(right)
             if one is None or two is None:
@@ -130,21 +93,90 @@ def _sequence(node: Sequence) -> list[Piece] | None:
             if any(symbols(item) or isinstance(item, (Sequence, Relation, Words)) for item in items):
                 return None
             return union([Piece(item, True, item, True) for item in items])
-        case Sequence("", _, items):
-            parts = [pieces(item) for item in items]
-            known = [part for part in parts if part is not None]
-            return union([piece for part in known for piece in part]) if len(known) == len(parts) else None
+        case Sequence("", word, items):
+            return _joined(items, word)
         case Sequence("(" | "[", closing, (low, high)):
             if symbols(low) or symbols(high) or not (isinstance(low, _ENDS) and isinstance(high, _ENDS)):
                 return None
-            low_closed = node.opening == "[" and not _infinite(low)
-            return union([Piece(low, low_closed, high, closing == "]" and not _infinite(high))])
+            if order(low, high) > 0:
+                raise Unreadable("an interval whose ends are in reverse")
+            low_closed = node.opening == "[" and not infinite(low)
+            return union([Piece(low, low_closed, high, closing == "]" and not infinite(high))])
     return None
+
+
+def _joined(items: tuple[Node, ...], word: str) -> list[Piece] | None:
+    """A list of sets is their union. Conditions on one variable unite by `or` and intersect otherwise; those which commas
+    join and no number meets are the cases of an answer."""
+    if word != "or" and len(items) > 1:
+        match items[-1]:
+            case Relation(("in",), (Symbol(), NamedSet("Z" | "N" | "Z+" | "N+" | "Z0+" | "N0+") as whole)):
+                parts = _joined(items[:-1], word)
+                return None if parts is None else whole_numbers(parts, whole)
+    conditions = [_is_condition(item) for item in items]
+    if any(conditions) and not all(conditions):
+        return None
+    if all(conditions) and len(frozenset().union(*map(symbols, items))) > 1:
+        return None
+    parts = [_condition(item) if condition else pieces(item) for item, condition in zip(items, conditions, strict=True)]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    united = [piece for part in known for piece in part]
+    if word == "or" or not all(conditions):
+        return union(united)
+    common = EVERYTHING
+    for part in known:
+        common = intersect(common, part)
+    return union(united) if not common and not word else common
+
+
+def _is_condition(node: Node) -> bool:
+    """Whether an item of a list says what a variable must meet: a relation, or a list of them."""
+    match node:
+        case Relation():
+            return True
+        case Sequence("", _, items):
+            return any(map(_is_condition, items))
+    return False
+
+
+def _condition(node: Node) -> list[Piece] | None:
+    """The numbers that meet a condition in a list of several, where `x = 2` is one as well."""
+    match node:
+        case Relation(("=",), (name, value)) if is_name(name) and not symbols(value) and isinstance(value, _ENDS):
+            return [Piece(value, True, value, True)]
+    return pieces(node)
+
+
+def whole_numbers(parts: list[Piece], domain: NamedSet) -> list[Piece] | None:
+    """The whole numbers in bounded intervals, as points; None where there are many or none can say whether 0 is one."""
+    found: list[Piece] = []
+    for piece in parts:
+        if infinite(piece.low) or infinite(piece.high):
+            return None
+        low, high = approximate(piece.low), approximate(piece.high)
+        if low is None or high is None or float(high - low) > MAX_WHOLE:
+            return None
+        for value in range(math.floor(float(low)) - 1, math.ceil(float(high)) + 2):
+            point = number(value)
+            from_low, from_high = order(piece.low, point), order(point, piece.high)
+            inside = (from_low < 0 or (from_low == 0 and piece.low_closed)) and (
+                from_high < 0 or (from_high == 0 and piece.high_closed)
+            )
+            if inside and domain.name == "N" and value == 0:
+                return None
+            if inside and (value > 0 or domain.name == "Z" or (value == 0 and "0" in domain.name)):
+                found.append(Piece(point, True, point, True))
+    return union(found)
 
 
 def _relation(node: Relation) -> list[Piece] | None:
     if node.operators == ("=",) or not set(node.operators) <= set(_FLIPPED):
         return None
+    if contains(node, PlusMinus):  # x is neither of the two, or beyond one of them
+        plus, minus = _relation(chosen(node, plus=True)), _relation(chosen(node, plus=False))
+        return None if plus is None or minus is None or node.operators != ("!=",) else intersect(plus, minus)
     common = EVERYTHING
     for operator, left, right in zip(node.operators, node.sides, node.sides[1:], strict=False):
         part = _bound(operator, left, right)
@@ -170,7 +202,7 @@ def _bound(operator: str, left: Node, right: Node) -> list[Piece] | None:
         return None
     match operator:
         case "<" | "<=":
-            return [Piece(_MINUS_INFINITY, False, right, operator == "<=")]
+            return [Piece(MINUS_INFINITY, False, right, operator == "<=")]
         case ">" | ">=":
             return [Piece(right, operator == ">=", INFINITY, False)]
         case "!=":
@@ -208,67 +240,3 @@ def _linear(operator: str, left: Node, right: Node) -> tuple[str, Node] | None:
         else:
             constant = coefficient / scale
     return operator if slope > 0 else _FLIPPED[operator], number(-constant / slope)
-
-
-def _compare_low(one: Piece, two: Piece) -> int:
-    return order(one.low, two.low) or (two.low_closed - one.low_closed)
-
-
-def union(parts: list[Piece]) -> list[Piece]:
-    """Overlapping and touching intervals joined, empty ones dropped, in rising order."""
-    kept = []
-    for piece in parts:
-        width = order(piece.low, piece.high)
-        if width < 0 or (width == 0 and piece.low_closed and piece.high_closed):
-            kept.append(piece)
-    kept.sort(key=cmp_to_key(_compare_low))
-    joined: list[Piece] = []
-    for piece in kept:
-        if joined:
-            last = joined[-1]
-            gap = order(piece.low, last.high)
-            if gap < 0 or (gap == 0 and (piece.low_closed or last.high_closed)):
-                end = order(piece.high, last.high)
-                if end > 0 or (end == 0 and piece.high_closed):
-                    joined[-1] = last._replace(high=piece.high, high_closed=piece.high_closed)
-                continue
-        joined.append(piece)
-    return joined
-
-
-def complement(parts: list[Piece]) -> list[Piece]:
-    """Every real that is in none of the intervals (disjoint, rising)."""
-    gaps: list[Piece] = []
-    low, closed = _MINUS_INFINITY, False
-    for piece in parts:
-        gaps.append(Piece(low, closed, piece.low, not piece.low_closed and not _infinite(piece.low)))
-        low, closed = piece.high, not piece.high_closed
-    gaps.append(Piece(low, closed and not _infinite(low), INFINITY, False))
-    return union(gaps)
-
-
-def intersect(left: list[Piece], right: list[Piece]) -> list[Piece]:
-    """What two sets have in common."""
-    common = []
-    for one in left:
-        for two in right:
-            low = one if _compare_low(one, two) >= 0 else two
-            ends = order(one.high, two.high)
-            high = one if ends < 0 or (ends == 0 and not one.high_closed) else two
-            common.append(Piece(low.low, low.low_closed, high.high, high.high_closed))
-    return union(common)
-
-
-def same(left: list[Piece], right: list[Piece]) -> bool:
-    """Whether two sets of reals, each from `pieces`, are equal."""
-    return len(left) == len(right) and all(
-        one.low_closed == two.low_closed
-        and one.high_closed == two.high_closed
-        and _same_end(one.low, two.low)
-        and _same_end(one.high, two.high)
-        for one, two in zip(left, right, strict=True)
-    )
-
-
-def _same_end(one: Node, two: Node) -> bool:
-    return in_one_unit(_measured(one), _measured(two)) is not None and order(one, two) == 0

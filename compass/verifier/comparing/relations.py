@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from compass.verifier.comparing import real_sets
 from compass.verifier.comparing.exact import same_zeros
+from compass.verifier.comparing.intervals import same
 from compass.verifier.comparing.numeric import same_equation
 from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
+from compass.verifier.comparing.real_sets import pieces
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.contents import contains, symbols
 from compass.verifier.tree import (
@@ -23,6 +24,8 @@ from compass.verifier.verdict import Finding
 
 MAX_VARIABLES = 2
 """Variables of an inequality that may describe a set of numbers: `f(x) < 1` has two."""
+_NAMING = ("relation", "conditions")
+"""Kinds of answers that name the variable which they describe."""
 _FALLING = {">": "<", ">=": "<="}
 
 
@@ -32,10 +35,18 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         return YES
     if gold.kind == answer.kind == "relation":
         return compare_relations(gold.node, answer.node, compare)
-    first, second = real_sets.pieces(gold.node), real_sets.pieces(answer.node)
+    if gold.kind in _NAMING and answer.kind in _NAMING and symbols(gold.node) != symbols(answer.node):
+        return no("conditions on other variables")
+    first, second = pieces(gold.node), pieces(answer.node)
     if first is not None and second is not None:
-        return YES if real_sets.same(first, second) else no("other sets of numbers")
+        return YES if same(first, second) else no("other sets of numbers")
     match gold.node, answer.node:
+        case Sequence("", word, items), Sequence("", other, others) if gold.kind == answer.kind == "conditions":
+            if "or" in (word, other) and word != other:
+                return no("conditions that are joined otherwise")
+            return (
+                any_order(items, others, compare) if len(items) == len(others) else no("another number of conditions")
+            )
         case SetOperation(operator), SetOperation(other) if operator == other:
             return _same_operation(gold.node, answer.node, compare)
     return no(f"{gold.kind} against {answer.kind}")
@@ -65,9 +76,9 @@ def compare_relations(gold: Relation, answer: Relation, compare: Compare) -> Fin
     if set(gold.operators) == set(answer.operators) == {"="}:
         return compare_equations(gold, answer, compare)
     if symbols(gold) == symbols(answer) and len(symbols(gold)) <= MAX_VARIABLES:
-        first, second = real_sets.pieces(gold), real_sets.pieces(answer)
+        first, second = pieces(gold), pieces(answer)
         if first is not None and second is not None:
-            return YES if real_sets.same(first, second) else no("other sets of numbers")
+            return YES if same(first, second) else no("other sets of numbers")
     one, two = _rising(gold), _rising(answer)
     if one.operators == two.operators:
         finding = in_order(one.sides, two.sides, compare)

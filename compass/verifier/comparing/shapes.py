@@ -35,8 +35,8 @@ _NAMED_OBJECTS = ("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow("
 class Shape(NamedTuple):
     """A typed answer.
 
-    `kind` is one of `scalar`, `list` (bare, unordered unless `names`), `set`, `tuple`, `matrix`, `relation`, `setop`,
-    `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an
+    `kind` is one of `scalar`, `list` (bare, unordered unless `names`), `set`, `tuple`, `matrix`, `relation`, `conditions` (a
+    list with inequalities), `setop`, `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an
     item without one.
     """
 
@@ -105,6 +105,8 @@ def bound_name(node: Node) -> str | None:
 def unnamed(node: Node) -> tuple[Node | None, Node]:
     """The name on the left of `=` or `∈`, if there is one, and what it names."""
     match node:
+        case Relation(("in",), (_, value)) if not isinstance(value, (Sequence, SetOperation, NamedSet, Relation)):
+            return None, node
         case Relation((("=" | "in"),), (name, value)) if is_name(name):
             match name, value:
                 case Sequence(_, _, names), Sequence(_, _, values) if len(names) != len(values):
@@ -119,7 +121,7 @@ def spread(node: Node) -> list[Node]:
     """A node with `±` in it as its two values; any other as itself."""
     if not contains(node, PlusMinus) or not _has_sign(node):
         return [node]
-    return [_chosen(node, plus=True), _chosen(node, plus=False)]
+    return [chosen(node, plus=True), chosen(node, plus=False)]
 
 
 def _has_sign(node: Node) -> bool:
@@ -131,12 +133,13 @@ def _has_sign(node: Node) -> bool:
     return any(map(_has_sign, node.children()))
 
 
-def _chosen(node: Node, *, plus: bool) -> Node:
+def chosen(node: Node, *, plus: bool) -> Node:
+    """A node with the upper sign of each `±` in it, or with the lower."""
     match node:
         case PlusMinus(left, right, sign):
-            left, right = _chosen(left, plus=plus), _chosen(right, plus=plus)
+            left, right = chosen(left, plus=plus), chosen(right, plus=plus)
             return Sum((left, right if plus == (sign == "pm") else negate(right)))
-    return rebuilt(node, lambda part: _chosen(part, plus=plus))
+    return rebuilt(node, lambda part: chosen(part, plus=plus))
 
 
 def shape(node: Node) -> Shape:
@@ -164,7 +167,19 @@ def shape(node: Node) -> Shape:
     return Shape("relation" if isinstance(node, Relation) else "scalar", node)
 
 
+def is_conditions(node: Node) -> bool:
+    """Whether a bare list holds an inequality, a membership or another list that does."""
+    match node:
+        case Relation(operators):
+            return set(operators) != {"="}
+        case Sequence("", _, items):
+            return any(map(is_conditions, items))
+    return False
+
+
 def _sequence(node: Sequence) -> Shape:
+    if node.opening == "" and is_conditions(node):
+        return Shape("conditions", node)
     items: list[Node] = []
     names: list[str] = []
     for item in node.items:

@@ -59,6 +59,10 @@ def compare(gold: Node, answer: Node) -> Finding:
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
             return compare_relations(gold, answer, compare)
+        if (_in_interval(gold) and shape(answer).kind == "list") or (
+            _in_interval(answer) and shape(gold).kind == "list"
+        ):
+            return no("an interval against single values")
         lean(Leniency.NAME)
         gold, answer = gold_value, answer_value
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
@@ -66,6 +70,14 @@ def compare(gold: Node, answer: Node) -> Finding:
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
         answer = _evaluated(answer)
     return _compare_shapes(shape(matrix_of(gold) or gold), shape(matrix_of(answer) or answer))
+
+
+def _in_interval(node: Node) -> bool:
+    """`x \\in (1,2)`, where the brackets are no pair of numbers."""
+    match node:
+        case Relation(("in",), (_, Sequence("(" | "[", _, (_, _)))):
+            return True
+    return False
 
 
 def _evaluated(chain: Relation) -> Node:

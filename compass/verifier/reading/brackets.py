@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.lists import bare_list, built_set, set_builder, split_rows
 from compass.verifier.reading.parser import BAR, Parser
 from compass.verifier.tree import ABSENT, Call, Cases, Matrix, Node, Sequence, Unreadable
 
@@ -32,7 +33,6 @@ BRACKETS: dict[Token, tuple[str, frozenset[Token]]] = {
 _CLOSING = {("op", ")"): ")", ("op", "]"): "]", ("op", "\\}"): "}", ("op", "}"): "}", ("cmd", "rangle"): ">", ("cmd", "rbrack"): "]",
             ("cmd", "rgroup"): ")", ("cmd", "rparen"): ")", ("cmd", "rbrace"): "}"}  # fmt: skip
 _ONE_VALUE = frozenset(["|", "floor", "ceil"])
-_CONDITION = (BAR, ("op", ":"), ("cmd", "mid"), ("cmd", "colon"))
 
 
 def bracket(parser: Parser, token: Token) -> Node:
@@ -43,7 +43,7 @@ def bracket(parser: Parser, token: Token) -> Node:
     parser.grouping = False
     if opening == "{" and parser.token == ("cmd", "begin"):
         return _brace_of_rows(parser, closers)
-    builder = opening in ("{", "{}") and _builder_head(parser)
+    head = set_builder(parser) if opening in ("{", "{}") else None
     items, separators = parser.items(closers)
     parser.bars, parser.commas = bars, commas
     closing = parser.take()
@@ -51,40 +51,16 @@ def bracket(parser: Parser, token: Token) -> Node:
         return Call("abs" if opening == "|" else opening, (_only(items),))
     if opening == "{}" and len(items) < 2:
         return items[0] if items else ABSENT
-    if builder:
-        return items[0] if len(items) == 1 else Cases(tuple((item,) for item in items))
+    if head is not None:
+        return built_set(head, items, separators)
     opening, close = opening[0], _CLOSING[closing]
     if len(items) == 1 and opening + close in ("()", "[]"):
         return items[0]
     if not items and opening != "{":
         raise Unreadable("empty brackets")
+    if opening == "(" and separators and set(separators) <= {"and", "or"}:
+        return bare_list(items, separators)
     return Sequence(opening, close, tuple(items if opening == "{" else split_rows(items, separators)))
-
-
-def split_rows(items: list[Node], separators: list[str]) -> list[Node]:
-    """Items joined by both `;` and `,` are rows: `1,2;3,4` lists two pairs."""
-    if ";" not in separators or "," not in separators:
-        return items
-    rows: list[list[Node]] = [[items[0]]]
-    for item, sign in zip(items[1:], separators, strict=True):
-        if sign == ";":
-            rows.append([item])
-        else:
-            rows[-1].append(item)
-    return [Sequence("(", ")", tuple(row)) if len(row) > 1 else row[0] for row in rows]
-
-
-def _builder_head(parser: Parser) -> bool:
-    """Read `x |` or `x \\in \\mathbb{R} :` at the start of a set-builder; what follows is the condition."""
-    if parser.token[0] != "sym":
-        return False
-    if parser.peek() in _CONDITION:
-        parser.at += 2
-        return True
-    if parser.peek() == ("cmd", "in") and parser.peek(2) == ("cmd", "mathbb") and parser.peek(6) in _CONDITION:
-        parser.at += 7
-        return True
-    return False
 
 
 def _brace_of_rows(parser: Parser, closers: frozenset[Token]) -> Node:

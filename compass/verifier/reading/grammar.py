@@ -7,13 +7,16 @@ from functools import lru_cache
 from compass.verifier.contents import depth
 from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading import operators
-from compass.verifier.reading.brackets import BRACKETS, bracket, split_rows
+from compass.verifier.reading.brackets import BRACKETS, bracket
 from compass.verifier.reading.latex_commands import command
 from compass.verifier.reading.lexer import Token, tokenize
+from compass.verifier.reading.lists import bare_list
 from compass.verifier.reading.names import subscripted, symbol
+from compass.verifier.reading.notation import restated
 from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.parser import (
     END,
+    LIST,
     POSTFIX,
     POWER,
     PRODUCT,
@@ -25,7 +28,7 @@ from compass.verifier.reading.parser import (
     Parser,
 )
 from compass.verifier.reading.quantities import CURRENCIES, beside, continued, currency_after
-from compass.verifier.tree import Node, OverBudget, Sequence, Symbol, Unreadable, Words
+from compass.verifier.tree import Node, OverBudget, Symbol, Unreadable, Words
 
 MAX_TREE_DEPTH = 80
 _HEDGES = frozenset(["about", "approximately", "approx", "roughly", "exactly", "nearly", "almost"])
@@ -67,6 +70,7 @@ GRAMMAR = Grammar(
         **{("cmd", name): (PRODUCT, operators.multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
         **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, operators.divide)),
         **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
+        ("cmd", "pmod"): (LIST + 5, operators.residue),
         ("cmd", "choose"): (PRODUCT, operators.choose),
         ("op", "^"): (POWER, operators.power),
         ("op", "!"): (POSTFIX, operators.factorial),
@@ -99,7 +103,7 @@ def remembered(text: str) -> tuple[Node | Unreadable, int]:
 
 def _parsed(text: str) -> Node | Unreadable:
     try:
-        tokens = tokenize(text)
+        tokens = tokenize(restated(text))
         node = _answer(Parser(tokens, GRAMMAR))
         # a token adds at most two levels, as a division does
         if len(tokens) > MAX_TREE_DEPTH // 2 and depth(node) > MAX_TREE_DEPTH:
@@ -120,4 +124,4 @@ def _answer(parser: Parser) -> Node:
         return items[0]
     if "&" in separators:
         raise Unreadable("an alignment mark outside a matrix")
-    return Sequence("", "", tuple(split_rows(items, separators)))
+    return bare_list(operators.with_one_modulus(items), separators)

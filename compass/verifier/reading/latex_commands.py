@@ -22,6 +22,13 @@ ACCENTS = (
     "bar overline vec hat tilde widehat widetilde dot ddot overrightarrow overarc arc angle triangle square".split()
 )
 PLAIN_SYMBOLS = "odot oplus otimes dagger ast star prime bullet ell hbar partial nabla ldots dots cdots vdots".split()
+_PARTS = {
+    **dict.fromkeys(("+", ">0", "gt0", "++"), "+"),
+    **dict.fromkeys(("0", "ge0", "geq0", ">=0", "geqslant0", "0+", "+0"), "0+"),
+    **dict.fromkeys(("-", "<0", "lt0"), "-"),
+    **dict.fromkeys(("*", "ast", "star", "ne0", "neq0", "times"), "*"),
+}
+"""Marks after the letter of a set of numbers, and the part of it that they name."""
 _VARIANTS = {
     "varepsilon": "epsilon",
     "varphi": "phi",
@@ -77,8 +84,28 @@ def _empty_set(parser: Parser, name: str) -> Node:
 def _named_set(parser: Parser, name: str) -> Node:
     match parser.argument():
         case Symbol(letter) | Constant(letter) | Words(letter):
-            return NamedSet(letter)
+            return NamedSet(letter + _part(parser, letter))
     raise Unreadable("a letter is expected after \\mathbb")
+
+
+def _part(parser: Parser, letter: str) -> str:
+    """Which of the numbers of a set are meant, by a mark after its letter: `+` the positive ones, `0+` and zero, `-` the negative ones,
+    `*` all but zero; empty where nothing says so."""
+    if parser.token not in (("op", "^"), ("op", "_")):
+        return ""
+    signs = [value for _, value in (parser.peek(ahead) for ahead in range(1, 4))]
+    width = 1
+    if signs[0] == "{":
+        closing = [value for _, value in parser.tokens[parser.at + 1 : parser.at + 6]]
+        if "}" not in closing:
+            return ""
+        width = closing.index("}") + 1
+        signs = closing[1 : width - 1]
+    text = "".join(signs if width > 1 else signs[:1])
+    part = _PARTS.get(text, "")
+    if part:
+        parser.at += width + 1
+    return "+" if letter == "N" and part == "*" else part
 
 
 def _plain_symbol(parser: Parser, name: str) -> Node:

@@ -105,6 +105,7 @@ def _unwrap(text: str) -> str:
             and text.endswith("}")
             and "," not in text
             and ";" not in text
+            and "|" not in text
             and closing_brace(text, 0) == len(text)
         ):
             return text[1:-1].strip()

@@ -12,6 +12,7 @@ from compass.verifier.tree import (
     Call,
     Degrees,
     Inverse,
+    NamedSet,
     Node,
     Percent,
     PlusMinus,
@@ -61,7 +62,22 @@ def add(parser: Parser, left: Node, token: Token) -> Node:
 
 def subtract(parser: Parser, left: Node, token: Token) -> Node:
     """`a - b`."""
-    return _sum(left, negate(parser.expression(SUM)))
+    right = parser.expression(SUM)
+    if _is_set(left) and _is_set(right) and not (_is_braced(left) and _is_braced(right)):
+        return SetOperation("minus", left, right)
+    return _sum(left, negate(right))
+
+
+def _is_set(node: Node) -> bool:
+    """Whether a node at this place can only be a set: `\\mathbb{R}`, braces, or the condition of a set-builder."""
+    return isinstance(node, (NamedSet, SetOperation, Relation)) or (
+        isinstance(node, Sequence) and node.opening in ("{", "")
+    )
+
+
+def _is_braced(node: Node) -> bool:
+    """Whether a node stands in braces that may only group: `\\{1+2\\}-\\{3\\}`."""
+    return isinstance(node, Sequence) and len(node.items) == 1
 
 
 def plus_minus(parser: Parser, left: Node, token: Token) -> Node:
@@ -77,6 +93,44 @@ def multiply(parser: Parser, left: Node, token: Token) -> Node:
 def divide(parser: Parser, left: Node, token: Token) -> Node:
     """`a / b`."""
     return times(left, Inverse(parser.expression(PRODUCT)))
+
+
+def residue(parser: Parser, left: Node, token: Token) -> Node:
+    """`a (mod m)`, after a value or a congruence: the whole numbers that leave the remainder of `a`."""
+    return residue_class(left, parser.argument())
+
+
+def residue_class(left: Node, modulus: Node) -> Node:
+    """A value, or the last side of a congruence, as its class of whole numbers."""
+    match left:
+        case Relation(("==" | "=",), (name, value)):
+            return Relation(("=",), (name, Call("residue", (value, modulus))))
+        case Relation():
+            raise Unreadable("a congruence of more than two sides")
+    return Call("residue", (left, modulus))
+
+
+def with_one_modulus(items: list[Node]) -> list[Node]:
+    """`n \\equiv 1, 3 (mod 4)`: the modulus after the last item holds for all."""
+    match items[-1]:
+        case Relation(("=",), (_, Call("residue", (_, modulus)))) | Call("residue", (_, modulus)):
+            pass
+        case _:
+            return items
+    first = items[0].sides[0] if isinstance(items[0], Relation) else None
+    shared = [residue_class(item, modulus) if _lacks_modulus(item) else item for item in items]
+    if first is None:
+        return shared
+    return [item if isinstance(item, Relation) else Relation(("=",), (first, item)) for item in shared]
+
+
+def _lacks_modulus(node: Node) -> bool:
+    match node:
+        case Relation(operators, (_, value)):
+            return operators == ("==",) or (operators == ("=",) and not isinstance(value, Call))
+        case Call("residue"):
+            return False
+    return not isinstance(node, (Relation, Sequence))
 
 
 def remainder(parser: Parser, left: Node, token: Token) -> Node:
@@ -113,6 +167,9 @@ def relation(parser: Parser, left: Node, token: Token) -> Node:
         sides.append(parser.expression(RELATION))
         token = parser.token
         if token not in RELATION_TOKENS:
+            match sides[-1]:
+                case Call("mod", (value, modulus)) if operators == ["=="]:
+                    return residue_class(Relation(("==",), (left, value)), modulus)
             return Relation(tuple(operators), tuple(sides))
         parser.at += 1
         operators.append(RELATIONS[token[1]])

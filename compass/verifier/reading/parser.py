@@ -24,9 +24,13 @@ BAR: Token = ("op", "|")
 
 SEPARATORS = frozenset([("op", ","), ("op", ";"), ("cmd", "and"), ("cmd", "or"), ("cmd", "land"), ("cmd", "lor"), ("op", "\\\\"),
                         ("cmd", "wedge"), ("cmd", "vee"), ("op", "and"), ("op", "&")])  # fmt: skip
+JOINERS = {"land": "and", "wedge": "and", "lor": "or", "vee": "or"}
+"""Signs that join as the words do."""
 _CLOSERS = frozenset([("op", sign) for sign in ")]}|"] + [("op", "\\}"), ("op", "\\|"), ("cmd", "end")] + [
     ("cmd", name) for name in ("rvert", "rVert", "rfloor", "rceil", "rangle", "rbrace", "rbrack", "rgroup", "lrcorner", "urcorner", "rparen")])  # fmt: skip
-_STOPS = SEPARATORS | _CLOSERS | {END}
+SUCH_THAT: Token = ("op", "such that")
+"""Put in the place of the sign between the head of a set-builder and its condition."""
+_STOPS = SEPARATORS | _CLOSERS | {END, SUCH_THAT}
 
 Prefix = Callable[["Parser", Token], Node]
 Infix = Callable[["Parser", Node, Token], Node]
@@ -134,8 +138,11 @@ class Parser:
         while (token := self.tokens[self.at]) not in closers:
             if token in SEPARATORS:
                 self.at += 1
+                sign = JOINERS.get(token[1], token[1])
                 if len(separators) < len(items):
-                    separators.append(token[1])
+                    separators.append(sign)
+                elif separators and sign in ("and", "or"):
+                    separators[-1] = f", {sign}" if separators[-1] == "," else sign  # the comma before a last "or"
             elif token is END:
                 raise Unreadable("a bracket is not closed")
             elif len(items) > len(separators):

@@ -129,7 +129,7 @@ SETS = [
         "structure",
         "an interval whose ends measure different things",
     ),
-    (r"(2,1)\cup(3,4)", "3<x<4", "equal", "structure", "the same parts"),
+    (r"(2,1)\cup(3,4)", "3<x<4", "unrecognised", "structure", "an interval whose ends are in reverse"),
     (r"[1,2]\cup[2,3]", r"[1,3]\cup[2,3]", "equal", "structure", "the same parts"),
     (r"[1,5]\cup[2,3]", r"1\le x\le5", "equal", "structure", "the same parts"),
 ]

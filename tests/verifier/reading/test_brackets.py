@@ -72,10 +72,10 @@ BUILDERS = [
     (r"\{x\mid x>3\}", "rel([>], [x, 3])"),
     (r"\{x\colon x>3\}", "rel([>], [x, 3])"),
     (r"\{x\in\mathbb{R}|x>3\}", "rel([>], [x, 3])"),
-    (r"\{x\in\mathbb{R}:x>3,x<5\}", "cases([[rel([>], [x, 3])], [rel([<], [x, 5])]])"),
-    (r"\{x\in A|x>3\}", r"Unreadable: unexpected '\\}'"),
-    (r"\{2x|x>3\}", r"Unreadable: unexpected '\\}'"),
-    ("{x|x>3}", "Unreadable: a bracket is not closed"),
+    (r"\{x\in\mathbb{R}:x>3,x<5\}", "seq(, and, [rel([>], [x, 3]), rel([<], [x, 5])])"),
+    (r"\{x\in A|x>3\}", "seq(, and, [rel([>], [x, 3]), rel([in], [x, A])])"),
+    (r"\{2x|x>3\}", "seq(, , [mul([2, x]), rel([>], [x, 3])])"),
+    ("{x|x>3}", "rel([>], [x, 3])"),
     (r"\{x,y\}", "seq({, }, [x, y])"),
 ]
 
@@ -100,12 +100,12 @@ def test_a_brace_before_rows_is_a_definition_by_cases(read: Callable[[str], str]
 LISTS = [
     ("1,2", "seq(, , [1, 2])"),
     ("1;2", "seq(, , [1, 2])"),
-    ("1 and 2", "seq(, , [1, 2])"),
-    ("1 or 2", "seq(, , [1, 2])"),
+    ("1 and 2", "seq(, and, [1, 2])"),
+    ("1 or 2", "seq(, or, [1, 2])"),
     ("1,2;3,4", "seq(, , [seq((, ), [1, 2]), seq((, ), [3, 4])])"),
     ("1;2,3", "seq(, , [1, seq((, ), [2, 3])])"),
     ("1,2,", "seq(, , [1, 2])"),
-    (r"a\wedge b", "seq(, , [a, b])"),
+    (r"a\wedge b", "seq(, and, [a, b])"),
     (r"1\\2", "seq(, , [1, 2])"),
     (",1", "1"),
 ]

@@ -27,7 +27,7 @@ UNITS = [
     (r"\$5", "unit(5, dollar)"),
     (r"5\euro", "unit(5, euro)"),
     ("5 cookies", "unit(5, cookie)"),
-    ("5 and 6 cm", "seq(, , [5, unit(6, cm)])"),
+    ("5 and 6 cm", "seq(, and, [5, unit(6, cm)])"),
     (r"(1,2)\text{ cm}", "seq((, ), [unit(1, cm), unit(2, cm)])"),
     (r"\{1,2\}\text{ cm}", "seq({, }, [unit(1, cm), unit(2, cm)])"),
     (r"x\le 3\text{ cm}", "rel([<=], [x, unit(3, cm)])"),
@@ -55,7 +55,7 @@ TWO_UNITS = [
     ("5 ft 8 kg", "Unreadable: a number straight after a value"),
     ("5 in 8 ft", "Unreadable: a number straight after a value"),
     ("5 cm 3", "Unreadable: a number straight after a value"),
-    ("2 hours and x", "seq(, , [unit(2, h), x])"),
+    ("2 hours and x", "seq(, and, [unit(2, h), x])"),
     ("5 ft 8 ft", "Unreadable: a number straight after a value"),
     ("1 hour 2 minutes 3 seconds", "unit(add([mul([60, add([mul([60, 1]), 2])]), 3]), s)"),
 ]

@@ -1,0 +1,130 @@
+"""Notations rewritten as LaTeX that the grammar reads: `]1,2[`, `10C3`, "where k is an integer", `(mod 3)`."""
+
+from __future__ import annotations
+
+import re
+
+_SYMBOL = r"(?:[A-Za-z]|\\[a-zA-Z]+)(?:_(?:\w|\{\w+\}))?"
+_SYMBOLS = rf"{_SYMBOL}(?:\s*(?:,|\s|and)\s*{_SYMBOL})*"
+_QUANTIFIER = r"(?:(?:all|any|some|every|each|an|a|arbitrary|the|given)\s+)*"
+_KIND = (
+    r"(?P<kind>(?:(?:arbitrary|real|complex|positive|negative|non-?negative|nonzero|whole|natural|rational)\s+)*"
+    r"(?:integers?|numbers?|reals?|constants?|parameters?|scalars?|real|complex)(?:\s+(?:values?|constants?|parameters?|numbers?)(?:\s+of)?)?)"
+)
+_JOINER = r"[,;(]?\s*(?:and\s+)?(?:where|with|for|when|here)\s*"
+_WORDED = [
+    re.compile(rf"{_JOINER}\s{_QUANTIFIER}{_KIND}\s*(?P<names>{_SYMBOLS})\s*\)?$"),
+    re.compile(
+        rf"(?:{_JOINER}|[,;(]\s*){_QUANTIFIER}(?P<names>{_SYMBOLS})\s*(?:is|are|being)?\s+{_QUANTIFIER}{_KIND}\s*\)?$"
+    ),
+    re.compile(rf"{_JOINER}\s(?:all|any|some|every|each)\s+(?P<names>{_SYMBOLS})\s*\)?$"),
+]
+_MEMBER = re.compile(
+    rf"[,;]?\s*(?:{_JOINER})?\s*{_QUANTIFIER}\s*(?:\\forall\s?|\()\s*(?P<member>{_SYMBOLS}\\in\s?\\mathbb\{{[A-Z]\}}[^,()]*)\)?$"
+)
+_WORDED_MEMBER = re.compile(rf"{_JOINER}{_QUANTIFIER}(?P<member>{_SYMBOLS}\\in\s?\\mathbb\{{[A-Z]\}}[^,()]*)$")
+_SHARED = re.compile(
+    rf"(?<=[,(])(?P<first>{_SYMBOL}),(?P<rest>{_SYMBOL}(?:,{_SYMBOL})*)\\in\s?(?P<set>\\mathbb\{{[ZNQ]\}}(?:[\^_](?:\w|[+*]|\{{[^{{}}]*\}}))?)$"
+)
+_PLAIN_SET = re.compile(r"\\in\s?(?:\\(?:mathbf|mathrm|text|Bbb|mathcal)\s?\{?([ZNRQ])\}?|\\?([ZNRQ]))(?![a-zA-Z(])")
+_COUNTED = re.compile(
+    rf"[,;(]\s*(?P<name>{_SYMBOL})=(?P<first>[01]),(?:\\pm|1|2)[\d,;\s\\pm]*(?:\\[lc]?dots|\.\.\.)[\s.]*\)?$"
+)
+_TEXT = re.compile(r"\\(?:text|textrm|textnormal|mathrm|mbox)\s*\{([^{}]*)\}")
+_TRIGGER = re.compile(r"where|for|with|integer|constant|\bn?either|\\in|\\forall|dots|\.\.\.|real|arbitrary")
+
+_REVERSED = re.compile(
+    r"(?P<before>^|\\in|\\cup|\\cap|\\setminus|=|or|and|,|\})\](?P<inside>[^\[\]]+)(?P<close>[\[\]])"
+)
+_OPEN_RIGHT = re.compile(r"\[(?P<inside>[^\[\]]+)\[")
+_TWO_ENDS = re.compile(r"[^,;][,;].*[^,;]", re.DOTALL)
+_TAIL = 240
+"""Characters at the end of an answer in which a clause may stand."""
+_AFTERTHOUGHT = re.compile(rf"(?<=[}}+*\d]) (?:is|are|being) {_QUANTIFIER}{_KIND}$")
+_LETTERED = re.compile(
+    r"(?:\{\}|(?<![\w})\]']))[_^]\{?(?P<top>\d+|[a-z])\}?\s?(?:\\mathrm\{)?(?P<kind>[CP])\}?_\{?(?P<bottom>\d+|[a-z])\}?"
+    r"|(?<![\w}\\])(?P<top2>\d{1,4})\s?(?P<kind2>[CP])\s?(?P<bottom2>\d{1,4})(?![\w.])"
+)
+_MODULO = re.compile(
+    r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
+)
+
+
+def restated(text: str) -> str:
+    """Normalised text with the notations of this module rewritten; any other text as it is."""
+    if "]" in text or "[" in text:
+        text = _intervals(text)
+    if "C" in text or "P" in text:
+        text = _LETTERED.sub(_selection, text)
+    if "mod" in text:
+        text = _MODULO.sub(lambda match: rf"\pmod{{{match['m']}}}", text)
+    return _with_clause(text) if _TRIGGER.search(text) else text
+
+
+def _intervals(text: str) -> str:
+    """`]a,b[` is `(a,b)`."""
+
+    def turned(found: re.Match[str]) -> str:
+        if not _has_two_ends(found["inside"]):
+            return found[0]
+        return f"{found['before']}({found['inside']}{')' if found['close'] == '[' else ']'}"
+
+    text = _REVERSED.sub(turned, text)
+    return _OPEN_RIGHT.sub(lambda found: f"[{found[1]})" if _has_two_ends(found[1]) else found[0], text)
+
+
+def _has_two_ends(inside: str) -> bool:
+    return _TWO_ENDS.search(inside) is not None and inside.count("(") == inside.count(")")
+
+
+def _selection(found: re.Match[str]) -> str:
+    top, bottom = found["top"] or found["top2"], found["bottom"] or found["bottom2"]
+    if (found["kind"] or found["kind2"]) == "C":
+        return rf"\binom{{{top}}}{{{bottom}}}"
+    return rf"\frac{{({top})!}}{{({top}-{bottom})!}}"
+
+
+def _with_clause(text: str) -> str:
+    """A clause at the end that says what a letter stands for, as a membership: `, k \\in \\mathbb{Z}`."""
+    text = _PLAIN_SET.sub(lambda found: rf"\in\mathbb{{{found[1] or found[2]}}}", text)
+    plain = " ".join(_TEXT.sub(r" \1 ", text).split())
+    plain = _AFTERTHOUGHT.sub("", plain)
+    for _ in range(3):
+        shorter = _one_clause(plain)
+        if shorter == plain:
+            break
+        plain = text = shorter
+    return _SHARED.sub(
+        lambda found: ",".join(rf"{name}\in{found['set']}" for name in [found["first"], *found["rest"].split(",")]),
+        text,
+    )
+
+
+def _one_clause(text: str) -> str:
+    for pattern in (_MEMBER, _WORDED_MEMBER):
+        match = pattern.search(text, max(0, len(text) - _TAIL))
+        if match is not None and match.start():
+            return f"{text[: match.start()]},{match['member']}"
+    match = _COUNTED.search(text, max(0, len(text) - _TAIL))
+    if match is not None and match.start():
+        domain = "Z" if r"\pm" in text[match.start() :] else "N_0" if match["first"] == "0" else "N^+"
+        domain = domain[0] if len(domain) == 1 else domain
+        return rf"{text[: match.start()]},{match['name']}\in\mathbb{{{domain[0]}}}{domain[1:]}"
+    for pattern in _WORDED:
+        match = pattern.search(text, max(0, len(text) - _TAIL))
+        if match is not None and match.start():
+            kind = match.groupdict().get("kind") or "real"
+            names = re.split(r"\s*(?:,|\s|and)\s*", match["names"])
+            return text[: match.start()] + "".join(rf",{name}\in{_domain(kind)}" for name in names)
+    return text
+
+
+def _domain(kind: str) -> str:
+    """The set that words name: "positive integers"."""
+    if "integer" in kind or "whole" in kind or "natural" in kind:
+        if "negative" in kind and "non" in kind:
+            return r"\mathbb{N}_0"
+        if "positive" in kind:
+            return r"\mathbb{N}^+"
+        return r"\mathbb{N}" if "natural" in kind else r"\mathbb{Z}"
+    return r"\mathbb{C}" if "complex" in kind else r"\mathbb{R}"
