@@ -24,6 +24,7 @@ from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import check_fillable, predict_mixed_share
 from compass.rl.reward_table import write_rewards
+from compass.rl.start_checks import check_start
 from compass.settings import RlStage, Settings, SettingsError
 from stages._stage import Summary, main
 
@@ -37,6 +38,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
 
     Raises:
         SettingsError: `rl.stages` has no such stage.
+        StartError: its settings do not fit the training set, the model or this machine.
     """
     from transformers import AutoTokenizer
 
@@ -50,6 +52,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     work = root / "work" / stage
     training_set = work / "train.parquet"
     counts = write_training_set(stage, problems, ours, AutoTokenizer.from_pretrained(start), training_set)
+    check_start(stage, ours, model=start, train=training_set)
     share = _mixed_share(stage, problems, ours)
 
     paths = StagePaths(

@@ -1,8 +1,9 @@
 """From an RL stage's settings to one complete verl configuration.
 
 `verl_config` composes verl's own defaults with the overrides below, so that what is written to disk, printed by
-`compass rl --dry-run` and logged is everything that runs, not the differences. The overrides follow the recipe group by
-group (`compass/settings/recipe.py`).
+`compass rl show` and logged is everything that runs, not the differences. The overrides follow the recipe group by
+group (`compass/settings/recipe.py`). What the device decides has one owner per device: `compass.rl.cpu.configuration` and
+`compass.rl.gpu.configuration`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from compass.settings import RlStage
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+
+NO_DUAL_CLIP = 1e9
+"""A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,11 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
         seed: seed of data order, rollouts and updates.
 
     Raises:
-        omegaconf.errors.ConfigKeyError: an override names a key that the installed verl does not have.
+        UnknownKeyError: an override names a key that the installed verl does not have.
     """
     from hydra import compose, initialize_config_dir
-    from omegaconf import OmegaConf
+
+    from compass.rl.verl_keys import set_key
 
     verl = importlib.util.find_spec("verl")
     if verl is None or not verl.submodule_search_locations:
@@ -74,41 +80,28 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
     folder = Path(next(iter(verl.submodule_search_locations))) / "trainer" / "config"
     with initialize_config_dir(config_dir=str(folder), version_base=None):
         config = compose(config_name="ppo_trainer")
-    OmegaConf.set_struct(config, False)
     for key, value in overrides(stage, settings, paths, seed=seed).items():
-        OmegaConf.update(config, key, value, force_add=True)
+        set_key(config, key, value)
     return config
 
 
 def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, Any]:
     """What a stage sets of verl's configuration: values by verl's keys, dots between their parts."""
-    values = {
+    if settings.resources.gpus == 0:
+        from compass.rl.cpu.configuration import cpu_overrides as device_overrides
+    else:
+        from compass.rl.gpu.configuration import gpu_overrides as device_overrides
+    return {
         **_data(settings, paths, seed),
         **_rollout(settings, seed),
         **_reward(settings),
         **_advantage(settings),
         **_loss(settings),
-        **_optimizer(settings),
+        **_optimizer(settings, seed),
         **_checkpoint(settings, paths),
-        **_resources(settings),
         **_stage(stage, settings, paths),
+        **device_overrides(settings, paths.model),
     }
-    if settings.resources.gpus == 0:
-        from compass.rl.cpu.configuration import cpu_overrides
-
-        values |= cpu_overrides(settings.resources.dtype, paths.model)
-    return values
-
-
-def micro_batch(settings: RlStage) -> int:
-    """Responses in one pass: the largest number up to `micro_batch_size` that divides a rank's share of an update.
-
-    verl refuses any other, and the number has no effect on results.
-    """
-    resources = settings.resources
-    responses = settings.optimizer.mini_batch_size * settings.rollout.group_size
-    share = max(1, responses // (max(resources.gpus, 1) * resources.nodes))
-    return max(number for number in range(1, min(resources.micro_batch_size, share) + 1) if share % number == 0)
 
 
 def _data(settings: RlStage, paths: StagePaths, seed: int) -> dict[str, Any]:
@@ -180,15 +173,17 @@ def _loss(settings: RlStage) -> dict[str, Any]:
         f"{actor}.clip_ratio_high": ours.clip_high,
         f"{actor}.loss_agg_mode": ours.aggregation,
         f"{actor}.entropy_coeff": ours.entropy_coef,
-        f"{actor}.calculate_entropy": True,
+        f"{actor}.calculate_entropy": ours.entropy_coef > 0,  # its metric comes with the old log-probabilities
+        f"{actor}.clip_ratio_c": ours.dual_clip or NO_DUAL_CLIP,
         f"{actor}.use_kl_loss": ours.kl_coef > 0,
         f"{actor}.kl_loss_coef": ours.kl_coef,
     }
 
 
-def _optimizer(settings: RlStage) -> dict[str, Any]:
+def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
     ours, actor = settings.optimizer, "actor_rollout_ref.actor"
     return {
+        f"{actor}.strategy": "fsdp2",
         f"{actor}.optim.lr": ours.learning_rate,
         f"{actor}.optim.weight_decay": ours.weight_decay,
         f"{actor}.optim.lr_warmup_steps": ours.warmup_steps,
@@ -196,6 +191,10 @@ def _optimizer(settings: RlStage) -> dict[str, Any]:
         f"{actor}.grad_clip": ours.grad_clip,
         f"{actor}.ppo_mini_batch_size": ours.mini_batch_size,
         f"{actor}.ppo_epochs": ours.epochs,
+        # verl hands over responses in the order in which they ended, the short ones first: without a shuffle the
+        # mini-batches of an iteration would differ by length, in the same order in every pass.
+        f"{actor}.shuffle": True,
+        f"{actor}.data_loader_seed": seed,
     }
 
 
@@ -208,21 +207,6 @@ def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.default_local_dir": str(paths.checkpoints),
         "trainer.resume_mode": "auto",
-    }
-
-
-def _resources(settings: RlStage) -> dict[str, Any]:
-    ours, actor, rollout = settings.resources, "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
-    return {
-        "trainer.nnodes": ours.nodes,
-        "trainer.n_gpus_per_node": max(ours.gpus, 1),
-        f"{actor}.strategy": "fsdp2",
-        f"{actor}.fsdp_config.dtype": ours.dtype,
-        f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch(settings),
-        f"{rollout}.dtype": ours.dtype,
-        f"{rollout}.gpu_memory_utilization": ours.rollout_memory,
-        f"{rollout}.tensor_model_parallel_size": ours.tensor_parallel,
-        f"{rollout}.log_prob_micro_batch_size_per_gpu": micro_batch(settings),
     }
 
 

@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compass.rl.cluster import check_cluster
+
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
@@ -30,6 +32,7 @@ def main(path: str) -> None:
         ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
         ray.init(**OmegaConf.to_container(ray_init, resolve=True))
         try:
+            check_cluster(config, ray.cluster_resources())
             from verl.trainer.main_ppo import TaskRunnerV1
 
             TaskRunnerV1.__ray_actor_class__().run(config)

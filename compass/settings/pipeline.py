@@ -49,6 +49,12 @@ class Settings(Section):
                 f"`curriculum.mixes` needs the stages of `rl.stages` in their order ({', '.join(self.rl.stages)}), "
                 f"found {', '.join(self.curriculum.mixes) or 'none'}"
             )
+        for name, stage in self.rl.stages.items():
+            if stage.data.batch_size > self.curriculum.problems:
+                raise ValueError(
+                    f"`curriculum.problems` ({self.curriculum.problems}) must be at least `data.batch_size` of every RL stage; "
+                    f"{name} has {stage.data.batch_size}"
+                )
         if unknown := [name for name in self.evaluate.models if name not in self.models]:
             raise ValueError(f"`evaluate.models` has {unknown[0]!r}; allowed: {', '.join(self.models)}")
         return self

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from compass.settings.guards import Guards, Record
 from compass.settings.section import NotNegative, Positive, Section
@@ -61,11 +61,34 @@ class Reward(Section):
 class Advantage(Section):
     """How rewards become advantages."""
 
-    estimator: Literal["grpo", "reinforce_plus_plus", "remax", "rloo"] = "grpo"
+    estimator: Literal["grpo", "reinforce_plus_plus", "rloo"] = "grpo"
     """Advantage estimator."""
 
     normalise_by_std: bool = True
-    """Divide the advantage by the group's standard deviation."""
+    """Divide the advantage by the group's standard deviation; false is Dr. GRPO's choice. Acts on `grpo` alone."""
+
+    @field_validator("estimator", mode="before")
+    @classmethod
+    def _possible(cls, value: Any) -> Any:
+        if reason := CANNOT_ESTIMATE.get(value if isinstance(value, str) else ""):
+            raise ValueError(reason)
+        return value
+
+    @model_validator(mode="after")
+    def _acts(self) -> Advantage:
+        if not self.normalise_by_std and self.estimator != "grpo":
+            raise ValueError(
+                f"`normalise_by_std: false` acts on `estimator: grpo` alone, and `estimator` is {self.estimator}; "
+                "set `normalise_by_std: true`"
+            )
+        return self
+
+
+CANNOT_ESTIMATE = {
+    "remax": "verl's trainer samples no greedy response, which ReMax takes for its baseline; use rloo",
+    "gae": "PPO with a critic is not offered: the pipeline trains no value model; use grpo or reinforce_plus_plus",
+}
+"""Estimators that verl names and that would fail after the models are loaded, and what to use instead."""
 
 
 class Loss(Section):
@@ -77,6 +100,10 @@ class Loss(Section):
     clip_high: Annotated[float, Field(gt=0)] = 0.28
     """epsilon_high, raised (clip-higher); the report does not give its value, 0.28 is DAPO's."""
 
+    dual_clip: Annotated[float, Field(ge=0)] = 3.0
+    """A response worse than its group counts at most this many times its advantage, however much likelier it has become
+    (dual clip, verl's default; not in the report's formula). 0 turns it off; else more than 1."""
+
     aggregation: Literal["token-mean", "seq-mean-token-mean", "seq-mean-token-sum"] = "token-mean"
     """How token losses are averaged; the report's is token-mean."""
 
@@ -85,6 +112,12 @@ class Loss(Section):
 
     entropy_coef: Annotated[float, Field(ge=0)] = 0.0
     """Entropy bonus."""
+
+    @model_validator(mode="after")
+    def _bound(self) -> Loss:
+        if 0 < self.dual_clip <= 1:
+            raise ValueError(f"`dual_clip` ({self.dual_clip:g}) must be more than 1, or 0, which turns it off")
+        return self
 
 
 class Optimizer(Section):
@@ -132,10 +165,23 @@ class Resources(Section):
     """Nodes of the Ray cluster."""
 
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
-    """Compute type of trainer and rollouts."""
+    """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
 
     micro_batch_size: Positive = 64
-    """Responses in one forward and backward pass; memory against speed, no effect on results."""
+    """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results."""
+
+    micro_batch_tokens: Positive = 16_384
+    """On GPUs: tokens in one forward and backward pass, at least the longest prompt and response; memory against speed."""
+
+    attention: Literal["sdpa", "flash_attention_2"] = "sdpa"
+    """Attention of the trainer on GPUs: torch's own, or flash-attention, which you have to install and compile."""
+
+    sequence_parallel: Positive = 1
+    """GPUs that share one sequence in the trainer (Ulysses); needs flash-attention."""
+
+    offload: Literal["none", "idle", "always"] = "none"
+    """What waits in the nodes' memory instead of the GPUs': nothing; parameters and optimizer while responses are sampled
+    (`idle`); or these and the gradients at all times, layer by layer on the GPU when it is their turn (`always`, slow)."""
 
     rollout_memory: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Share of a GPU's memory for vLLM during rollouts."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from compass.settings.recipe import Recipe
+from compass.settings.rl_devices import check_device
 from compass.settings.section import Positive
 
 GROUPS = tuple(Recipe.model_fields)
@@ -39,6 +40,7 @@ class RlStage(Recipe):
             raise ValueError(
                 "`checkpoint.carry_optimizer` needs an RL stage in `init_from`; the base has no optimizer state"
             )
+        check_device(self)
         return self
 
 

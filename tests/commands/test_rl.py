@@ -1,4 +1,4 @@
-"""`compass rl STAGE --dry-run` prints what a stage would run with, and trains nothing."""
+"""`compass rl show` prints what a stage would run with, and trains nothing."""
 
 from __future__ import annotations
 
@@ -9,29 +9,43 @@ import yaml
 
 from compass.cli import main
 
-TINY = str(Path(__file__).resolve().parents[2] / "profiles" / "tiny.yaml")
-
-
-def test_without_a_dry_run_it_says_who_trains(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "rl-1", "--params", TINY]) == 1
-    assert capsys.readouterr().err == (
-        "compass rl: `dvc repro -s rl-1` trains it; `--dry-run` prints its configuration\n"
-    )
+ROOT = Path(__file__).resolve().parents[2]
+TINY = str(ROOT / "profiles" / "tiny.yaml")
 
 
 def test_an_unknown_stage_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "rl-9", "--dry-run", "--params", TINY]) == 1
+    assert main(["rl", "show", "--stage", "rl-9", "--params", TINY]) == 1
     assert capsys.readouterr().err == (f"compass rl: {TINY}: `rl.stages` has no 'rl-9'; there are rl-1, rl-2, rl-3\n")
 
 
-def test_a_missing_parameter_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "rl-1", "--dry-run", "--params", "none.yaml"]) == 1
-    assert capsys.readouterr().err.startswith("compass rl: none.yaml: no such file")
+@pytest.mark.parametrize(
+    ("where", "told"), [(["--params", "none.yaml"], "none.yaml"), (["--profile", "none"], "profiles/none.yaml")]
+)
+def test_a_missing_parameter_file_is_named(where: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rl", "show", "--stage", "rl-1", *where]) == 1
+    assert capsys.readouterr().err.startswith(f"compass rl: {told}: no such file")
+
+
+@pytest.mark.parametrize("words", [[], ["show"], ["rl-1", "--dry-run"]])
+def test_what_to_show_has_to_be_said(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["rl", *words])
+    assert end.value.code == 2
 
 
 def test_the_configuration_is_complete_and_names_the_stages_files(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "rl-2", "--dry-run", "--params", TINY]) == 0
-    configuration = yaml.safe_load(capsys.readouterr().out)
+    assert main(["rl", "show", "--stage", "rl-2", "--params", TINY]) == 0
+    text = capsys.readouterr().out
+    configuration = yaml.safe_load(text)
     assert {"actor_rollout_ref", "algorithm", "data", "trainer"} <= configuration.keys()
-    assert configuration["actor_rollout_ref"]["model"]["path"].endswith("models/rl-1")
-    assert str(configuration["data"]["train_files"]).find("work/rl-2/train.parquet") >= 0
+    assert configuration["actor_rollout_ref"]["model"]["path"] == "models/rl-1"
+    assert configuration["data"]["train_files"] == "work/rl-2/train.parquet"
+    assert "${" not in text
+
+
+def test_a_profile_is_shown_by_its_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["rl", "show", "--stage", "rl-2", "--profile", "paper"]) == 0
+    configuration = yaml.safe_load(capsys.readouterr().out)
+    assert configuration["trainer"]["n_gpus_per_node"] == 8
+    assert configuration["actor_rollout_ref"]["ref"]["log_prob_max_token_len_per_gpu"] == 16_384

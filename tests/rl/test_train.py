@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from compass.errors import UserError
+
 CONFIG = """
-trainer: {{device: {device}}}
+trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1}}
+transfer_queue: {{backend: {{SimpleStorage: {{num_data_storage_units: 1}}}}}}
 actor_rollout_ref: {{model: {{path: models/base}}}}
 ray_kwargs: {{ray_init: {{num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
 """
@@ -20,8 +23,14 @@ class Trainer:
     def __init__(self, library: Any, load: Any, folder: Path) -> None:
         self.calls: list[Any] = []
         self.fails = False
+        self.cluster = {"CPU": 6.0, "GPU": 1.0}
         self.folder = folder
-        library("ray", init=self.init, shutdown=lambda: self.calls.append("shutdown"))
+        library(
+            "ray",
+            init=self.init,
+            shutdown=lambda: self.calls.append("shutdown"),
+            cluster_resources=lambda: self.cluster,
+        )
         library("verl.trainer.constants_ppo", get_ppo_ray_runtime_env=lambda config: {"env_vars": {"VERL": "1"}})
         library("verl.trainer.main_ppo", TaskRunnerV1=SimpleNamespace(__ray_actor_class__=lambda: self))
         library("verl.trainer.ppo.utils", need_critic=lambda config: "c", need_reference_policy=lambda config: "r")
@@ -59,6 +68,14 @@ def test_it_checks_before_ray_starts_and_ends_ray_after_training(trainer: Traine
     environment = {"VERL": "1", "TRANSFER_QUEUE_ENABLE": "1"}
     assert options == {"num_cpus": 3, "runtime_env": {"working_dir": "here", "env_vars": environment}}
     assert rest == ["run", "shutdown"]
+
+
+def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(trainer: Trainer) -> None:
+    trainer.cluster = {"CPU": 5.0, "GPU": 1.0}
+    with pytest.raises(UserError, match="the Ray cluster has 5 CPUs and the stage needs 6: "):
+        trainer.main("cuda")
+    assert "run" not in trainer.calls
+    assert trainer.calls[-1] == "shutdown"
 
 
 def test_ray_ends_when_training_fails(trainer: Trainer) -> None:

@@ -47,6 +47,10 @@ def test_a_section_that_may_be_left_out_has_its_defaults(changed: Changed) -> No
             {"curriculum.mixes": {name: {"1": 1.0} for name in ("rl-2", "rl-1", "rl-3")}},
             "(rl-1, rl-2, rl-3), found rl-2, rl-1, rl-3",
         ),
+        (
+            {"curriculum.problems": 31},
+            "`curriculum.problems` (31) must be at least `data.batch_size` of every RL stage; rl-1 has 32",
+        ),
         ({"evaluate.models": ["base", "rl-4"]}, "`evaluate.models` has 'rl-4'; allowed: base, rl-1, rl-2, rl-3"),
     ],
 )

@@ -69,6 +69,17 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             {"rl.reward.overlong_buffer": 48},
             "rl.stages.rl-1: `reward.overlong_buffer` (48) must be less than `rollout.max_response_tokens` (48)",
         ),
+        (
+            {"rl.advantage.estimator": "remax"},
+            "rl.advantage.estimator: verl's trainer samples no greedy response, which ReMax takes for its baseline; use rloo, "
+            "found 'remax'",
+        ),
+        ({"rl.advantage.estimator": "gae"}, "rl.advantage.estimator: PPO with a critic is not offered"),
+        (
+            {"rl.advantage": {"estimator": "rloo", "normalise_by_std": False}},
+            "rl.advantage: `normalise_by_std: false` acts on `estimator: grpo` alone, and `estimator` is rloo",
+        ),
+        ({"rl.loss.dual_clip": 0.5}, "rl.loss: `dual_clip` (0.5) must be more than 1, or 0, which turns it off"),
     ],
 )
 def test_an_impossible_stage_is_refused(changed: Changed, values: dict[str, Any], told: str) -> None:

@@ -1,25 +1,44 @@
-"""What verl is told differently on the CPU."""
+"""How verl is told to run on the CPU."""
 
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
-from compass.rl.cpu.configuration import cpu_overrides, largest_weight
+from compass.rl.cpu.configuration import cpu_overrides, micro_batch
+from compass.settings import load_settings
 
-BUCKET = "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes"
-
-
-def weights(folder: Path, name: str, *shapes: tuple[int, ...]) -> Path:
-    save_file({str(number): np.zeros(shape, np.uint8) for number, shape in enumerate(shapes)}, folder / name)
-    return folder
+ROOT = Path(__file__).resolve().parents[3]
+TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{role}" for role in ("actor", "ref", "rollout"))
 
 
-def test_every_difference_is_listed(tmp_path: Path) -> None:
-    rollout, actor = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"
-    assert cpu_overrides("float32", tmp_path) == {
+def trained(role: str, precision: str = "fp32", dtype: str = "float32") -> dict[str, Any]:
+    return {
+        f"{role}.use_torch_compile": False,
+        f"{role}.ulysses_sequence_parallel_size": 1,
+        f"{role}.entropy_from_logits_with_chunking": False,
+        f"{role}.entropy_checkpointing": False,
+        f"{role}.fsdp_config.use_torch_compile": False,
+        f"{role}.fsdp_config.model_dtype": "fp32",
+        f"{role}.fsdp_config.dtype": dtype,
+        f"{role}.fsdp_config.mixed_precision": {
+            "param_dtype": precision,
+            "reduce_dtype": "fp32",
+            "buffer_dtype": "fp32",
+        },
+        f"{role}.fsdp_config.param_offload": False,
+        f"{role}.fsdp_config.optimizer_offload": False,
+        f"{role}.fsdp_config.offload_policy": False,
+    }
+
+
+def test_every_key_of_the_device_is_set(tmp_path: Path) -> None:
+    assert cpu_overrides(TINY, tmp_path) == {
         "trainer.device": "cpu",
+        "trainer.nnodes": 1,
+        "trainer.n_gpus_per_node": 1,
+        "ray_kwargs.ray_init.address": "local",
         "ray_kwargs.ray_init.num_gpus": 1,
         "ray_kwargs.ray_init.num_cpus": 16,
         "ray_kwargs.ray_init.include_dashboard": False,
@@ -27,21 +46,30 @@ def test_every_difference_is_listed(tmp_path: Path) -> None:
         "actor_rollout_ref.model.override_config.attn_implementation": "sdpa",
         "actor_rollout_ref.model.use_remove_padding": False,
         "actor_rollout_ref.model.enable_gradient_checkpointing": False,
-        f"{actor}.use_torch_compile": False,
-        f"{actor}.fsdp_config.use_torch_compile": False,
-        f"{actor}.fsdp_config.mixed_precision": {
-            "param_dtype": "fp32",
-            "reduce_dtype": "fp32",
-            "buffer_dtype": "fp32",
-        },
-        f"{rollout}.enforce_eager": True,
-        f"{rollout}.free_cache_engine": False,
-        f"{rollout}.enable_sleep_mode": False,
-        f"{rollout}.max_num_seqs": 256,
-        f"{rollout}.max_num_batched_tokens": 8192,
-        f"{rollout}.agent.num_workers": 1,
-        BUCKET: 64,
-        f"{rollout}.engine_kwargs.vllm": {
+        "actor_rollout_ref.model.use_fused_kernels": False,
+        "actor_rollout_ref.model.fused_kernel_options.impl_backend": "torch",
+        **trained(ACTOR),
+        **trained(REF),
+        f"{ACTOR}.use_dynamic_bsz": False,
+        f"{ACTOR}.ppo_micro_batch_size_per_gpu": 64,
+        f"{ACTOR}.ppo_max_token_len_per_gpu": 64 * 160,
+        f"{REF}.log_prob_use_dynamic_bsz": False,
+        f"{REF}.log_prob_micro_batch_size_per_gpu": 64,
+        f"{REF}.log_prob_max_token_len_per_gpu": 64 * 160,
+        f"{ROLLOUT}.log_prob_use_dynamic_bsz": False,
+        f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu": 64,
+        f"{ROLLOUT}.log_prob_max_token_len_per_gpu": 64 * 160,
+        f"{ROLLOUT}.dtype": "float32",
+        f"{ROLLOUT}.gpu_memory_utilization": 0.5,
+        f"{ROLLOUT}.tensor_model_parallel_size": 1,
+        f"{ROLLOUT}.enforce_eager": True,
+        f"{ROLLOUT}.free_cache_engine": False,
+        f"{ROLLOUT}.enable_sleep_mode": False,
+        f"{ROLLOUT}.max_num_seqs": 256,
+        f"{ROLLOUT}.max_num_batched_tokens": 8192,
+        f"{ROLLOUT}.agent.num_workers": 1,
+        f"{ROLLOUT}.checkpoint_engine.update_weights_bucket_megabytes": 64,
+        f"{ROLLOUT}.engine_kwargs.vllm": {
             "worker_extension_cls": "compass.rl.cpu.rollout.CpuRolloutWorker",
             "distributed_executor_backend": "uni",
         },
@@ -49,25 +77,23 @@ def test_every_difference_is_listed(tmp_path: Path) -> None:
     }
 
 
-def test_half_precision_is_for_parameters_alone(tmp_path: Path) -> None:
-    precision = cpu_overrides("bfloat16", tmp_path)["actor_rollout_ref.actor.fsdp_config.mixed_precision"]
-    assert precision == {"param_dtype": "bf16", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+def test_half_precision_is_for_parameters_alone_of_the_policy_and_its_reference(tmp_path: Path) -> None:
+    resources = TINY.resources.model_copy(update={"dtype": "bfloat16"})
+    values = cpu_overrides(TINY.model_copy(update={"resources": resources}), tmp_path)
+    assert trained(ACTOR, "bf16", "bfloat16").items() <= values.items()
+    assert trained(REF, "bf16", "bfloat16").items() <= values.items()
 
 
-@pytest.mark.parametrize(("elements", "mebibytes"), [(16 * 2**20 - 2**18, 64), (16 * 2**20, 65), (16 * 2**20 + 1, 66)])
-def test_the_largest_weight_fits_whole_into_a_bucket_in_single_precision(
-    tmp_path: Path, elements: int, mebibytes: int
-) -> None:
-    weights(tmp_path, "model.safetensors", (elements,))
-    assert cpu_overrides("float32", tmp_path)[BUCKET] == mebibytes
-
-
-def test_the_largest_weight_is_sought_in_every_file(tmp_path: Path) -> None:
-    weights(tmp_path, "model-00001.safetensors", (3, 5), (4,))
-    weights(tmp_path, "model-00002.safetensors", (2, 9), (2, 2))
-    weights(tmp_path, "model-00003.safetensors", (7,))
-    assert largest_weight(tmp_path) == 18
-
-
-def test_a_folder_without_weights_has_no_largest(tmp_path: Path) -> None:
-    assert largest_weight(tmp_path) == 0
+@pytest.mark.parametrize(
+    ("asked", "responses"),
+    [(64, 60), (59, 40), (1, 1), (1000, 120)],  # of 20 problems times 6 responses
+)
+def test_a_pass_holds_a_divisor_of_the_responses_of_an_update(asked: int, responses: int) -> None:
+    settings = TINY.model_copy(
+        update={
+            "optimizer": TINY.optimizer.model_copy(update={"mini_batch_size": 20}),
+            "rollout": TINY.rollout.model_copy(update={"group_size": 6}),
+            "resources": TINY.resources.model_copy(update={"micro_batch_size": asked}),
+        }
+    )
+    assert micro_batch(settings) == responses

@@ -1,0 +1,1 @@
+"""What only runs with GPUs read: how verl's configuration differs there."""

@@ -1,0 +1,75 @@
+"""What is checked of a stage's inputs before anything is started: faults that verl would meet after minutes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+from compass.errors import UserError
+from compass.settings import RlStage
+
+
+class StartError(UserError):
+    """A stage whose settings do not fit its training set, its model or this machine."""
+
+
+def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> None:
+    """Check a stage's settings against its inputs.
+
+    Args:
+        stage: the stage's name.
+        settings: its settings.
+        model: folder of the weights that it starts from.
+        train: verl's parquet of its training problems.
+
+    Raises:
+        StartError: they do not fit; the message names the settings, what was found and what to change.
+    """
+    _check_problems(stage, settings, train)
+    _check_model(stage, settings, model)
+    if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
+        raise StartError(
+            f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed; "
+            "compile it for this torch, or set `attention: sdpa`"
+        )
+
+
+def _check_problems(stage: str, settings: RlStage, train: Path) -> None:
+    import pyarrow.parquet as pq
+
+    problems, batch = pq.read_metadata(train).num_rows, settings.data.batch_size
+    if problems < batch:
+        raise StartError(
+            f"{stage}: {problems} training problems are fewer than `rl.data.batch_size` ({batch}), so that no iteration "
+            f"can be filled; lower it, or give the stage more: `curriculum.problems`, `curriculum.mixes.{stage}`, "
+            "`curriculum.solve_rate`"
+        )
+
+
+def _check_model(stage: str, settings: RlStage, model: Path) -> None:
+    config = _configuration(model)
+    longest = settings.data.max_prompt_tokens + settings.rollout.max_response_tokens
+    positions = config.get("max_position_embeddings")
+    if positions is not None and longest > positions:
+        raise StartError(
+            f"{stage}: `data.max_prompt_tokens` + `rollout.max_response_tokens` ({longest}) is more than the {positions} "
+            f"tokens that {model} was made for; lower one of them"
+        )
+    heads, resources = config.get("num_attention_heads"), settings.resources
+    for name in ("tensor_parallel", "sequence_parallel"):
+        if heads is not None and heads % getattr(resources, name):
+            divisors = [number for number in range(1, resources.gpus + 1) if heads % number == 0]
+            raise StartError(
+                f"{stage}: `resources.{name}` ({getattr(resources, name)}) must divide the {heads} attention heads of "
+                f"{model}; possible: {', '.join(map(str, divisors))}"
+            )
+
+
+def _configuration(model: Path) -> dict[str, Any]:
+    path = model / "config.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError) as error:
+        raise StartError(f"{path} cannot be read as a model's configuration: {error}") from None

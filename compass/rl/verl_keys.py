@@ -1,0 +1,75 @@
+"""Setting keys of verl's configuration, and refusing those that verl does not have."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from compass.errors import UserError
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+NOT_IN_VERLS_FILES = {
+    "actor_rollout_ref.model.override_config.attn_implementation": "read by HFModelConfig",
+    "actor_rollout_ref.actor.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
+    "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
+    "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "a field of AgentLoopConfig",
+    "actor_rollout_ref.rollout.enable_sleep_mode": "a field of RolloutConfig",
+    "actor_rollout_ref.rollout.engine_kwargs.vllm": "passed on to vLLM",
+    "ray_kwargs.ray_init.address": "passed on to ray.init",
+    "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
+    "ray_kwargs.ray_init.include_dashboard": "passed on to ray.init",
+    "ray_kwargs.ray_init.object_store_memory": "passed on to ray.init",
+    "reward.reward_kwargs": "passed on to the reward manager",
+    "trainer.v1.sampler.sampler_kwargs": "passed on to the sampler",
+}
+"""Keys that verl reads though its YAML files lack them, and who reads them. Below the last ones, others decide what a key may be."""
+
+
+class UnknownKeyError(UserError):
+    """A key that the installed verl does not have."""
+
+
+def set_key(config: DictConfig, key: str, value: Any) -> None:
+    """Set one key of a composed configuration.
+
+    Args:
+        config: verl's configuration.
+        key: its name, dots between its parts.
+        value: a plain value; a mapping replaces what is there.
+
+    Raises:
+        UnknownKeyError: verl has no such key; the message names the nearest one.
+    """
+    from omegaconf import OmegaConf, open_dict
+
+    if not (key in NOT_IN_VERLS_FILES or has_key(config, key)):
+        nearest = difflib.get_close_matches(key, list(_keys(config)), n=1)
+        hint = f"; the nearest is `{nearest[0]}`" if nearest else ""
+        raise UnknownKeyError(
+            f"verl has no key `{key}`{hint}. A key that verl reads all the same belongs into NOT_IN_VERLS_FILES of "
+            "compass/rl/verl_keys.py"
+        )
+    with open_dict(config):
+        OmegaConf.update(config, key, value, merge=False)
+
+
+def has_key(config: DictConfig, key: str) -> bool:
+    """Whether a configuration has a key, be its value null or missing."""
+    from omegaconf import DictConfig, OmegaConf
+
+    section, _, last = key.rpartition(".")
+    parent = OmegaConf.select(config, section) if section else config
+    return isinstance(parent, DictConfig) and last in parent.keys()  # noqa: SIM118 - `in` is False for a missing value
+
+
+def _keys(config: DictConfig, above: str = "") -> Iterator[str]:
+    from omegaconf import DictConfig
+
+    for name in config:
+        yield above + str(name)
+        inner = config._get_node(name)
+        if isinstance(inner, DictConfig) and not inner._is_none() and not inner._is_interpolation():
+            yield from _keys(inner, f"{above}{name}.")

@@ -1,0 +1,131 @@
+"""How verl is told to run with GPUs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.rl.cpu.configuration import cpu_overrides
+from compass.rl.gpu.configuration import gpu_overrides
+from compass.settings import RlStage, load_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER = load_settings(ROOT / "profiles/paper.yaml").rl.stages["rl-1"]
+TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{role}" for role in ("actor", "ref", "rollout"))
+RAY = "ray_kwargs.ray_init"
+HERE = Path("models/base")
+
+
+def with_resources(**changes: Any) -> RlStage:
+    return PAPER.model_copy(update={"resources": PAPER.resources.model_copy(update=changes)})
+
+
+def test_both_devices_set_the_same_keys() -> None:
+    assert gpu_overrides(PAPER, HERE).keys() == cpu_overrides(TINY, HERE).keys()
+
+
+def test_the_policy_and_its_reference_are_computed_alike() -> None:
+    for settings in (PAPER, with_resources(dtype="float32", offload="always", sequence_parallel=2)):
+        values = gpu_overrides(settings, HERE)
+        ours = {key.removeprefix(ACTOR): value for key, value in values.items() if key.startswith(f"{ACTOR}.fsdp")}
+        its = {key.removeprefix(REF): value for key, value in values.items() if key.startswith(f"{REF}.fsdp")}
+        assert ours == its
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {"trainer.device": "cuda", "trainer.n_gpus_per_node": 8, "trainer.nnodes": 1}),
+        ({}, {"actor_rollout_ref.model.override_config.attn_implementation": "sdpa"}),
+        ({}, {"actor_rollout_ref.model.use_fused_kernels": True, f"{ACTOR}.entropy_from_logits_with_chunking": True}),
+        (
+            {"attention": "flash_attention_2"},
+            {"actor_rollout_ref.model.override_config.attn_implementation": "flash_attention_2"},
+        ),
+        (
+            {"dtype": "bfloat16"},
+            {
+                f"{ACTOR}.fsdp_config.mixed_precision": {
+                    "param_dtype": "bf16",
+                    "reduce_dtype": "fp32",
+                    "buffer_dtype": "fp32",
+                }
+            },
+        ),
+        (
+            {"dtype": "float32"},
+            {
+                f"{ACTOR}.fsdp_config.mixed_precision": {
+                    "param_dtype": "fp32",
+                    "reduce_dtype": "fp32",
+                    "buffer_dtype": "fp32",
+                },
+                f"{ROLLOUT}.dtype": "float32",
+            },
+        ),
+        (
+            {"micro_batch_tokens": 5000},
+            {
+                f"{role}_max_token_len_per_gpu": 5000
+                for role in (f"{ACTOR}.ppo", f"{REF}.log_prob", f"{ROLLOUT}.log_prob")
+            },
+        ),
+        (
+            {},
+            {
+                f"{ACTOR}.use_dynamic_bsz": True,
+                f"{ROLLOUT}.log_prob_use_dynamic_bsz": True,
+                f"{REF}.log_prob_use_dynamic_bsz": True,
+            },
+        ),
+        (
+            {"sequence_parallel": 4},
+            {f"{ACTOR}.ulysses_sequence_parallel_size": 4, f"{REF}.ulysses_sequence_parallel_size": 4},
+        ),
+        (
+            {"tensor_parallel": 2, "rollout_memory": 0.7},
+            {f"{ROLLOUT}.tensor_model_parallel_size": 2, f"{ROLLOUT}.gpu_memory_utilization": 0.7},
+        ),
+        (
+            {"offload": "none"},
+            {f"{ACTOR}.fsdp_config.{key}": False for key in ("param_offload", "optimizer_offload", "offload_policy")},
+        ),
+        (
+            {"offload": "idle"},
+            {
+                f"{ACTOR}.fsdp_config.param_offload": True,
+                f"{ACTOR}.fsdp_config.optimizer_offload": True,
+                f"{ACTOR}.fsdp_config.offload_policy": False,
+            },
+        ),
+        (
+            {"offload": "always"},
+            {f"{ACTOR}.fsdp_config.param_offload": False, f"{ACTOR}.fsdp_config.offload_policy": True},
+        ),
+        (
+            {"gpus": 1},
+            {
+                f"{RAY}.address": "local",
+                f"{RAY}.num_gpus": 1,
+                f"{RAY}.num_cpus": 3 + 2 + 2,
+                "transfer_queue.backend.SimpleStorage.num_data_storage_units": 2,
+            },
+        ),
+        ({"gpus": 8}, {f"{RAY}.num_cpus": 24 + 2 + 2}),
+        # of a cluster that runs already, Ray takes neither
+        (
+            {"nodes": 2},
+            {
+                f"{RAY}.address": "auto",
+                f"{RAY}.num_gpus": None,
+                f"{RAY}.num_cpus": None,
+                f"{RAY}.include_dashboard": None,
+                "transfer_queue.backend.SimpleStorage.num_data_storage_units": 4,
+            },
+        ),
+    ],
+)
+def test_each_setting_reaches_verl(changes: dict[str, Any], expected: dict[str, Any]) -> None:
+    values = gpu_overrides(with_resources(**changes), HERE)
+    assert {key: values[key] for key in expected} == expected
