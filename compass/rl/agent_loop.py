@@ -21,6 +21,8 @@ from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentL
 from verl.trainer.ppo.reward import load_reward_manager
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 
+from compass.verifier import warm
+
 
 class _RewardHere:
     """What verl takes for the handle of a reward actor: `compute_score.remote(data)`, awaited in this process."""
@@ -38,6 +40,7 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        warm(wait=False)  # ready before the first response is
         self.reward_loop_worker_handles = [_RewardHere(load_reward_manager(self.config, self.tokenizer))]
         self._loop: SingleTurnAgentLoop | None = None
 

@@ -4,7 +4,8 @@
     verify(gold=r"\\frac12", answer="0.5")   # Verdict(outcome="equal", method="rational", ...)
 
 `extract_answer` takes the final answer out of a response, `judge` extracts and verifies, `reward` makes +1 or -1 of that;
-`verify_many` and `judge_many` do so over several processes. `reading/` makes trees of text, `comparing/` verdicts of trees.
+`verify_many` and `judge_many` do so over several processes; `warm` makes the first verdict as fast as the others.
+`reading/` makes trees of text, `comparing/` verdicts of trees.
 Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
 """
 
@@ -16,6 +17,7 @@ from compass.verifier.leniency import Leniency
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
+from compass.verifier.warm import warm
 
 __all__ = [
     "Judgement",
@@ -31,4 +33,5 @@ __all__ = [
     "same_answer",
     "verify",
     "verify_many",
+    "warm",
 ]

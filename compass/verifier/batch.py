@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from compass.machine import cores
 from compass.verifier.extract import extract_answer
 from compass.verifier.reward import NO_ANSWER, Judgement
 from compass.verifier.verdict import Verdict
 from compass.verifier.verify import verify
+from compass.verifier.warm import warm
 
 CHUNK = 500
 SMALL = 2_000
+FEW = 100
+"""Fewer pairs than this are verified before sympy's process could start."""
 
 
 def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) -> list[Verdict]:
@@ -31,12 +35,15 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
     if processes < 1:
         raise ValueError(f"processes must be at least 1, found {processes}")
     if processes == 1 or len(work) < SMALL:
+        if len(work) >= FEW:
+            warm(wait=False)
         return _chunk(work)
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and only needed here
     from multiprocessing import get_context
 
     chunks = [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
-    with ProcessPoolExecutor(min(processes, len(chunks)), mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(min(processes, len(chunks)), context, initializer=partial(warm, wait=False)) as pool:
         return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
 
 

@@ -27,6 +27,12 @@ class _Client:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[str] | None = None
+        self.ready = False
+
+    def start(self) -> None:
+        """Start the process, if it does not run, and do not wait until it is ready."""
+        with self.lock:
+            self._started()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and wait for its answer; a process that has died is started again once."""
@@ -51,17 +57,23 @@ class _Client:
                 "sympy's process ended twice without an answer; run compass/verifier/comparing/sympy_worker.py by hand to see why"
             )
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _started(self) -> subprocess.Popen[str]:
         if self.process is None or self.process.poll() is not None:
+            self.ready = False
             environment = os.environ | {"OMP_NUM_THREADS": "1"}
             self.process = subprocess.Popen(
                 [sys.executable, "-I", str(_SCRIPT)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True,
             )  # fmt: skip
-            assert self.process.stdout is not None
-            if not self.process.stdout.readline():
-                raise RuntimeError(f"sympy's process did not start: run `{sys.executable} {_SCRIPT}` to see why")
         return self.process
+
+    def _running(self) -> subprocess.Popen[str]:
+        process = self._started()
+        assert process.stdout is not None
+        if not self.ready and not process.stdout.readline():
+            raise RuntimeError(f"sympy's process did not start: run `{sys.executable} {_SCRIPT}` to see why")
+        self.ready = True
+        return process
 
     def close(self) -> None:
         """End the process."""
@@ -81,6 +93,11 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+
+
+def start() -> None:
+    """Start sympy's process in the background, if it does not run."""
+    _client.start()
 
 
 def as_json(part: Any) -> Any:

@@ -101,7 +101,11 @@ def _warm_up(sympy: Any) -> None:
     sympy.Integral(sympy.exp(-(x**2)), (x, -sympy.oo, sympy.oo)).doit()
     sympy.simplify(sympy.Sum(sympy.Integer(2) ** -k, (k, 1, sympy.oo)).doit() - 1)
     sympy.Sum(1 / k**2, (k, 1, sympy.oo)).doit()
+    sympy.simplify(sympy.diff(sympy.Integral(1 / (1 + x**2), x).doit() - sympy.atan(x), x))
+    sympy.Integral(1 / x, (x, 1, sympy.E)).doit()
+    sympy.N(sympy.Sum(1 / k**4, (k, 1, sympy.oo)).doit() - sympy.pi, 30)
     sympy.limit(sympy.sin(x) / x, x, 0)
+    sympy.limit((1 + 1 / x) ** x, x, sympy.oo)
 
 
 def compare(sympy: Any, left: list[Any], right: list[Any]) -> bool | None:
