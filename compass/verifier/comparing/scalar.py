@@ -6,11 +6,10 @@ from flint import fmpq
 
 from compass.verifier.comparing import rounding, sympy_client
 from compass.verifier.comparing.exact import rational, same_function
-from compass.verifier.comparing.measures import DEGREE, MARKS, PERCENT, in_one_unit, peel, read_letter
+from compass.verifier.comparing.measures import DEGREE, MARKS, PERCENT, agree_vaguely, in_one_unit, peel, read_letters
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.leniency import Leniency, lean
-from compass.verifier.reading.units import conversion
 from compass.verifier.tree import (
     IMAGINARY,
     PI,
@@ -54,15 +53,15 @@ def compare(gold: Node, answer: Node) -> Finding:
         return values(gold, answer)
     one, two = peel(gold), peel(answer)
     if one.unit is None and two.unit is not None:
-        one = read_letter(gold, two.unit) or one
+        one = read_letters(gold, two.unit) or one
     elif two.unit is None and one.unit is not None:
-        two = read_letter(answer, one.unit) or two
+        two = read_letters(answer, one.unit) or two
     both = in_one_unit(one, two)
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")
     finding = values(*both)
     if one.unit == two.unit or (one.unit is not None and two.unit is not None):
-        if finding.same and one.unit != two.unit and conversion(one.unit, two.unit) is None:
+        if finding.same and one.unit != two.unit and agree_vaguely(one.unit, two.unit):
             lean(Leniency.UNIT)
         return finding
     if finding.same:

@@ -27,7 +27,8 @@ from compass.verifier.reading.parser import (
     Grammar,
     Parser,
 )
-from compass.verifier.reading.quantities import CURRENCIES, beside, continued, currency_after
+from compass.verifier.reading.quantities import CURRENCIES, beside, continued, currency_after, currency_word, divided
+from compass.verifier.reading.units import CURRENCY_WORDS
 from compass.verifier.tree import Node, OverBudget, Symbol, Unreadable, Words
 
 MAX_TREE_DEPTH = 80
@@ -41,6 +42,8 @@ def _words(parser: Parser, token: Token) -> Node:
     if word.lower() in _HEDGES and parser.token[0] == "num":
         lean(Leniency.APPROXIMATE)
         return parser.expression(RELATION)
+    if word in CURRENCY_WORDS and (amount := currency_word(parser, word)) is not None:
+        return amount
     if kind == "roman" and parser.token[0] not in _WORDS:
         return Symbol(word)
     words = [word]
@@ -68,7 +71,7 @@ GRAMMAR = Grammar(
         **dict.fromkeys([("cmd", "pm"), ("cmd", "mp")], (SUM, operators.plus_minus)),
         ("op", "*"): (PRODUCT, operators.multiply),
         **{("cmd", name): (PRODUCT, operators.multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
-        **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, operators.divide)),
+        **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, divided)),
         **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
         ("cmd", "pmod"): (LIST + 5, operators.residue),
         ("cmd", "choose"): (PRODUCT, operators.choose),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from compass.braces import closing_brace
-from compass.verifier.reading.units import UNIT_WORDS
+from compass.verifier.reading.units import CURRENCY_WORDS, PLAIN_SYMBOLS, UNIT_WORDS, UPRIGHT_LETTERS, named_unit
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 from compass.verifier.tree import OverBudget, Unreadable
 
@@ -33,6 +33,13 @@ _TOKEN = re.compile(
 _TEXT_COMMANDS = frozenset(
     "text textbf textit textrm textnormal mbox hbox mathrm mathbf mathsf mathit operatorname".split()
 )
+_UPRIGHT = frozenset("mathrm text textrm textnormal mbox".split())
+_UNIT_PART = re.compile(r"(?<!\\)([A-Za-zμ]+)|(?:\\[a-z]+|[^A-Za-zμ\\])+")
+_UNITS = re.compile(r"(?:[A-Za-zμ]+|\\(?:cdot|times|mu|Omega)(?![a-z])|[-/^*(){}\s\d])+")
+_SPACED_UNIT = re.compile(
+    r"-?[\d.,]+(?:\\times10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
+)
+"""A number, a space and a unit in plain letters, as the whole text: `5 m`, `9.8 m/s^2`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
 _PLAIN_NAMES = (
@@ -65,6 +72,9 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     position, end = 0, len(text)
     match_at = _TOKEN.match
+    spaced = _SPACED_UNIT.fullmatch(text) if " " in text else None
+    if spaced is not None and _is_unit(spaced["unit"]):
+        return [*tokenize(text[: spaced.start("unit") - 1]), *_unit_tokens(spaced["unit"])]
     while position < end:
         match = match_at(text, position)
         if match is None:
@@ -137,14 +147,44 @@ def _text(text: str, position: int, name: str, tokens: list[Token]) -> int:
     elif re.fullmatch(r"[a-zA-Z]", stripped):
         # \mathrm{e}, \mathrm{i} are constants, \mathrm{m} is a unit; \text{B} a name or a choice
         bold = name in ("mathbf", "mathit", "textbf", "textit")
-        tokens.append(("sym" if stripped in "eidC" or bold or not stripped.islower() else "roman", stripped))
+        unit = stripped in UPRIGHT_LETTERS and not bold and _after_number(tokens)
+        tokens.append(
+            ("roman" if unit or (stripped.islower() and stripped not in "eid" and not bold) else "sym", stripped)
+        )
     elif name == "operatorname" and stripped.isalpha():
         tokens.append(("cmd", stripped))
+    elif name in _UPRIGHT and _after_number(tokens) and _is_unit(stripped):
+        tokens.extend(_unit_tokens(stripped))
     elif name in ("mathbf", "mathit", "mathrm") and not stripped.isalpha():
         tokens.extend(tokenize(stripped))
     else:
         _prose(content, tokens)
     return position
+
+
+def _after_number(tokens: list[Token]) -> bool:
+    """Whether the tokens end with a number, a bracket or a unit, after which upright letters name a unit."""
+    if not tokens:
+        return False
+    kind, value = tokens[-1]
+    if value in ("/", "cdot", "*") and len(tokens) > 1:
+        return tokens[-2][0] in ("word", "roman")
+    return kind in ("num", "word", "roman") or value in (")", "}", "]", "pi")
+
+
+def _is_unit(text: str) -> bool:
+    """Whether upright text is units and the signs between them alone: `kg\\cdot m/s^2`."""
+    return _UNITS.fullmatch(text) is not None and all(
+        named_unit(part[1]) is not None for part in _UNIT_PART.finditer(text) if part[1]
+    )
+
+
+def _unit_tokens(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    for part in _UNIT_PART.finditer(text):
+        word = part[1]
+        tokens.extend([("roman" if len(word) == 1 else "word", word)] if word else tokenize(part[0]))
+    return tokens
 
 
 def _prose(content: str, tokens: list[Token]) -> None:
@@ -155,7 +195,8 @@ def _prose(content: str, tokens: list[Token]) -> None:
             if lower in _JOINERS:
                 tokens.append(("cmd", lower))
             elif len(word) == 1:
-                tokens.append(("sym" if word.isupper() or word in "xyzn" else "roman", word))
+                unit = word in UPRIGHT_LETTERS and _after_number(tokens)
+                tokens.append(("sym" if (word.isupper() and not unit) or word in "xyzn" else "roman", word))
             else:
                 tokens.append(("word", word))
         else:
@@ -178,7 +219,11 @@ def _letters(run: str, tokens: list[Token]) -> None:
         tokens.append(("cmd", lower))
         return
     after_value = bool(tokens) and (tokens[-1][0] == "num" or tokens[-1][1] in (")", "}", "%", "]"))
-    if lower in UNIT_WORDS and (after_value or len(run) > 2):
+    if (
+        (lower in UNIT_WORDS and (after_value or len(run) > 2))
+        or (after_value and run in PLAIN_SYMBOLS)
+        or run in CURRENCY_WORDS
+    ):
         tokens.append(("word", run))
         return
     for joiner in ("or", "and"):

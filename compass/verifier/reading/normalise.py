@@ -38,6 +38,8 @@ _SCRIPT = re.compile(r"([_^])\{\s*([0-9A-Za-z])\s*\}")
 _BRACED_NAME = re.compile(
     r"(?<![A-Za-z_^}\]])\{\s*(\\(?:log|ln|lg|sin|cos|tan|cot|sec|csc|max|min|gcd|lcm))\s*\}(?=[_^({\\0-9A-Za-z])"
 )
+_DOLLAR = re.compile(r"\\(?:text|textrm|textbf|mathrm|mbox)\s*\{\s*\\dollar\s*\}|\bUS\s*\\dollar\b")
+_RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
@@ -66,11 +68,14 @@ def normalise(text: str) -> str:
 def _once(text: str) -> str:
     if not text.isascii():
         text = _unicode(text)
+    if "Rs" in text:
+        text = _RUPEES.sub(r"\\rupee ", text)
     if "\\" in text or "$" in text or "~" in text:
         if r"\\" in text and r"\begin" not in text:
             text = _DOUBLED.sub(r"\\", text)
         if r"\$" in text or r"\textdollar" in text:
             text = text.replace(r"\$", r"\dollar ").replace(r"\textdollar", r"\dollar ")
+            text = _DOLLAR.sub(r"\\dollar ", text)
         text = _NOISE.sub(_noise, text)
     if " " in text or "\n" in text or "\t" in text:
         text = _SPACES.sub(

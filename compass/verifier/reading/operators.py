@@ -18,6 +18,7 @@ from compass.verifier.tree import (
     PlusMinus,
     Power,
     Product,
+    Quantity,
     Ratio,
     Relation,
     Sequence,
@@ -33,6 +34,8 @@ SET_OPERATIONS = {"cup": "cup", "union": "cup", "cap": "cap", "setminus": "minus
 DEGREE_SIGNS = (("cmd", "circ"), ("cmd", "degree"))
 _PRIMES = (("cmd", "prime"), ("op", "'"))
 _OPEN, _CLOSE = ("op", "{"), ("op", "}")
+_ARGUMENTS = frozenset([("op", "_"), ("op", "(")])
+_TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 
 
 def minus_sign(parser: Parser, token: Token) -> Node:
@@ -186,7 +189,9 @@ def percent(parser: Parser, left: Node, token: Token) -> Node:
 
 
 def degrees(parser: Parser, left: Node, token: Token) -> Node:
-    """`a °`."""
+    """`a °`, and a temperature: `a °C`."""
+    if parser.token[1] in _TEMPERATURES and parser.token[0] in ("sym", "roman") and parser.peek() not in _ARGUMENTS:
+        return Quantity(left, _TEMPERATURES[parser.take()[1]])
     return Degrees(left)
 
 
@@ -198,10 +203,10 @@ def prime(parser: Parser, left: Node, token: Token) -> Node:
 def power(parser: Parser, base: Node, token: Token) -> Node:
     """What follows `^`: an exponent, a degree sign or primes."""
     if parser.accept(*DEGREE_SIGNS):
-        return Degrees(base)
+        return degrees(parser, base, token)
     if parser.token == _OPEN and parser.peek() in DEGREE_SIGNS and parser.peek(2) == _CLOSE:
         parser.at += 3
-        return Degrees(base)
+        return degrees(parser, base, token)
     if parser.accept(*_PRIMES):
         return primed(base)
     if parser.token == _OPEN and parser.peek() in _PRIMES:

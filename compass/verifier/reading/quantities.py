@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from compass.verifier.contents import rebuilt
+from flint import fmpq
+
+from compass.verifier.contents import rebuilt, symbols
+from compass.verifier.reading.dimensions import conversion
 from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.number_words import FRACTIONS, SCALES
 from compass.verifier.reading.numerals import numeral
-from compass.verifier.reading.operators import times
+from compass.verifier.reading.operators import divide, times
 from compass.verifier.reading.parser import PRODUCT, Parser
-from compass.verifier.reading.units import conversion, unit_of
+from compass.verifier.reading.plain_number import literal
+from compass.verifier.reading.unit_words import starts_unit, unit_words
+from compass.verifier.reading.units import named_unit, spelled, split, unit_of
 from compass.verifier.tree import (
+    Call,
+    Degrees,
     Matrix,
     Node,
     Number,
+    Power,
     Product,
     Quantity,
+    Ratio,
     Relation,
     Sequence,
     SetOperation,
@@ -22,10 +32,22 @@ from compass.verifier.tree import (
     number,
 )
 
-CURRENCIES = {"dollar": "dollar", "euro": "euro", "pounds": "pound", "yen": "yen"}
+CURRENCIES = {
+    "dollar": "dollar",
+    "euro": "euro",
+    "pounds": "gbp",
+    "yen": "yen",
+    "cent": "cent",
+    "rupee": "rupee",
+    "won": "won",
+    "ruble": "ruble",
+}
+"""Commands for signs of currency, and the units that they stand for."""
 _WORDS = ("word", "roman")
 _AND, _MINUTES = ("cmd", "and"), ("cmd", "min")
 _ARGUMENTS = frozenset(("op", sign) for sign in ("(", "[", "{", "\\{", "_"))
+_PRIMES = frozenset([("op", "'"), ("cmd", "prime")])
+_TEMPERATURES = frozenset(["celsius", "fahrenheit"])
 
 
 def beside(parser: Parser, left: Node, power: int) -> Node | None:
@@ -36,9 +58,23 @@ def beside(parser: Parser, left: Node, power: int) -> Node | None:
         return None
     kind = parser.token[0]
     if kind in _WORDS:
+        if kind == "roman" and parser.peek() == ("op", "_"):
+            return times(left, parser.expression(PRODUCT))
+        if parser.token[1] == "to" and parser.peek()[0] == "num":
+            parser.at += 1
+            return Ratio((left, parser.expression(PRODUCT)))
         return _with_unit(parser, left)
-    if kind == "num" and parser.peek() != ("op", "^"):
-        raise Unreadable("a number straight after a value")
+    if kind == "num":
+        if isinstance(left, Degrees):
+            return _arc(parser, left)
+        if parser.peek() != ("op", "^"):
+            raise Unreadable("a number straight after a value")
+    if starts_unit(parser) and not symbols(left):
+        start = parser.at
+        try:
+            return _with_unit(parser, left)
+        except Unreadable:
+            parser.at = start
     return times(left, parser.expression(PRODUCT))
 
 
@@ -46,7 +82,7 @@ def continued(parser: Parser, left: Quantity, power: int) -> Node | None:
     """A quantity in two units, `5 ft 8 in` or `2 hours and 30 minutes`, in the smaller; None where the second is missing."""
     if power >= PRODUCT:
         return None
-    start, depth = parser.at, parser.depth
+    start, depth, commas = parser.at, parser.depth, parser.commas
     parser.accept(_AND)
     if parser.token[0] == "num":
         try:
@@ -56,8 +92,32 @@ def continued(parser: Parser, left: Quantity, power: int) -> Node | None:
         factor = conversion(left.unit, right.unit) if isinstance(right, Quantity) else None
         if factor is not None and factor > 1:
             return Quantity(Sum((Product((number(factor), left.value)), right.value)), right.unit)
-    parser.at, parser.depth = start, depth
+    parser.at, parser.depth, parser.commas = start, depth, commas
     return None
+
+
+def _arc(parser: Parser, left: Degrees) -> Node:
+    """Minutes and seconds of arc after degrees: `30^\\circ 15' 36''`."""
+    value, size = left.value, fmpq(1)
+    while parser.token[0] == "num" and size > fmpq(1, 3600):
+        part = literal(parser.take()[1])
+        primes = 0
+        while parser.token in _PRIMES or (parser.token == ("op", "^") and parser.peek() in _PRIMES):
+            parser.at += 1 if parser.token in _PRIMES else 2
+            primes += 1
+        if primes not in (1, 2) or fmpq(1, 60**primes) >= size:
+            raise Unreadable("a number straight after a value")
+        size = fmpq(1, 60**primes)
+        value = Sum((value, Product((part, number(size)))))
+    return Degrees(value)
+
+
+def divided(parser: Parser, left: Node, token: Token) -> Node:
+    """`a / b`; `\\$5 / hour` has a unit."""
+    if parser.token[0] in _WORDS and isinstance(left, Quantity):
+        parser.at -= 1
+        return _with_unit(parser, left)
+    return divide(parser, left, token)
 
 
 def currency_before(parser: Parser, token: Token) -> Node:
@@ -70,6 +130,16 @@ def currency_after(parser: Parser, left: Node, token: Token) -> Node:
     return measured(left, CURRENCIES[token[1]])
 
 
+def currency_word(parser: Parser, word: str) -> Node | None:
+    """`USD 5`, `Rs. 5`; None where no amount follows."""
+    ahead = 1 if parser.token == ("op", ".") else 0
+    unit = named_unit(word)
+    if unit is None or parser.peek(ahead)[0] != "num":
+        return None
+    parser.at += ahead
+    return measured(parser.expression(PRODUCT), unit)
+
+
 def measured(value: Node, unit: str) -> Node:
     """A value with its unit. A unit after a list, a set, an interval or a matrix measures each of its values, and one after a relation its
     last side: so no comparison of containers meets a unit."""
@@ -78,35 +148,47 @@ def measured(value: Node, unit: str) -> Node:
             return Relation(operators, (*sides[:-1], measured(sides[-1], unit)))
         case Sequence() | SetOperation() | Matrix():
             return rebuilt(value, lambda part: measured(part, unit))
+        case Degrees(inner) if unit in _TEMPERATURES:
+            return Quantity(inner, unit)
+        case Quantity(inner, own):
+            return Quantity(inner, own if conversion(own, unit) == 1 else spelled([*split(own), *split(unit)]))
         case _:
             return Quantity(value, unit)
 
 
 def _with_unit(parser: Parser, left: Node) -> Node:
-    """The value before words that name its unit."""
-    words: list[str] = []
-    while True:
-        match parser.token:
-            case ("word" | "roman", word):
-                words.append(word)
-                parser.at += 1
-            case ("op", "/") if words and parser.peek()[0] in _WORDS:
-                words.append("/")
-                parser.at += 1
-            case ("cmd", "cdot") | ("op", "*") if words and parser.peek()[0] in _WORDS:
-                parser.at += 1
-            case ("op", "^") if words:
-                parser.at += 1
-                match parser.argument():
-                    case Number(exponent):
-                        words.append(f"^{exponent}")
-                    case _:
-                        raise Unreadable("a unit with an unknown power")
-            case ("op", ".") if words:
-                parser.at += 1
-            case _:
-                break
+    """The value before words that multiply it (`million`, `squared`) or name its unit."""
+    words = unit_words(parser)
+    shown = " ".join(words)
+    while words and not symbols(left):
+        changed = _multiplied(left, words[0].lower())
+        if changed is None:
+            break
+        left, words = changed, words[1:]
+    if not words:
+        return left
     unit = unit_of(words)
     if unit is None:
-        raise Unreadable(f"cannot read {' '.join(words)!r} after a value")
+        raise Unreadable(f"cannot read {shown!r} after a value")
     return measured(left, unit)
+
+
+def _multiplied(value: Node, word: str) -> Node | None:
+    """The value that a word makes of the number before it: `5 million`, `5 halves`, `5 squared`; None for any other word."""
+    match value:
+        case Quantity(inner, unit) if word in SCALES:
+            return Quantity(times(inner, number(SCALES[word])), unit)
+        case Quantity():
+            return None
+    if word in SCALES:
+        return times(value, number(SCALES[word]))
+    if word in FRACTIONS:
+        return times(value, number(fmpq(1, FRACTIONS[word])))
+    match word:
+        case "squared":
+            return Power(value, number(2))
+        case "cubed":
+            return Power(value, number(3))
+        case "factorial":
+            return Call("factorial", (value,))
+    return None

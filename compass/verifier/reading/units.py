@@ -1,102 +1,174 @@
-"""Units of measurement: their spellings, and the factors between those of one dimension."""
+"""Units of measurement: the names that units are written by, and the one form that each unit is kept in.
+
+A unit is kept as text: its factors with their powers, divisors after a slash, as in `kg m/s^2`. `dimensions.py` says what converts.
+"""
 
 # ruff: noqa: SIM905 - a word list reads better as words
 from __future__ import annotations
 
-from flint import fmpq
+import re
+from collections.abc import Iterable
+from functools import lru_cache
 
+_PREFIXED = {
+    "m": "meter metre", "g": "gram gramme", "s": "second", "L": "liter litre", "N": "newton", "J": "joule", "W": "watt", "V": "volt", "A": "ampere amp",
+    "Hz": "hertz", "Pa": "pascal", "mol": "mole", "ohm": "ohm", "C": "coulomb", "F": "farad", "T": "tesla", "H": "henry", "Wb": "weber", "cal": "calorie",
+    "eV": "electronvolt", "Wh": "", "bit": "", "byte": "", "lm": "lumen", "lx": "lux", "cd": "candela", "Bq": "becquerel", "Sv": "sievert", "bar": "",
+    "B": "", "ton": "", "pc": "parsec", "tonne": "",
+}  # fmt: skip
+"""Symbols that take the prefixes of the SI, and the words for them."""
+_PREFIXES = {"k": "kilo", "M": "mega", "G": "giga", "T": "tera", "m": "milli", "μ": "micro", "u": "micro", "µ": "micro", "n": "nano", "p": "pico",
+             "c": "centi", "d": "deci", "h": "hecto", "f": "femto"}  # fmt: skip
+_SYMBOL_OF_PREFIX = {word: sign for sign, word in reversed(_PREFIXES.items())}
 _SPELLINGS = {
-    "cm": "cm centimeter centimeters centimetre centimetres", "mm": "mm millimeter millimeters millimetre millimetres",
-    "m": "m meter meters metre metres", "km": "km kilometer kilometers kilometre kilometres",
-    "in": "in inch inches", "ft": "ft foot feet", "yd": "yd yard yards", "mi": "mi mile miles",
-    "s": "s sec secs second seconds", "min": "min mins minute minutes", "h": "h hr hrs hour hours",
-    "day": "day days", "week": "week weeks", "month": "month months", "year": "year years yr yrs",
-    "g": "g gram grams", "kg": "kg kilogram kilograms", "mg": "mg milligram milligrams", "lb": "lb lbs pound pounds", "oz": "oz ounce ounces",
-    "l": "l liter liters litre litres", "ml": "ml milliliter milliliters", "gal": "gal gallon gallons",
-    "dollar": "dollar dollars usd bucks", "cent": "cent cents", "euro": "euro euros eur", "pound": "gbp quid",
-    "degree": "degree degrees deg", "radian": "rad radian radians", "percent": "percent pct percentage",
-    "mph": "mph", "kph": "kph", "n": "newton newtons", "j": "j joule joules", "w": "watt watts", "hz": "hz hertz",
-    "k": "kelvin", "pa": "pascal pascals", "mol": "mol mole moles", "v": "volt volts", "unit": "unit units",
+    "in": "inch inches", "ft": "foot feet", "yd": "yard yards yds", "mi": "mile miles", "nmi": "", "ly": "lightyear lightyears", "AU": "",
+    "min": "mins minute minutes", "h": "hr hrs hour hours", "s": "sec secs", "day": "days", "week": "weeks wk wks", "month": "months mo",
+    "year": "years yr yrs", "decade": "decades", "century": "centuries", "lb": "lbs", "pound": "pounds", "oz": "ounce ounces",
+    "t": "tonnes", "gal": "gallon gallons", "qt": "quart quarts", "pt": "pint pints", "cup": "cups", "acre": "acres", "ha": "hectare hectares",
+    "dollar": "dollars usd bucks buck", "cent": "cents", "euro": "euros eur", "gbp": "quid sterling", "pence": "penny pennies", "yen": "jpy",
+    "rupee": "rupees rs inr", "paisa": "paise", "yuan": "cny rmb", "jiao": "", "won": "krw", "ruble": "rubles roubles rouble rub", "franc": "francs chf",
+    "degree": "degrees deg", "radian": "rad radians rads", "arcminute": "arcminutes", "arcsecond": "arcseconds", "rev": "revolution revolutions rotations",
+    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "cc": "", "atm": "atmosphere atmospheres",
+    "mL": "ml", "cL": "cl", "dL": "dl", "L": "l", "kL": "kl", "kHz": "", "kg": "kgs", "mmHg": "", "M_sun": "", "R_sun": "", "L_sun": "",
+    "person": "people persons", "child": "children", "man": "men", "woman": "women",
 }  # fmt: skip
-UNIT_NAMES = {spelling: unit for unit, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_COMPOUNDS = {"mph": "mi/h", "kph": "km/h", "kmph": "km/h", "kmh": "km/h", "fps": "ft/s", "rpm": "rev/min", "mpg": "mi/gal", "cc": "cm^3", "sqft": "ft^2", "sqm": "m^2",
+              "bps": "bit/s", "psi": "psi"}  # fmt: skip
+_SYMBOLS = {name: name for name in (*_PREFIXED, *_SPELLINGS, "Ω", "K")} | {"Ω": "ohm", "l": "L", "t": "t", "u": "u"}
+_WORDS = {word: name for name, words in _SPELLINGS.items() for word in (name.lower(), *words.split())} | {
+    form: symbol for symbol, words in _PREFIXED.items() for word in words.split() for form in (word, f"{word}s")
+}
+for _same in ("hertz", "lux", "henry"):
+    _WORDS.pop(f"{_same}s", None)
+_LOWER = {symbol.lower(): symbol for symbol in "cm mm km kg mg mL Hz kHz MHz kW kJ kPa mol dm kWh".split()}
+"""Symbols that are often written in other cases: `KM`, `Kg`, `HZ`."""
 
-_SCALES = {
-    "mm": ("length", fmpq(1, 1000)), "cm": ("length", fmpq(1, 100)), "m": ("length", fmpq(1)), "km": ("length", fmpq(1000)),
-    "in": ("length", fmpq(254, 10000)), "ft": ("length", fmpq(3048, 10000)), "yd": ("length", fmpq(9144, 10000)),
-    "mi": ("length", fmpq(1609344, 1000)), "s": ("time", fmpq(1)), "min": ("time", fmpq(60)), "h": ("time", fmpq(3600)),
-    "day": ("time", fmpq(86400)), "week": ("time", fmpq(604800)), "mg": ("mass", fmpq(1, 1000)), "g": ("mass", fmpq(1)),
-    "kg": ("mass", fmpq(1000)), "ml": ("volume", fmpq(1, 1000)), "l": ("volume", fmpq(1)), "cent": ("money", fmpq(1, 100)),
-    "dollar": ("money", fmpq(1)), "month": ("calendar", fmpq(1)), "year": ("calendar", fmpq(12)),
-}  # fmt: skip
-
-LETTERS = frozenset("mgshl")
+LETTERS = frozenset("mgshlLJNWVACKFTHt")
 """Units of one letter, which in plain text reads as a variable: `5 m`."""
+UPRIGHT_LETTERS = frozenset("JNWVAKCFTHL")
+"""Capitals that are units where they are set upright after a number: `12\\text{ N}`."""
 
-UNIT_WORDS = frozenset(UNIT_NAMES) | frozenset(
+UNIT_WORDS = frozenset(_WORDS) | frozenset(_COMPOUNDS) | frozenset(_LOWER) | frozenset(
     "square cubic sq cu per units ways people students apples books cookies balls marbles times points pieces books boys girls "
     "men women children games pages tickets cards coins questions problems integers numbers digits sides edges "
     "vertices triangles squares rectangles am pm a.m p.m mph hours tons tonnes gallons pints quarts cups dozen eggs".split()
+)  # fmt: skip
+PLAIN_SYMBOLS = frozenset(
+    "kJ MJ kPa MPa kW MW GW kV mV kHz MHz GHz mA kN kWh mL dL kL eV keV MeV GeV μm km cm mm kg mg Hz Pa".split()
 )
+"""Symbols that in plain text are no product of variables."""
+CURRENCY_WORDS = frozenset("USD EUR GBP JPY INR CNY RMB Rs rs Rupees rupees CHF KRW".split())
+"""Words that may stand before an amount."""
 
 _REFUSED = frozenset(
     "not no none more less than least most approximately about around between from to minus plus but except if when where then "
     "correct answer wrong either neither is are equal equals over under above below maybe possibly undefined error the "
-    "solution times".split()
+    "solution times negative positive mod modulo inverse reciprocal root choose divided multiplied raised power base "
+    "exponent isn never without or and only incorrect false unknown trillionth score".split()
 )
 """Words that change what an answer says: a number followed by one of them is not a number with a unit."""
+_FILLERS = frozenset(
+    "different distinct possible total such altogether remaining each of in the a an these all".split()
+)
+"""Words that say nothing about what is counted, after another word or before the last."""
+MAX_WORDS, MAX_FACTORS = 12, 4
+
+_POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+_POWERED = {"squared": 2, "cubed": 3}
 
 
-def unit_of(words: list[str]) -> str | None:
-    """The unit that the words after a number name, in a canonical spelling; None where they say something else.
+@lru_cache(maxsize=2048)
+def named_unit(word: str) -> str | None:
+    """The canonical unit that one word or symbol names; None for a word that names none."""
+    found = _SYMBOLS.get(word) or _COMPOUNDS.get(word)
+    if found is not None:
+        return found
+    if word[:1] in _PREFIXES and word[1:] in _PREFIXED:
+        prefix = "μ" if word[0] in "uµ" else word[0]
+        return f"{prefix}{word[1:]}"
+    lower = word.lower()
+    found = _WORDS.get(lower) or _COMPOUNDS.get(lower)
+    if found is not None:
+        return found
+    if lower in _LOWER:
+        return _LOWER[lower]
+    for prefix, sign in _SYMBOL_OF_PREFIX.items():
+        if lower.startswith(prefix) and (symbol := _WORDS.get(lower[len(prefix) :])) in _PREFIXED:
+            return f"{sign}{symbol}"
+    return None
 
-    `["square", "feet"]` -> `ft^2`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
+
+def unit_of(words: Iterable[str]) -> str | None:
+    """The unit that the words and signs after a number name, in its canonical form; None where they say something else.
+
+    `["square", "feet"]` -> `ft^2`, `["m", "s", "^-1"]` -> `m/s`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
     """
-    if not words or len(words) > 12:
+    words = [word.strip(".") or word for word in words]
+    if not 0 < len(words) <= MAX_WORDS:
         return None
-    power, parts = "", []
-    for word in words:
-        lower = word.lower().strip(".")
+    factors: list[tuple[str, int]] = []
+    power, sign, open_groups = 1, 1, 0
+    for at, word in enumerate(words):
+        lower = word.lower()
         if lower in _REFUSED and not (lower == "times" and len(words) == 1):
             return None
-        if lower in ("square", "sq"):
-            power = "^2"
-        elif lower in ("cubic", "cu"):
-            power = "^3"
+        if lower in _POWERS and at + 1 < len(words):
+            power = _POWERS[lower]
         elif lower in ("/", "per"):
-            parts.append("/")
-        elif lower.startswith("^"):
-            parts.append(lower)
+            sign = -1
+        elif word in "()":
+            open_groups += 1 if word == "(" else -1
+        elif word.startswith("^") or lower in _POWERED:
+            if not factors:
+                return None
+            raised = _POWERED.get(lower) or int(word[1:])
+            name, exponent = factors[-1]
+            factors[-1] = (name, exponent * raised)
+        elif lower in _FILLERS and not _is_inch(words, at):
+            continue
         else:
-            name = UNIT_NAMES.get(lower) or (lower[:-1] if lower.endswith("s") and len(lower) > 3 else lower)
-            parts.append(name + power)
-            power = ""
-    if sum(part[0] not in "^/" for part in parts) > 4:
-        return None
-    return "".join(parts)
+            factors += [(name, sign * power * exponent) for name, exponent in _factors_of(word)]
+            power = 1
+            if not open_groups:
+                sign = 1
+    if factors[:1] == [("degree", 1)] and factors[1:] and factors[1][0] in ("celsius", "fahrenheit"):
+        del factors[0]
+    return None if not factors or len(factors) > MAX_FACTORS else spelled(factors)
 
 
-def conversion(unit: str, other: str) -> fmpq | None:
-    """The factor that turns a value in `unit` into one in `other`; None where the two don't convert."""
-    if unit == other:
-        return fmpq(1)
-    base, _, power = unit.partition("^")
-    base_other, _, power_other = other.partition("^")
-    scale, scale_other = _SCALES.get(base), _SCALES.get(base_other)
-    if scale is None or scale_other is None or scale[0] != scale_other[0] or power != power_other:
-        return None
-    exponent = int(power) if power.isdigit() else 1
-    return (scale[1] / scale_other[1]) ** exponent
+def _is_inch(words: list[str], at: int) -> bool:
+    """Whether "in" among words is a length: alone, or beside a power or a slash."""
+    before, after = words[at - 1].lower() if at else "", words[at + 1].lower() if at + 1 < len(words) else ""
+    if words[at].lower() != "in":
+        return False
+    return (not before or before in _POWERS or before in ("/", "per")) and (
+        not after or after[0] in "^/" or after in (*_POWERED, "per")
+    )
 
 
-_VAGUE = frozenset(["unit", "way", "time"])
+def _factors_of(word: str) -> list[tuple[str, int]]:
+    name = named_unit(word)
+    if name is None:
+        lower = word.lower()
+        name = lower[:-1] if lower.endswith("s") and len(lower) > 3 else lower
+    return split(name)
 
 
-def is_vague(unit: str, other: str) -> bool:
-    """Whether `unit` names a scale without saying which (`units`), and so agrees with `other`.
+@lru_cache(maxsize=2048)
+def split(unit: str) -> list[tuple[str, int]]:
+    """The factors of a canonical unit with their powers; not to be changed by the caller."""
+    factors = []
+    for sign, part in re.findall(r"(/|^| )([^ /]+)", unit):
+        name, _, power = part.partition("^")
+        factors.append((name, (-1 if sign == "/" else 1) * int(power or 1)))
+    return factors
 
-    `square units` agree with `cm^2`, not with `cm`.
-    """
-    if unit in _VAGUE:
-        return True
-    base, _, power = unit.partition("^")
-    return base in _VAGUE and other.partition("^")[2] == power
+
+def spelled(factors: Iterable[tuple[str, int]]) -> str:
+    """The canonical form of factors; those of the same name are joined."""
+    powers: dict[str, int] = {}
+    for name, power in factors:
+        powers[name] = powers.get(name, 0) + power
+    above = " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers.items() if power > 0)
+    below = "".join(f"/{name}" if power == -1 else f"/{name}^{-power}" for name, power in powers.items() if power < 0)
+    return above + below

@@ -1,0 +1,160 @@
+"""Numbers in English words, `twenty-three`, `two thirds`, `third`, and ordinals with digits, `3rd`: rewritten with digits."""
+
+# ruff: noqa: SIM905 - a word list reads better as words
+from __future__ import annotations
+
+import re
+
+from flint import fmpq
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {word: 10 * (at + 2) for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+SCALES = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "lakh": 10**5,
+    "million": 10**6,
+    "crore": 10**7,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+}
+"""Words that multiply the number before them."""
+_IRREGULAR = {
+    "one": "first",
+    "two": "second",
+    "three": "third",
+    "five": "fifth",
+    "eight": "eighth",
+    "nine": "ninth",
+    "twelve": "twelfth",
+}
+
+
+def _ordinal(word: str) -> str:
+    return _IRREGULAR.get(word) or (f"{word[:-1]}ieth" if word.endswith("y") else f"{word}th")
+
+
+_ORDINALS = {
+    _ordinal(word): value for word, value in (*_SMALL.items(), *_TENS.items(), *SCALES.items()) if word != "dozen"
+}
+_PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
+    form: value for word, value in _ORDINALS.items() if value > 2 for form in (word, f"{word}s")
+}
+FRACTIONS = {word: value for word, value in _PARTS.items() if word.endswith("s")}
+"""Words that divide the number before them: `halves`, `thirds`."""
+_FIRST = frozenset([*_SMALL, *_TENS, *_ORDINALS, "half", "a", "an", "minus", "negative", "hundred"])
+_WORD = re.compile(r"[A-Za-z]+")
+_GAP = re.compile(r"\s+|-(?=[A-Za-z])")
+_AFTER = re.compile(r"\s+[A-Za-z]|\s*(?:\\?%|\\text|\\mathrm)")
+_SUFFIX = re.compile(
+    r"(\d{1,9})\s?\^?\{?\s*(?:\\(?:text|textrm|textbf|mathrm|mbox|rm)\s*\{?)?\s*(?:st|nd|rd|th)\s*\}{0,2}"
+)
+MAX_WORDS = 20
+
+
+def with_digits(text: str) -> str:
+    """Normalised text with the number that it begins with in digits, where that is written in words or as an ordinal; else the same text."""
+    if text[:1].isdigit():
+        match = _SUFFIX.fullmatch(text)
+        return text if match is None else match[1]
+    match = _WORD.match(text)
+    if match is None or match[0].lower() not in _FIRST:
+        return text
+    words, ends, at = [], [], 0
+    while (word := _WORD.match(text, at)) is not None and len(words) < MAX_WORDS:
+        words.append(word[0].lower())
+        ends.append(word.end())
+        gap = _GAP.match(text, word.end())
+        if gap is None:
+            break
+        at = gap.end()
+    negative = words[0] in ("minus", "negative")
+    if negative and len(words) == 1 and _GAP.match(text, ends[0]):
+        rest = text[ends[0] :].lstrip()
+        return f"-{rest}" if rest[:1].isdigit() else text
+    start = 1 if negative else 0
+    for count in range(len(words), start, -1):
+        rest = text[ends[count - 1] :]
+        if rest and not _AFTER.match(rest):
+            continue
+        value = number_of(words[start:count], alone=not rest)
+        if value is not None:
+            sign = "-" if negative else ""
+            return f"{sign}{value}{rest}"
+    return text
+
+
+def number_of(words: list[str], *, alone: bool = True) -> fmpq | None:
+    """The number that lower-case words say, or None.
+
+    Args:
+        words: all of them; each has to be part of the number.
+        alone: whether nothing follows; else an ordinal is no number, because `third day` names a day.
+    """
+    if words in (["half"], ["a", "half"]):
+        return fmpq(1, 2)
+    if words in (["a", "dozen"], ["one", "dozen"]):
+        return fmpq(12)
+    if words and words[-1] in _PARTS and len(words) > 1:
+        return _fraction(words)
+    if alone and words and words[-1] in _ORDINALS:
+        before = _cardinal(words[:-1]) if len(words) > 1 else 0
+        last = _ORDINALS[words[-1]]
+        if before is None or (len(words) > 1 and (last >= 10 or before % 10)):
+            return None
+        return fmpq(before + last)
+    value = _cardinal(words)
+    return None if value is None else fmpq(value)
+
+
+def _fraction(words: list[str]) -> fmpq | None:
+    """`two thirds`, `a quarter`, `three and a half`."""
+    below = _PARTS[words[-1]]
+    *before, top = words[:-1]
+    above = 1 if top in ("a", "an") else _cardinal([top])
+    if above is None:
+        return None
+    if not before:
+        return fmpq(above, below)
+    whole = _cardinal(before[:-1]) if before[-1] == "and" else None
+    return None if whole is None or above >= below else whole + fmpq(above, below)
+
+
+def _cardinal(words: list[str]) -> int | None:
+    """`two thousand one hundred and five`; None for anything else."""
+    total, group, last = 0, 0, ""
+    for at, word in enumerate(words):
+        if word == "and":
+            if last not in SCALES or at + 1 == len(words):
+                return None
+            continue
+        if word in ("a", "an"):
+            if at or len(words) < 2 or words[1] not in SCALES:
+                return None
+            group = 1
+        elif word in _SMALL:
+            if last in _SMALL or (last in _TENS and not 0 < _SMALL[word] < 10):
+                return None
+            group += _SMALL[word]
+        elif word in _TENS:
+            if last in _TENS or last in _SMALL:
+                return None
+            group += _TENS[word]
+        elif word in SCALES:
+            if not group and word != "hundred":
+                return None
+            scale = SCALES[word]
+            if scale == 100:
+                group = max(group, 1) * 100
+            else:
+                total, group = total + group * scale, 0
+        else:
+            return None
+        last = word
+    return total + group if last else None
