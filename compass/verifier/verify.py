@@ -12,10 +12,12 @@ from compass.verifier.leniency import Leniency, lean, named, rewind
 from compass.verifier.reading import plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
+_LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
@@ -87,7 +89,9 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
 def _split_name(text: str) -> tuple[str, str]:
     """The name before a value, or none, and the value."""
     match = _NAMED.fullmatch(text) if "=" in text else None
-    return ("", text) if match is None else (match.group(1), match.group(2))
+    if match is None or (match.group(1)[0] == "\\" and match.group(1)[1:] not in _LETTERS):
+        return "", text
+    return match.group(1), match.group(2)
 
 
 def _words(gold: str, answer: str) -> Finding | None:

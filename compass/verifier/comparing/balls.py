@@ -176,7 +176,7 @@ def _smallest(*values: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: (lambda _, value, method=name: getattr(value, method)()) for name in (
-        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "exp", "erf", "gamma")},
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "exp", "erf", "gamma", "zeta")},
     **{f"arc{name}": (lambda _, value, method=f"a{name}": getattr(value, method)()) for name in ("sin", "cos", "tan")},
     **{f"ar{name}": (lambda _, value, method=f"a{name}": getattr(value, method)()) for name in ("sinh", "cosh", "tanh")},
     **{name: (lambda field, value, method=name: field.of_reals(getattr(arb, method), value)) for name in ("floor", "ceil", "sgn")},

@@ -49,7 +49,7 @@ EXACT_ARGUMENT = 2_000
 MAX_SPAN = 12_000
 JUMPING = frozenset(["gcd", "lcm", "floor", "ceil", "mod", "sgn", "factorial2"])
 """Functions that jump: worked out exactly where that is possible, because a ball around a jump has no value."""
-_GAMMAS = frozenset(["gamma", "factorial", "binom"])
+_GAMMAS = frozenset(["gamma", "zeta", "factorial", "binom"])
 _EXPONENTIALS = frozenset(["exp", "sinh", "cosh", "tanh", "coth", "sech", "csch"])
 _PERIODIC = frozenset(["sin", "cos", "tan", "cot", "sec", "csc", "cis"])
 

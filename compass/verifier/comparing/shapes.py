@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.contents import contains, rebuilt, substituted
-from compass.verifier.reading.names import FUNCTION_NAMES
+from compass.verifier.contents import contains, rebuilt, substituted, symbols
+from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 from compass.verifier.tree import (
     Based,
     Call,
@@ -29,6 +29,8 @@ from compass.verifier.tree import (
 )
 
 MAX_ITEMS = 200
+_OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
+_DENYING = frozenset("not no never none neither nor cannot isn't except without wrong incorrect false".split())  # noqa: SIM905
 _NAMED_OBJECTS = ("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow(")
 
 
@@ -57,8 +59,10 @@ def is_name(node: Node) -> bool:
             return _is_object(node) or (len(parts) == 2 and parts[0].name in ("d", "Delta"))
         case Product((Symbol(function), argument)):
             return _is_applied(function, argument)
-        case Call(function) if function in FUNCTION_NAMES:
-            return True
+        case Call(function, arguments) if function in _OF_ANGLES:
+            return all(map(_is_angle, arguments))
+        case Call(function) if function not in FUNCTIONS:
+            return function != "residue"
         case Call("abs" | "max" | "min", arguments):
             return all(is_name(part) and _is_object(part) for part in arguments)
         case Ratio(items):
@@ -66,8 +70,14 @@ def is_name(node: Node) -> bool:
         case Sequence(_, _, items):
             return bool(items) and all(map(is_name, items))
         case Words(text):
-            return len(text) > 1
+            return len(text) > 1 and _DENYING.isdisjoint(text.lower().split())
     return False
+
+
+def _is_angle(node: Node) -> bool:
+    """Whether a node can only be an angle: a Greek letter, `A`, `\\angle ABC`, and multiples of them; `x` may be asked for."""
+    names = symbols(node)
+    return bool(names) and all(name in GREEK_SET or name[:1].isupper() or name.startswith("angle(") for name in names)
 
 
 def _is_object(node: Node) -> bool:
@@ -92,14 +102,16 @@ def _is_applied(function: str, argument: Node) -> bool:
     return False
 
 
-def bound_name(node: Node) -> str | None:
-    """The variable of a left side such as `f(x)`; two such definitions may call it differently."""
+def bound_names(node: Node) -> tuple[str, ...]:
+    """The variables of a left side such as `f(x)`; two such definitions may call them differently."""
     match node:
-        case Call(function, (Symbol(variable),)) if function in FUNCTION_NAMES:
-            return variable
+        case Call(function, arguments) if function not in FUNCTIONS and all(
+            isinstance(part, Symbol) for part in arguments
+        ):
+            return tuple(part.name for part in arguments)
         case Product((_, Symbol(variable))) if not _is_object(node):
-            return variable
-    return None
+            return (variable,)
+    return ()
 
 
 def unnamed(node: Node) -> tuple[Node | None, Node]:
@@ -114,6 +126,8 @@ def unnamed(node: Node) -> tuple[Node | None, Node]:
             return name, value
         case Relation(operators, (name, *sides)) if len(sides) > 1 and set(operators) == {"="} and is_name(name):
             return name, Relation(operators[1:], tuple(sides))
+        case Product((Symbol(name) as point, Sequence("(", ")", (_, _, *_)) as place)) if name[0].isupper():
+            return point, place
     return None, node
 
 
@@ -186,14 +200,15 @@ def _sequence(node: Sequence) -> Shape:
         name, value = unnamed(item)
         spreads = spread(value) if node.opening in ("", "{") else [value]
         items.extend(spreads)
-        names.extend(["" if name is None or isinstance(name, Sequence) else _label(name)] * len(spreads))
+        names.extend(["" if name is None or isinstance(name, Sequence) else label(name)] * len(spreads))
         if len(items) > MAX_ITEMS:
             raise Unreadable(f"more than {MAX_ITEMS} values")
     kind = {"": "list", "{": "set"}.get(node.opening, "tuple")
     return Shape(kind, node, tuple(items), tuple(names))
 
 
-def _label(name: Node) -> str:
-    """A name as text, the variable of an `f(x)` left out."""
-    variable = bound_name(name)
-    return repr(name if variable is None else substituted(name, Symbol(variable), Symbol("")))
+def label(name: Node) -> str:
+    """A name as text, the variables of an `f(x)` by their place."""
+    for at, variable in enumerate(bound_names(name)):
+        name = substituted(name, Symbol(variable), Symbol(f" {at}"))
+    return repr(name)

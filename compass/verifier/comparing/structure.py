@@ -7,7 +7,7 @@ from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_name, shape, unnamed
+from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.wording import wording
@@ -51,10 +51,9 @@ def compare(gold: Node, answer: Node) -> Finding:
     if gold_name is not None and answer_name is not None:
         if gold_name == answer_name:
             return compare(gold_value, answer_value)
-        old, new = bound_name(answer_name), bound_name(gold_name)
-        if old is not None and new is not None and old != new:
+        if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
-            return compare(gold_value, substituted(answer_value, Symbol(old), Symbol(new)))
+            return compare(_by_place(gold_name, gold_value), _by_place(answer_name, answer_value))
         return compare_equations(gold, answer, compare)
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
@@ -70,6 +69,13 @@ def compare(gold: Node, answer: Node) -> Finding:
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
         answer = _evaluated(answer)
     return _compare_shapes(shape(matrix_of(gold) or gold), shape(matrix_of(answer) or answer))
+
+
+def _by_place(name: Node, value: Node) -> Node:
+    """The value of `f(x, y)` with its variables replaced by their places, so that no other letter can become one of them."""
+    for at, variable in enumerate(bound_names(name)):
+        value = substituted(value, Symbol(variable), Symbol(f" {at}"))
+    return value
 
 
 def _in_interval(node: Node) -> bool:

@@ -23,7 +23,7 @@ MAX_FACTORIAL = 200
 
 NAMES = {
     **{name: name for name in (
-        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "exp", "sqrt", "floor", "gamma", "erf", "log", "factorial", "root")},
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "exp", "sqrt", "floor", "gamma", "zeta", "erf", "log", "factorial", "root")},
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "ln": "log", "abs": "Abs", "ceil": "ceiling",
     "sgn": "sign", "arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "binom": "binomial",
 }  # fmt: skip

@@ -64,8 +64,8 @@ def _greek(parser: Parser, name: str) -> Node:
     return named(parser, _VARIANTS.get(name, name))
 
 
-def _gamma(parser: Parser, name: str) -> Node:
-    return function(parser, name) if parser.token == ("op", "(") else _greek(parser, name)
+def _greek_function(parser: Parser, name: str) -> Node:
+    return function(parser, name.lower()) if parser.token == ("op", "(") else _greek(parser, name)
 
 
 def _accent(parser: Parser, name: str) -> Node:
@@ -137,7 +137,7 @@ COMMANDS: dict[str, Callable[[Parser, str], Node]] = {
     **dict.fromkeys(BIG_OPERATORS, big_operator),
     **dict.fromkeys(FUNCTIONS, function),
     **dict.fromkeys(GREEK_SET, _greek),
-    "gamma": _gamma,
+    **dict.fromkeys(("gamma", "Gamma", "zeta"), _greek_function),
     **dict.fromkeys(("binom", "tbinom", "dbinom"), binomial),
     **dict.fromkeys(CONSTANTS, _constant),
     "cbrt": cube_root,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.parser import Parser
+from compass.verifier.reading.parser import END, Parser
+from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.tree import (
     Call,
     Constant,
@@ -21,6 +22,19 @@ from compass.verifier.tree import (
 
 FUNCTION_NAMES = frozenset(["f", "g", "F", "G"])
 """Letters that before a bracket are functions."""
+_OPEN, _CLOSE, _COMMA, _EQUALS, _MINUS = (("op", sign) for sign in "(),=-")
+_BEGINNINGS = frozenset(
+    [END, _COMMA, ("op", ";"), ("cmd", "and"), ("cmd", "or"), ("op", "\\\\"), ("op", "{"), ("op", "\\{")]
+)
+_OF_EVENTS = frozenset(
+    [
+        _EQUALS,
+        ("op", "|"),
+        *(("cmd", name) for name in ("mid", "cup", "cap", "ge", "le", "geq", "leq")),
+        ("op", ">"),
+        ("op", "<"),
+    ]
+)
 _SUBSCRIPT, _PRIME = ("op", "_"), ("op", "'")
 
 
@@ -31,19 +45,68 @@ def symbol(parser: Parser, token: Token) -> Node:
 
 def named(parser: Parser, name: str) -> Node:
     """The same for a name that has been read already."""
+    start = parser.at - 1
     while parser.accept(_SUBSCRIPT):
         name = f"{name}_{text_of(parser.argument())}"
     while parser.accept(_PRIME):
         name += "'"
     if name in ("i", "e"):
         return Constant(name)
-    if name in FUNCTION_NAMES and parser.token == ("op", "("):
-        match parser.prefix():
-            case Sequence(_, _, items):
-                return Call(name, items)
-            case argument:
-                return Call(name, (argument,))
+    if parser.token == _OPEN:
+        if name in FUNCTION_NAMES or _is_applied(parser, name, start):
+            match parser.prefix():
+                case Sequence(_, _, items):
+                    return Call(name, items)
+                case argument:
+                    return Call(name, (argument,))
+        if start == 0 and name[0].isupper():
+            event = _event(parser)
+            if event is not None:
+                return Call(name, (event,))
     return Symbol(name)
+
+
+def _is_applied(parser: Parser, name: str, start: int) -> bool:
+    """Whether the bracket after a letter holds what a function is applied to, and no factor: a number (`p(0)`), or before an equals sign
+    letters (`h(x) =`). A capital letter before several numbers is a point."""
+    at, tokens, letters = parser.at + 1, parser.tokens, 0
+    while True:
+        if tokens[at] == _MINUS:
+            at += 1
+        kind, value = tokens[at]
+        if kind == "sym" or (kind == "cmd" and value in GREEK_SET):
+            letters += 1
+        elif kind != "num":
+            return False
+        at += 1
+        if tokens[at] != _COMMA:
+            break
+        at += 1
+    if tokens[at] != _CLOSE:
+        return False
+    if letters:
+        return tokens[at + 1] == _EQUALS and tokens[start - 1] in _BEGINNINGS
+    return at == parser.at + 2 + (tokens[parser.at + 1] == _MINUS) or not name[0].isupper()
+
+
+def _event(parser: Parser) -> Words | None:
+    """What stands between the brackets of `P(A \\cup B) = ...`, as text; None where it is arithmetic."""
+    at, depth, seen = parser.at + 1, 0, False
+    while parser.tokens[at] != END:
+        token = parser.tokens[at]
+        if token == _OPEN:
+            depth += 1
+        elif token == _CLOSE:
+            if depth == 0:
+                break
+            depth -= 1
+        seen = seen or token in _OF_EVENTS or token[0] == "word"
+        at += 1
+    if not seen or parser.tokens[at + 1] != _EQUALS:
+        return None
+    text = " ".join(value for _, value in parser.tokens[parser.at + 1 : at])
+    parser.at = at + 1
+    return Words(text)
 
 
 def primed(base: Node) -> Node:

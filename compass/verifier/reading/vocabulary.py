@@ -6,7 +6,7 @@ from __future__ import annotations
 FUNCTIONS = {
     "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
     "sinh", "cosh", "tanh", "coth", "sech", "csch", "arsinh", "arcosh", "artanh",
-    "ln", "log", "lg", "exp", "sqrt", "cbrt", "abs", "floor", "ceil", "sgn", "gamma", "erf",
+    "ln", "log", "lg", "exp", "sqrt", "cbrt", "abs", "floor", "ceil", "sgn", "gamma", "zeta", "erf",
     "gcd", "lcm", "max", "min", "det", "cis", "arg", "re", "im", "deg", "dim", "ker", "conj", "binom", "perm",
 }  # fmt: skip
 """Functions with a meaning; each is a node `("call", name, args)`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compass.verifier.comparing.shapes import MAX_ITEMS, bound_name, is_name, shape, spread, unnamed
+from compass.verifier.comparing.shapes import MAX_ITEMS, bound_names, is_name, shape, spread, unnamed
 from compass.verifier.tree import Node, Sequence, Unreadable, number
 
 Read = Callable[[str], Node]
@@ -25,10 +25,10 @@ def test_what_is_no_name(tree: Read, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "variable"), [("f(x)", "x"), ("W(n)", "n"), ("f(2)", None), ("f(x,y)", None), ("x", None), ("AB", None), ("W(2)", None), (r"\sin x", None)]
+    ("text", "variables"), [("f(x)", ("x",)), ("W(n)", ("n",)), ("f(2)", ()), ("f(x,y)", ("x", "y")), ("x", ()), ("AB", ()), ("W(2)", ()), (r"\sin x", ())]
 )  # fmt: skip
-def test_the_variable_of_a_definition(tree: Read, text: str, variable: str | None) -> None:
-    assert bound_name(tree(text)) == variable
+def test_the_variables_of_a_definition(tree: Read, text: str, variables: tuple[str, ...]) -> None:
+    assert bound_names(tree(text)) == variables
 
 
 @pytest.mark.parametrize(

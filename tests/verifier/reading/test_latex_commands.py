@@ -22,7 +22,7 @@ COMMANDS = [
     (r"\Gamma", "Gamma"),
     (r"\gamma", "gamma"),
     (r"\gamma(5)", "call(gamma, [5])"),
-    (r"\Gamma(5)", "mul([Gamma, 5])"),
+    (r"\Gamma(5)", "call(gamma, [5])"),
     (r"\overline{AB}", "bar(AB)"),
     (r"\bar x", "bar(x)"),
     (r"\vec v", "vec(v)"),
