@@ -12,7 +12,7 @@ Imports nothing heavier than python-flint; sympy runs in a process of its own. S
 from compass.verifier.answer_groups import group_equal, same_answer
 from compass.verifier.answer_type import answer_type
 from compass.verifier.batch import judge_many, verify_many
-from compass.verifier.extract import extract_answer
+from compass.verifier.extract import Mode, extract_answer
 from compass.verifier.leniency import Leniency
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
@@ -22,6 +22,7 @@ from compass.verifier.warm import warm
 __all__ = [
     "Judgement",
     "Leniency",
+    "Mode",
     "Outcome",
     "Verdict",
     "answer_type",

@@ -1,193 +1,191 @@
-"""Find the final answer in a response: the last box, then phrases that announce it, then the last sentence."""
+"""Find the final answer in a response: its box, what a phrase announces, what its last sentence states."""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 
-from compass.braces import closing_brace
+from compass.verifier.extracting.announced import CORRECTED, SENTENCE, TAIL, announced, denied, later_value
+from compass.verifier.extracting.boxes import Box, find_boxes, last_group, without_placeholders
+from compass.verifier.extracting.context import answer_of, whole_formula
+from compass.verifier.extracting.turn import own_turn
+from compass.verifier.extracting.value import FORMULA, HEDGED, PRICE, inside, last_side, stated
+from compass.verifier.verify import verify
 
 MAX_RESPONSE = 1_000_000
-TAIL = 4_000
-MAX_BOXES = 40
-MAX_GAP = 80
-MAX_BOX = 8_000
 
-_THOUGHT = re.compile(r"</think(?:ing)?>")
-_TURN = re.compile(r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text)\|>|<(?:/s|end_of_turn)>")
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s{0,9}")
-_JOINT = re.compile(
-    r"(?:[\s$,;.]|\\[()\[\],;:!]|\\q?quad|\\+(?=\s)|\band\b|\bor\b|\\(?:text|mbox)\s*\{[^{}]{0,40}\}"
-    r"|[A-Za-z](?:_\{?\w\}?)?\s*=(?=\s*(?:\\|$)))*"
-)
-_FINAL = re.compile(r"final\s+answer\s*(?:is|:)\s*:?", re.IGNORECASE)
-_ANNOUNCED = re.compile(
-    r"####|(?:final\s+)?(?:answer|result)\s*(?:is|are|:|=|will\s+be|would\s+be)\s*:?|(?:correct\s+)?(?:option|choice)\s+is|答案\s*(?:是|为|：|:)",
+_CUT = re.compile(r"[-+*/=^_({\[,\\]$")
+_CONCLUSION = re.compile(
+    r"^[\s*$-]{0,6}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|综上|所以|因此|故|∴|\\therefore)(?![a-z])",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*", re.DOTALL)
-_FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
-_NUMBER = re.compile(r"(?<![\w.,])[-+−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?\s?%?")
-_LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?:[.:)]|\W*$|\)\s)")
-_OPTION = re.compile(
-    r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|\b([B-J])\b)", re.IGNORECASE
+_ENDS_WITH_VALUE = re.compile(
+    r"\b(?:is|are|equals)\s(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?\.?$"
 )
-_PRICE = re.compile(r"\$(?=\d[\d,.]*(?:\s|$))")
-_CONJUNCTION = re.compile(
-    r"^(?:(?:so|thus|hence|therefore|then|and|we\s+(?:get|have|find|know)|that)\b[\s,:]*|=\s*)+", re.IGNORECASE
+_GIVEN_UP = re.compile(
+    r"\b(?:cannot|can't|could not|couldn't|unable to|don't know how to|am not able to)\s(?:solve|answer|find|determine)\b",
+    re.IGNORECASE,
 )
-_CUT = re.compile(r"[-+*/=^_({\[,\\]$")
-_PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
-_SAID = re.compile(r"\b(?:is|are|equals|be)\b|=|:\s", re.IGNORECASE)
+_WITHDRAWN = re.compile(
+    r"[\s$.,;:!)*\]]{0,6}(?:no\b|nope|not?\s(?:right|correct)|wrong|incorrect|wait|hmm|hold on)", re.IGNORECASE
+)
+_OUTPUT = re.compile(r"```(?:output|text)?\s{0,3}\n([^`]{1,200}?)\s{0,9}```\s{0,9}$")
+_NAME = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=\s*[-+]?\s*(?:\$|\\\(|\\\[)?\s*$")
 
 
-def extract_answer(response: str) -> str | None:
+class Mode(StrEnum):
+    """How strictly a response is read and judged."""
+
+    STRICT = "strict"
+    """A box or an announced value, in its final form, not copied from the question: for rewards and grades."""
+    LENIENT = "lenient"
+    """The last sentence may state the answer, in any form: for scoring what others wrote."""
+
+
+def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
     """The final answer of a response, as text for `verify`; None where it gives none.
 
-    In order: what a "final answer is" after the last box announces; the last `\\boxed{...}` (neighbouring boxes, joined
-    by nothing but commas, "and" or "or", make one list); what follows the last `####` or "answer is"; the last formula,
-    number or option of the last sentence. A box that the end of the response cuts off is no answer, and then nothing
-    before it is one either.
+    A closed thought is left out, and what follows the response's own turn. Then, in order:
+
+    1. the last `\\boxed{...}`, with what belongs to it: neighbouring boxes and boxes of several cases make one list, named
+       where they have different names; a formula that holds more than the box is taken whole. A later "the answer is VALUE" must
+       agree; where the text says that it corrects the box, the later value counts.
+    2. what "the answer is", `####`, a heading, a tag, JSON or 答案 announces. Several that contradict each other are none.
+    3. the value that a concluding last sentence ("So ...") states, and with `Mode.LENIENT` any last sentence.
+
+    A response that hedges, withdraws or is cut off inside its answer gives none.
 
     Raises:
         TypeError: a response that is no text.
     """
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
-    text = response[-MAX_RESPONSE:]
-    thoughts = [match.end() for match in _THOUGHT.finditer(text)]
-    text = text[thoughts[-1] :] if thoughts else text
-    turn = _TURN.search(text)
-    text = text[: turn.start()] if turn and text[: turn.start()].strip() else text
-    boxes = list(_BOX.finditer(text))[-MAX_BOXES:]
+    text = own_turn(response[-MAX_RESPONSE:])
+    boxes = find_boxes(text)
     if boxes:
-        end, answer = _boxed(text, boxes)
-        later = _FINAL.search(text, end) if end else None
-        if later is not None and (announced := _announced(text[later.start() :])):
-            return announced
-        return answer
-    tail = text[-TAIL:].strip()
-    return _announced(tail) or _stated(tail)
+        return _boxed(text, boxes)
+    if not (tail := without_placeholders(text[-TAIL:]).strip()) or _GIVEN_UP.search(tail):
+        return None
+    values = announced(tail)
+    if values:
+        return _agreed(values, tail)
+    if denied(tail):
+        return None
+    return _stated(tail, mode)
 
 
-def _boxed(text: str, boxes: list[re.Match[str]]) -> tuple[int, str | None]:
-    """Where the last box ends, and what it and its neighbours hold; the end is 0 where it was cut off."""
-    spans: list[tuple[int, int, str | None]] = []
-    for match in boxes:
-        if spans and match.start() < spans[-1][1]:
-            continue  # a box within a box
-        spans.append((match.start(), *_content(text, match.end())))
-    start, end, last = spans[-1]
-    if last is None:
-        return 0, None
-    answers = [_sign(text, start) + last]
-    for earlier, earlier_end, content in reversed(spans[:-1]):
-        if content is None or start - earlier_end > MAX_GAP or not _JOINT.fullmatch(text[earlier_end:start]):
-            break
-        content = _sign(text, earlier) + content
-        if content not in answers:
-            answers.insert(0, content)
-        start = earlier
-    return end, ", ".join(answer for answer in answers if answer) or None
+def _boxed(text: str, boxes: list[Box]) -> str | None:
+    """The answer of the last box and its neighbours, unless what follows takes it back."""
+    if boxes[-1].content is None:
+        return None
+    group = last_group(text, boxes)
+    answer = _of_group(text, boxes, group)
+    after = text[group[-1].end : group[-1].end + TAIL]
+    corrected = CORRECTED.search(after) is not None
+    later = later_value(after)
+    if later is not None and (answer is None or not _same(answer, later)):
+        return later if corrected or answer is None or _same(group[-1].content or "", later) else None
+    if later is None and corrected and _takes_back(after):
+        return None
+    if _hedges(text, boxes, group):
+        return None
+    return answer
 
 
-def _content(text: str, start: int) -> tuple[int, str | None]:
-    """Where a box ends and what it holds; None where the response ends inside it."""
-    if start >= len(text):
-        return start, None
-    if text[start] != "{":
-        return start + 1, text[start]
-    end = min(len(text), start + MAX_BOX)
-    closed = closing_brace(text, start, end)
-    if closed is not None:
-        return closed, text[start + 1 : closed - 1].strip()
-    if end < len(text) and end == start + MAX_BOX:
-        return end, text[start + 1 : end]  # too long to be read by `verify`
-    formula_end = re.search(r"\$|\\\)|\\\]|\n", text[start:])  # a brace forgotten inside a formula that does end
-    if formula_end is None or not text[start + formula_end.end() :].strip():
-        return len(text), None
-    return start + formula_end.end(), text[start + 1 : start + formula_end.start()].strip()
+def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
+    """What neighbouring boxes answer together."""
+    if (whole := whole_formula(text, group)) is not None:
+        return whole or None
+    answers: list[tuple[str, str]] = []
+    ends = [box.end for box in boxes if box.end <= group[0].start]
+    first = ends[-1] if ends and not text[ends[-1] : group[0].start].strip() else 0
+    for at, box in enumerate(group):
+        low = group[at - 1].end if at else first
+        high = group[at + 1].start if at + 1 < len(group) else len(text)
+        answer = answer_of(text, box, low, high)
+        if answer is None:
+            return None
+        name = _NAME.search(text, max(low, box.start - 20), box.start)
+        if answer and answer not in (given for _, given in answers):
+            answers.append((name[1] if name else "", answer))
+    if len(answers) > 1 and len({name for name, _ in answers if name}) == len(answers):
+        return ", ".join(f"{name} = {answer}" for name, answer in sorted(answers))
+    return ", ".join(answer for _, answer in answers) or None
 
 
-def _sign(text: str, start: int) -> str:
-    """A minus straight before a box belongs to the answer: `x = -\\boxed{5}`."""
-    before = text[max(0, start - 12) : start].rstrip()
-    return "-" if before.endswith("-") and before[:-1].rstrip()[-1:] in ("", "=", "$", "(", "[", ":") else ""
+_RETRACTION = re.compile(
+    r"\b(?:wait|hold on|oops|ignore|disregard|scratch that)\b|\b(?:made|forgot|is)\b.{0,30}\b(?:mistake|error|wrong|incorrect|not (?:right|correct))\b"
+    r"|\b(?:this|that|it|which)\s(?:is|was)\s(?:wrong|incorrect|not\s(?:right|correct))\b",
+    re.IGNORECASE,
+)
 
 
-def _announced(text: str) -> str | None:
-    """What follows the last phrase that announces an answer."""
-    ends = [match.end() for match in _ANNOUNCED.finditer(text)]
-    for end in reversed(ends[-3:]):
-        rest = text[end:].lstrip(" *:\n")
-        display = re.match(r"(\$\$|\\\[)", rest)
-        formula = _FORMULA.match(rest)
-        if display is not None and formula is not None:
-            return _inside(formula)
-        sentence = (
-            next((part for part in _SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
-        )
-        if sentence:
-            return _value(sentence)
-    return None
+def _takes_back(after: str) -> bool:
+    """Whether the text after a box withdraws it without another answer."""
+    return _RETRACTION.search(after) is not None
 
 
-def _stated(text: str) -> str | None:
-    """The answer that the last sentence states."""
+def _hedges(text: str, boxes: list[Box], group: list[Box]) -> bool:
+    """Whether a response offers several answers, one after the other, so that one of them may be right."""
+    others = [box for box in boxes if box.start < group[0].start and box.content is not None]
+    withdrawn = sum(_WITHDRAWN.match(text, box.end, box.end + 40) is not None for box in others)
+    if withdrawn >= 2:
+        return True
+    low = max(text.rfind("\n", 0, group[0].start), text.rfind(". ", 0, group[0].start)) + 1
+    near = (
+        text[max(low, group[0].start - 200) : group[0].start]
+        + " "
+        + text[group[-1].end : group[-1].end + 120].split("\n")[0]
+    )
+    return _UNSURE.search(near) is not None and (
+        bool(others) or len(group) > 1 or _UNSURE_ALONE.search(near) is not None
+    )
+
+
+_UNSURE = re.compile(
+    r"\b(?:either|maybe|perhaps|possibly|might be|could (?:also )?be|could also|may be|alternatively|not sure|unsure|guess(?:ing)?|or else)\b",
+    re.IGNORECASE,
+)
+_UNSURE_ALONE = re.compile(
+    r"\b(?:not sure which|might be|could also be|or (?:maybe|perhaps|possibly))\b", re.IGNORECASE
+)
+
+
+def _agreed(values: list[tuple[str, bool]], tail: str) -> str | None:
+    """The value that announcements agree on: the last one called final, else the last, unless another contradicts it."""
+    final = [value for value, is_final in values if is_final]
+    candidates = final or [value for value, _ in values]
+    last = candidates[-1]
+    rivals = [value for value in candidates[:-1] if not _same(last, value)]
+    if rivals and (len(rivals) > 1 or not CORRECTED.search(tail)):
+        return None
+    return last
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or verify(gold=one, answer=other).equal or verify(gold=other, answer=one).equal
+
+
+def _stated(text: str, mode: Mode) -> str | None:
+    """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
+    output = _OUTPUT.search(text[-400:])
+    if output is not None:
+        return output[1].strip().splitlines()[-1] if mode is Mode.LENIENT else None
     if _cut_off(text):
         return None
-    display = [match for match in _FORMULA.finditer(text) if match.group(1) or match.group(4)]
+    display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
     if display and not text[display[-1].end() :].strip(" .\n"):
-        return _last_side(_inside(display[-1]))
-    sentences = [part for part in _SENTENCE.split(text) if part and part.strip()]
-    return _value(sentences[-1].strip().strip("*")) if sentences else None
+        return last_side(inside(display[-1]))
+    sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
+    if not sentences:
+        return None
+    last = sentences[-1].strip().strip("*")
+    if mode is Mode.STRICT and len(sentences) > 1 and not (_CONCLUSION.match(last) or _ENDS_WITH_VALUE.search(last)):
+        return None
+    return None if HEDGED.search(last) else stated(last)
 
 
 def _cut_off(text: str) -> bool:
     """Whether a response ends in the middle of a formula."""
-    rest = _PRICE.sub("", _FORMULA.sub(" ", text.replace(r"\$", "")))
+    rest = PRICE.sub("", FORMULA.sub(" ", text.replace(r"\$", "")))
     return rest.count("$") % 2 == 1 or rest.count(r"\[") > rest.count(r"\]") or bool(_CUT.search(rest.rstrip()))
-
-
-def _value(sentence: str) -> str | None:
-    """The answer in a sentence: the whole where it is no prose, else an option, or the last formula or number."""
-    letter = _LETTER.match(sentence)
-    if letter is not None:
-        return letter.group(1)
-    sentence = _CONJUNCTION.sub("", sentence).rstrip("。")
-    formula = _FORMULA.fullmatch(sentence.rstrip("."))
-    if formula is not None:
-        return _last_side(_inside(formula)) or None
-    plain = _FORMULA.sub(" ", sentence)
-    if not _PROSE.search(plain):
-        said = list(_SAID.finditer(sentence)) if re.search(r"\b(?:is|are|equals)\b", plain) else []
-        return (sentence[said[-1].end() :] if said else sentence).strip().rstrip(".").strip("*") or None
-    option = _OPTION.search(sentence)
-    if option is not None:
-        return (option.group(1) or option.group(2)).upper()
-    said = list(re.finditer(r"\b(?:is|are|equals)\b:?", sentence))
-    if said and not _PROSE.search(_FORMULA.sub(" ", rest := sentence[said[-1].end() :].strip().rstrip("."))):
-        return rest.strip() or None
-    places = [(match.start(), _last_side(_inside(match))) for match in _FORMULA.finditer(sentence)]
-    blank = _FORMULA.sub(lambda match: " " * len(match.group()), sentence)
-    places += [(match.start(), match.group().strip(" ,")) for match in _NUMBER.finditer(blank)]
-    if places:
-        return max(places)[1] or None
-    return sentence[said[-1].end() :].strip().rstrip(".") or None if said else None
-
-
-def _inside(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None).strip()
-
-
-def _last_side(formula: str) -> str:
-    """`f(2) = 3 + 4 = 7` ends in 7; `x + y = 3` is an equation and stays whole."""
-    left, sign, right = formula.rpartition("=")
-    if not sign or any(mark in formula for mark in ("<", ">", "\\le", "\\ge", "\\neq", ",", "\\begin")):
-        return formula
-    if (
-        left.count("=")
-        or re.fullmatch(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?(?:\([^()]*\))?\s*", left)
-        or not re.search(r"[A-Za-z]", right + left)
-    ):
-        return right.strip()
-    return formula if re.search(r"[a-z]", left) and not re.search(r"[a-z]", right) else right.strip()

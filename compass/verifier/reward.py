@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.extract import extract_answer
+from compass.verifier.extract import Mode, extract_answer
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 
@@ -23,13 +23,13 @@ class Judgement(NamedTuple):
         return self.verdict.equal
 
 
-def judge(*, gold: str, response: str) -> Judgement:
+def judge(*, gold: str, response: str, mode: Mode = Mode.LENIENT) -> Judgement:
     """Take the final answer out of a response, then verify it.
 
     Raises:
         TypeError: an argument that is no text.
     """
-    answer = extract_answer(response)
+    answer = extract_answer(response, mode)
     return Judgement(answer, NO_ANSWER if answer is None else verify(gold=gold, answer=answer))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compass.verifier import extract_answer
-from compass.verifier.extract import MAX_BOX, MAX_BOXES, MAX_RESPONSE, TAIL
+from compass.verifier.extract import MAX_RESPONSE
+from compass.verifier.extracting.announced import TAIL
+from compass.verifier.extracting.boxes import MAX_BOX, MAX_BOXES
 
 ANSWERS = [
     (r"so \boxed{5}", "5"),
@@ -19,13 +21,13 @@ ANSWERS = [
     (r"\boxed 7", "7"),
     (r"\boxed", None),
     (r"x=-\boxed{3}", "-3"),
-    (r"3-\boxed{3}", "3"),
+    (r"3-\boxed{3}", "3-(3)"),
     (r"(-\boxed{3}", "-3"),
     (r": -\boxed{3}", "-3"),
-    (r"a -\boxed{3}", "3"),
-    (r"\boxed{2} So the final answer is $10$.", "10"),
+    (r"a -\boxed{3}", "a -(3)"),
+    (r"\boxed{2} So the final answer is $10$.", None),
     (r"The final answer is $10$. \boxed{2}", "2"),
-    (r"\boxed{2} final answer: 7", "7"),
+    (r"\boxed{2} final answer: 7", None),
     (r"\boxed{}", None),
     (r"\boxed{12", None),
     (r"\boxed{5} and \boxed{1", None),
@@ -73,7 +75,7 @@ ANSWERS = [
     ("$$x+y=3$$", "x+y=3"),
     ("$f(2)=3+4=7$", "7"),
     ("$a=b=7$", "7"),
-    ("thus $5$ and then $6$ are the two values", "6"),
+    ("thus $5$ and then $6$ are the two values", None),
     ("The values here are 5 and 6", "5 and 6"),
     ("no idea what to say here", None),
     ("There are 3/4 of them left over", "3/4"),

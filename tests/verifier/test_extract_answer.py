@@ -17,8 +17,8 @@ CASES = [
     (r"\fbox{3}", "3"),
     (r"\boxed 7", "7"),
     (r"x = -\boxed{3}", "-3"),
-    (r"3-\boxed{3}", "3"),
-    (r"\boxed{2} So the final answer is $10$.", "10"),
+    (r"3-\boxed{3}", "0"),
+    (r"\boxed{2}. Wait, I forgot a factor. So the final answer is $10$.", "10"),
     ("... #### 42", "42"),
     ("The answer is 7.", "7"),
     ("The answer is 3.14.", "3.14"),
@@ -52,7 +52,16 @@ def test_the_final_answer_is_found(response: str, answer: str) -> None:
 
 @pytest.mark.parametrize(
     "response",
-    ["", "   ", r"\boxed{}", r"so \boxed{12", r"\boxed{5} and then \boxed{1", r"hence $x = 5^", "We compute 3 + 4 ="],
+    [
+        "",
+        "   ",
+        r"\boxed{}",
+        r"\boxed{2} So the final answer is $10$.",
+        r"so \boxed{12",
+        r"\boxed{5} and then \boxed{1",
+        r"hence $x = 5^",
+        "We compute 3 + 4 =",
+    ],
 )
 def test_a_response_without_a_final_answer_has_none(response: str) -> None:
     assert extract_answer(response) is None

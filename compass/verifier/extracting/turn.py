@@ -1,0 +1,63 @@
+"""Which text of a response counts: closed thinking is left out, and so is everything after the response's own turn."""
+
+from __future__ import annotations
+
+import re
+
+MAX_LINES = 100
+"""Places of each word in `_SPEAKERS` and `_PROBLEMS` that are looked at."""
+
+_SPEAKERS = ("Human", "User", "Instruction", "Assistant", "human", "user", "HUMAN", "USER")
+_PROBLEMS = ("Question", "Problem", "Exercise", "Q", "QUESTION", "PROBLEM")
+_THOUGHT = re.compile(r"<(/?)think(?:ing)?>")
+_TOKEN = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text)\|>|<(?:/s|end_of_turn|start_of_turn)>"
+)
+_LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
+_LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
+_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$", re.IGNORECASE)
+
+
+def own_turn(text: str) -> str:
+    """The part of a response in which its answer may stand; empty where there is none.
+
+    Thinking that is never closed leaves nothing: no answer was given. What comes after another speaker's line, or after the
+    line of another problem once this one has an answer, answers something else.
+    """
+    thoughts = list(_THOUGHT.finditer(text))
+    if thoughts and not thoughts[-1][1]:
+        return ""
+    text = text[thoughts[-1].end() :] if thoughts else text
+    start = 0
+    for token in _TOKEN.finditer(text):
+        if text[start : token.start()].strip():
+            text = text[start : token.start()]
+            break
+        start = token.end()
+    return text[: _next_turn(text)]
+
+
+def _next_turn(text: str) -> int:
+    """Where another speaker's line or, after an answer, another problem begins; the text's end where none does."""
+    places = [start for word in _SPEAKERS for start in _lines(text, word)]
+    places += [
+        start
+        for word in _PROBLEMS
+        for start in _lines(text, word)
+        if _ANSWERED.search(text, max(0, start - 2_000), start)
+    ]
+    return min(places, default=len(text))
+
+
+def _lines(text: str, word: str) -> list[int]:
+    """Where lines that the word opens begin, as in `**Question 2:**`."""
+    places, at = [], 0
+    for _ in range(MAX_LINES):
+        at = text.find(word, at)
+        if at < 0:
+            break
+        before = text[max(0, at - 8) : at]
+        if (at <= 8 or "\n" in before) and _LINE_START.search(before) and _LABEL_END.match(text, at + len(word)):
+            places.append(at)
+        at += len(word)
+    return places
