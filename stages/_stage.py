@@ -82,6 +82,7 @@ def perform(
     try:
         settings = load_settings()
         check_names(settings)
+        _remove_secured(stage)
         with tracking.stage_run(stage, settings) as tracked:
             summary = run(settings)
             result = summary.metrics if metrics_alone else summary.as_dict()
@@ -99,3 +100,13 @@ def perform(
     if counts := summary.counts:
         reasons = f"; dropped {counts.reasons()}" if counts.dropped else ""
         print(f"{stage}: read {counts.read:,}, kept {counts.kept:,}{reasons}")
+
+
+def _remove_secured(stage: str) -> None:
+    """Remove the checkpoints of other RL stages whose models DVC has by now: their result can no longer be lost."""
+    from compass.rl.course import remove_secured
+    from compass.tracking.dvc_files import Graph
+
+    graph = Graph()
+    locked = {path: md5 for entry in graph.lock for path, md5 in graph.locked_outs(entry).items()}
+    remove_secured(Path(), locked, but=stage)

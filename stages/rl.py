@@ -4,28 +4,36 @@
 
 Reads `data/curriculum` and the model named by `init_from`; writes `models/<stage>`, and into `data/<stage>` verl's
 metrics (`steps.csv`) and the reward of every response (`rewards.parquet`). Checkpoints live under
-`work/<stage>/<hash>`, named after everything that decides the stage's course, so that a killed stage continues from its
-last checkpoint and a changed one starts from the beginning.
+`work/<stage>/<course>`, named after everything that decides the stage's updates, so that a killed stage continues from its
+last checkpoint and a changed one starts from the beginning. The last one stays until DVC has the model: the next stage that
+runs removes it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
 
 from compass.records import read_records, split_stages
-from compass.rl.checkpoint import export_model, start_from_optimizer
+from compass.rl.checkpoint import checkpoint_folder
 from compass.rl.config import StagePaths
+from compass.rl.course import (
+    FINISHED,
+    check_disk,
+    course,
+    mark_finished,
+    remove_other_courses,
+)
+from compass.rl.export import export_model
 from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import check_fillable, predict_mixed_share
+from compass.rl.model_card import model_card
 from compass.rl.reward_table import write_rewards
 from compass.rl.start_checks import check_start
 from compass.settings import RlStage, Settings, SettingsError
+from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, main
 
 
@@ -55,24 +63,36 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     check_start(stage, ours, model=start, train=training_set)
     share = _mixed_share(stage, problems, ours)
 
-    paths = StagePaths(
-        start, training_set.resolve(), (work / _course(ours, settings.seed, start, training_set)).resolve()
-    )
-    if ours.checkpoint.carry_optimizer:
-        start_from_optimizer(start, paths.checkpoints)
+    name = course(ours, seed=settings.seed, start=start, training_set=training_set)
+    paths = StagePaths(start, training_set.resolve(), (work / name).resolve())
+    (paths.work / FINISHED).unlink(missing_ok=True)  # from here on the work is in use again
+    print(check_disk(stage, ours, start, paths.work))
     metrics = train(stage, ours, paths, seed=settings.seed)
 
     out = root / "data" / stage
     out.mkdir(parents=True, exist_ok=True)
     write_curves(metrics, out / "steps.csv")
     rewards = write_rewards(paths.rewards, out / "rewards.parquet")
+    model = Path("models") / stage
     export_model(
-        paths.checkpoints / f"global_step_{ours.steps}",
+        checkpoint_folder(paths.checkpoints, ours.steps),
         start,
-        root / "models" / stage,
+        root / model,
+        dtype=ours.resources.dtype,
+        card=model_card(
+            stage,
+            ours,
+            profile=settings.profile,
+            seed=settings.seed,
+            step=ours.steps,
+            problems=counts["problems"],
+            metrics=metrics,
+        ),
+        building=paths.work / "model",
         keep_optimizer=ours.checkpoint.keep_optimizer,
     )
-    shutil.rmtree(paths.work)
+    mark_finished(paths.work, model, dvc_md5(root / model))
+    remove_other_courses(work, name)
     return Summary(
         stage,
         metrics={
@@ -107,21 +127,6 @@ def _mixed_share(stage: str, problems, ours: RlStage) -> float | None:
 def _share_used(rewards) -> float:
     used = rewards["used"].to_pylist()
     return sum(used) / len(used)
-
-
-def _course(ours: RlStage, seed: int, start: Path, training_set: Path) -> str:
-    """A name for everything that decides the course of training."""
-    from compass.sampling.model_source import Model, model_digest
-
-    decides = {
-        "settings": ours.model_dump(
-            exclude={"checkpoint": {"save_every"}, "resources": {"micro_batch_size"}, "guards": True, "record": True}
-        ),
-        "seed": seed,
-        "model": model_digest(Model(str(start))),
-        "problems": hashlib.sha256(training_set.read_bytes()).hexdigest(),
-    }
-    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,20 @@
-"""verl's checkpoints: the last one, a model folder made of one, and a first one made of a model folder."""
+"""verl's checkpoints of an RL stage: from which to go on, which to remove, and a first one made of an earlier stage's state.
+
+verl writes `global_step_N/` file by file, the dataloader's state last, then the tracker file that names N; it logs the
+iteration's metrics after that. A checkpoint therefore counts only if every file of it is whole *and* its iteration is recorded: a
+stage that was killed between the two goes on from the one before, so that no iteration is missing from the record.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "config.json")
-
+from compass.files import atomic_path
 
 TRACKER = "latest_checkpointed_iteration.txt"
 """verl's file that holds the iteration of the last whole checkpoint."""
@@ -14,45 +22,117 @@ TRACKER = "latest_checkpointed_iteration.txt"
 OPTIMIZER = "optimizer"
 """The folder inside a model folder that holds verl's whole training state."""
 
+_FOLDER = re.compile(r"global_step_(\d+)")
+_SHARD = re.compile(r"model_world_size_(\d+)_rank_0\.pt")
+_KINDS = ("model", "optim", "extra_state")
+
+
+def checkpoint_folder(checkpoints: Path, step: int) -> Path:
+    """verl's folder of one iteration."""
+    return checkpoints / f"global_step_{step}"
+
 
 def last_step(checkpoints: Path) -> int:
-    """The iteration of the last whole checkpoint; 0 when there is none."""
-    tracker = checkpoints / TRACKER
-    return int(tracker.read_text()) if tracker.exists() else 0
+    """The iteration of the newest whole checkpoint; 0 when there is none."""
+    return max(whole_checkpoints(checkpoints), default=0)
 
 
-def export_model(checkpoint: Path, start: Path, model: Path, *, keep_optimizer: bool = False) -> None:
-    """Make a model folder of the weights in a checkpoint.
+def whole_checkpoints(checkpoints: Path) -> list[int]:
+    """The iterations whose checkpoints are whole, in order: every rank's every file can be read to its end."""
+    found = (_FOLDER.fullmatch(path.name) for path in checkpoints.glob("global_step_*"))
+    return sorted(int(match[1]) for match in found if match and _whole(checkpoints / match[0], int(match[1])))
 
-    Tokenizer and generation settings come from the model that the stage started from, byte for byte: saved again they
-    may come back different.
+
+def resume_from(checkpoints: Path, *, recorded: int) -> int:
+    """Choose the checkpoint to go on from, point verl to it, and remove those that do not count.
 
     Args:
-        checkpoint: verl's folder of one iteration.
-        start: the model folder that the stage started from.
-        model: the folder to write, whole or not at all.
-        keep_optimizer: also keep the training state, in `optimizer/`.
+        checkpoints: the stage's checkpoints; need not exist.
+        recorded: the last iteration up to which every one is recorded and trusted, and at most the stage's last.
+
+    Returns:
+        The iteration of the newest whole checkpoint up to `recorded`; 0 starts from the beginning.
     """
-    building = model.with_name(f".{model.name}.part")
-    shutil.rmtree(building, ignore_errors=True)
-    weights = checkpoint / "actor" / "huggingface"
-    shutil.copytree(start, building, ignore=shutil.ignore_patterns(*WEIGHTS, "compass_origin.json", OPTIMIZER))
-    for pattern in WEIGHTS:
-        for file in weights.glob(pattern):
-            shutil.copy2(file, building / file.name)
-    if keep_optimizer:
-        shutil.copytree(checkpoint / "actor", building / OPTIMIZER, ignore=shutil.ignore_patterns("huggingface"))
-    shutil.rmtree(model, ignore_errors=True)
-    building.rename(model)
-
-
-def start_from_optimizer(model: Path, checkpoints: Path) -> None:
-    """Write a model's kept training state as the checkpoint of iteration 0, from which verl continues.
-
-    Does nothing when there is a checkpoint already: an interrupted stage continues from its own.
-    """
+    chosen = max((step for step in whole_checkpoints(checkpoints) if step <= recorded), default=None)
+    for path in checkpoints.glob("global_step_*"):
+        if path.name != f"global_step_{chosen}":
+            shutil.rmtree(path)
     tracker = checkpoints / TRACKER
-    if tracker.exists():
+    if chosen is None:
+        tracker.unlink(missing_ok=True)
+        return 0
+    with atomic_path(tracker) as temporary:
+        temporary.write_text(str(chosen))
+    return chosen
+
+
+def remove_older(checkpoints: Path, *, recorded: int, keep: int | None = None) -> None:
+    """Remove the checkpoints before the newest that would be gone on from.
+
+    Args:
+        checkpoints: the stage's checkpoints.
+        recorded: the last recorded iteration.
+        keep: an iteration whose checkpoint stays in any case.
+    """
+    whole = [step for step in whole_checkpoints(checkpoints) if step <= recorded]
+    for step in whole[:-1]:
+        if step != keep:
+            shutil.rmtree(checkpoint_folder(checkpoints, step))
+
+
+def start_from_optimizer(
+    model: Path, checkpoints: Path, *, learning_rate: float, weight_decay: float, warmup: int
+) -> None:
+    """Lay down a model's kept training state as the checkpoint of iteration 0, from which verl continues.
+
+    The moments are the earlier stage's. The learning rate and its schedule, warm-up included, and the weight decay are the new
+    stage's: verl would otherwise take over the old ones with the moments. Does nothing when there is a whole checkpoint
+    already: an interrupted stage continues from its own.
+
+    Args:
+        model: folder of the model that the stage starts from; it has the state in `optimizer/`.
+        checkpoints: the stage's checkpoints.
+        learning_rate: the stage's.
+        weight_decay: the stage's.
+        warmup: iterations over which its learning rate rises.
+    """
+    if whole_checkpoints(checkpoints):
         return
-    shutil.copytree(model / OPTIMIZER, checkpoints / "global_step_0" / "actor", dirs_exist_ok=True)
-    tracker.write_text("0")
+    folder = checkpoint_folder(checkpoints, 0)
+    shutil.rmtree(folder, ignore_errors=True)
+    building = checkpoints / "building"
+    shutil.rmtree(building, ignore_errors=True)
+    shutil.copytree(model / OPTIMIZER, building / "actor")
+    first = 0.0 if warmup > 0 else learning_rate  # what verl's schedule says of the first update
+    groups = {"lr": first, "initial_lr": learning_rate, "weight_decay": weight_decay}
+    for path in building.glob("actor/optim_*.pt"):
+        _change(path, lambda state: [group.update(groups) for group in state["param_groups"]])
+    for path in building.glob("actor/extra_state_*.pt"):
+        _change(path, lambda state: state.update(lr_scheduler=None))
+    building.rename(folder)
+    with atomic_path(checkpoints / TRACKER) as temporary:
+        temporary.write_text("0")
+
+
+def _change(path: Path, change: Callable[[Any], object]) -> None:
+    """Change what torch saved in a file. The file is the pipeline's own: it is unpickled."""
+    import torch
+
+    state = torch.load(path, map_location="cpu", weights_only=False)
+    change(state)
+    torch.save(state, path)
+
+
+def _whole(folder: Path, step: int) -> bool:
+    """Whether verl finished writing a checkpoint. That of iteration 0 is laid down whole, without a dataloader's state."""
+    sizes = [match for path in folder.glob("actor/*.pt") if (match := _SHARD.fullmatch(path.name))]
+    if len(sizes) != 1:
+        return False
+    world = int(sizes[0][1])
+    files = [folder / f"actor/{kind}_world_size_{world}_rank_{rank}.pt" for kind in _KINDS for rank in range(world)]
+    return all(_readable(path) for path in [*files, *([folder / "data.pt"] if step else [])])
+
+
+def _readable(path: Path) -> bool:
+    """Whether torch finished writing a file: a zip archive whose directory, at its end, is there."""
+    return path.is_file() and zipfile.is_zipfile(path)

@@ -201,10 +201,11 @@ def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
 def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
     checkpoint = "actor_rollout_ref.actor.checkpoint"
     return {
-        f"{checkpoint}.save_contents": ["model", "optimizer", "extra", "hf_model"],
+        f"{checkpoint}.save_contents": ["model", "optimizer", "extra"],  # compass.rl.export makes the model
         f"{checkpoint}.load_contents": ["model", "optimizer", "extra"],
         "trainer.save_freq": settings.checkpoint.save_every,
-        "trainer.max_actor_ckpt_to_keep": 2,
+        # verl forgets its earlier checkpoints when it is started again; compass.rl.launch removes them
+        "trainer.max_actor_ckpt_to_keep": None,
         "trainer.default_local_dir": str(paths.checkpoints),
         "trainer.resume_mode": "auto",
     }

@@ -18,12 +18,13 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
-from compass.rl.checkpoint import last_step
+from compass.rl.checkpoint import last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
-from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics
-from compass.rl.policy_agreement import check_agreement
+from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.policy_agreement import PolicyMismatchError, check_agreement
 from compass.settings import RlStage
+from compass.tracking import record_curves
 
 
 class TrainingError(UserError):
@@ -49,22 +50,35 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     from omegaconf import OmegaConf
 
     paths.work.mkdir(parents=True, exist_ok=True)
-    done = last_step(paths.checkpoints)
+    trusted = _trusted(all_metrics(paths.live_metrics, paths.metrics), settings)
+    done = resume_from(paths.checkpoints, recorded=min(trusted, settings.steps))
     recover_metrics(paths.live_metrics, paths.metrics, done)
     forget_after(paths.rewards, done)
+    if settings.checkpoint.carry_optimizer:
+        ours = settings.optimizer
+        start_from_optimizer(
+            paths.model,
+            paths.checkpoints,
+            learning_rate=ours.learning_rate,
+            weight_decay=ours.weight_decay,
+            warmup=ours.warmup_steps,
+        )
+    # The run of a killed process keeps what it recorded; this one's has every iteration of the result once.
+    record_curves(read_metrics(paths.metrics))
     log = paths.work / "train.log"
     earlier = len(log_lines(log))
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
         _run(stage, settings, paths, config, done)
-    reached = last_step(paths.checkpoints)
+    rows = read_metrics(paths.metrics)
+    reached = min(last_step(paths.checkpoints), len(rows))
     if reached != settings.steps:
         raise TrainingError(
             f"{stage}: stopped at iteration {reached} of {settings.steps}; the log is {log}\n"
             + reason(log_lines(log), earlier)
         )
-    return read_metrics(paths.metrics)
+    return rows
 
 
 def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> None:
@@ -86,15 +100,37 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 running = process.poll() is None
                 fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
                 for row in fresh:
-                    if settings.resources.gpus == 0:
-                        check_agreement(row["step"], row, settings.resources.dtype)
+                    _check(row, settings)
                     bar.update(1)
                     bar.set_postfix_str(headline(row))
+                if fresh:
+                    remove_older(paths.checkpoints, recorded=fresh[-1]["step"])
                 if not running:
                     return
                 time.sleep(0.5)
         finally:
             _end(process)
+
+
+def _check(row: Mapping[str, Any], settings: RlStage) -> None:
+    """What every iteration must hold."""
+    if settings.resources.gpus == 0:
+        check_agreement(row["step"], row, settings.resources.dtype)
+
+
+def _trusted(rows: Mapping[int, Mapping[str, Any]], settings: RlStage) -> int:
+    """The last iteration up to which every one is recorded and holds what it must.
+
+    A check that stopped an earlier run comes after verl's checkpoint of that iteration: it must not go on from there.
+    """
+    step = 0
+    while step + 1 in rows:
+        try:
+            _check(rows[step + 1], settings)
+        except PolicyMismatchError:
+            break
+        step += 1
+    return step
 
 
 def trainer_environment(given: Mapping[str, str], *, gpus: int, live_metrics: Path) -> dict[str, str]:

@@ -42,6 +42,12 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def all_metrics(live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
+    """The metrics of every iteration that a killed stage recorded, in either file, by its number."""
+    rows = {row["step"]: row for row in map(_flat, whole_lines(live))}
+    return rows | {row["step"]: row for row in map(json.loads, whole_lines(metrics))}
+
+
 def recover_metrics(live: Path, metrics: Path, done: int) -> None:
     """Keep the metrics of iterations up to the checkpoint, those that a killed stage had not taken over included.
 
@@ -50,8 +56,7 @@ def recover_metrics(live: Path, metrics: Path, done: int) -> None:
         metrics: the stage's own file; it may not exist yet.
         done: the last checkpoint's iteration; later ones will be run again.
     """
-    rows = {row["step"]: row for row in map(_flat, whole_lines(live))}
-    rows |= {row["step"]: row for row in map(json.loads, whole_lines(metrics))}
+    rows = all_metrics(live, metrics)
     lines = [json.dumps(rows[step]) + "\n" for step in sorted(rows) if step <= done]
     metrics.write_text("".join(lines), encoding="utf-8")
     live.unlink(missing_ok=True)

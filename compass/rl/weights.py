@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+
+
+def tensor_shapes(model: Path) -> dict[str, list[int]]:
+    """The tensors of a model folder with their shapes, read from the headers of its safetensors files."""
+    return dict(_shapes(model))
 
 
 def largest_weight(model: Path) -> int:
     """Elements of the largest tensor in a model folder; 0 where it holds no weights."""
+    return max((math.prod(shape) for _, shape in _shapes(model)), default=0)
+
+
+def _shapes(model: Path) -> Iterator[tuple[str, list[int]]]:
     from safetensors import safe_open
 
-    largest = 0
     for path in sorted(model.glob("*.safetensors")):
         with safe_open(path, framework="numpy") as file:
-            names = file.keys()
-            largest = max([largest, *(math.prod(file.get_slice(name).get_shape()) for name in names)])
-    return largest
+            for name in file.keys():  # noqa: SIM118
+                yield name, list(file.get_slice(name).get_shape())
 
 
 def transfer_bucket(model: Path, at_least: int) -> int:

@@ -12,6 +12,6 @@ Only `mlflow_client.py` imports MLflow.
 """
 
 from compass.tracking.mlflow_client import tracking_uri
-from compass.tracking.stage_run import StageRun, TrackingError, run_page, stage_run
+from compass.tracking.stage_run import StageRun, TrackingError, record_curves, run_page, stage_run
 
-__all__ = ["StageRun", "TrackingError", "run_page", "stage_run", "tracking_uri"]
+__all__ = ["StageRun", "TrackingError", "record_curves", "run_page", "stage_run", "tracking_uri"]

@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,26 @@ class StageRun:
         except mlflow_client.failures() as error:
             print(f"tracking: {what} not recorded: {_first_line(error)}", file=sys.stderr)
             return None
+
+
+def record_curves(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Record iterations of before in the run of the stage that is running, if one is tracked.
+
+    Args:
+        rows: the metrics of each iteration, with its `step`.
+    """
+    run_id = os.environ.get("MLFLOW_RUN_ID")
+    rows = list(rows)
+    if not run_id or not rows:
+        return
+    try:
+        client, _ = connect(Path())
+    except mlflow_client.failures() as error:
+        print(f"tracking: earlier iterations not recorded: {_first_line(error)}", file=sys.stderr)
+        return
+    tracked = StageRun(client, run_id)
+    for row in rows:
+        tracked.metrics({name: value for name, value in row.items() if name != "step"}, step=row["step"])
 
 
 @contextlib.contextmanager

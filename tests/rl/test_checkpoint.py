@@ -1,87 +1,192 @@
-"""verl's checkpoints become model folders, and a kept training state becomes the next stage's iteration 0."""
+"""From which of verl's checkpoints a stage goes on, which are removed, and how a kept training state becomes iteration 0."""
 
+import shutil
 from pathlib import Path
+from typing import Any
 
-from compass.rl.checkpoint import export_model, last_step, start_from_optimizer
+import pytest
+import torch
+
+from compass.rl.checkpoint import (
+    TRACKER,
+    last_step,
+    remove_older,
+    resume_from,
+    start_from_optimizer,
+    whole_checkpoints,
+)
 
 
-def model_folder(folder: Path, weights: str) -> Path:
-    folder.mkdir(parents=True)
-    for name, text in (("config.json", weights), ("model.safetensors", weights), ("tokenizer.json", "original")):
-        (folder / name).write_text(text)
+def save(checkpoints: Path, step: int, *, ranks: int = 1) -> Path:
+    """A checkpoint as verl leaves it."""
+    folder = checkpoints / f"global_step_{step}"
+    (folder / "actor" / "huggingface").mkdir(parents=True)
+    for kind in ("model", "optim", "extra_state"):
+        for rank in range(ranks):
+            torch.save({"of": step}, folder / f"actor/{kind}_world_size_{ranks}_rank_{rank}.pt")
+    torch.save({}, folder / "data.pt")
+    (checkpoints / TRACKER).write_text(str(step))
     return folder
 
 
-def checkpoint(folder: Path) -> Path:
-    saved = model_folder(folder / "actor" / "huggingface", "trained")
-    (saved / "tokenizer.json").write_text("saved again, different")
-    (saved / "model.safetensors.index.json").write_text("trained")
-    (folder / "actor" / "optim_world_size_1_rank_0.pt").write_text("moments")
-    return folder
-
-
-def contents(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
-
-
-TRAINED = {
-    "config.json": "trained",
-    "model.safetensors": "trained",
-    "model.safetensors.index.json": "trained",
-    "tokenizer.json": "original",
-}
-
-
-def test_the_model_has_trained_weights_and_the_tokenizer_it_started_with(tmp_path: Path) -> None:
-    start = model_folder(tmp_path / "base", "untrained")
-    (start / "compass_origin.json").write_text("{}")
-    (start / "optimizer").mkdir()
-    (start / "optimizer" / "old.pt").write_text("of the stage before")
-    export_model(checkpoint(tmp_path / "global_step_2"), start, tmp_path / "rl-1")
-    assert contents(tmp_path / "rl-1") == TRAINED
-
-
-def test_an_export_takes_the_place_of_an_older_one_and_of_a_half_made_one(tmp_path: Path) -> None:
-    model_folder(tmp_path / "rl-1", "older")
-    model_folder(tmp_path / ".rl-1.part", "half")
-    (tmp_path / ".rl-1.part" / "stray").write_text("half")
-    export_model(checkpoint(tmp_path / "step"), model_folder(tmp_path / "base", "untrained"), tmp_path / "rl-1")
-    assert contents(tmp_path / "rl-1") == TRAINED
-    assert not (tmp_path / ".rl-1.part").exists()
-
-
-def test_a_kept_optimizer_becomes_the_next_stages_iteration_zero(tmp_path: Path) -> None:
-    start = model_folder(tmp_path / "base", "untrained")
-    export_model(checkpoint(tmp_path / "global_step_2"), start, tmp_path / "rl-1", keep_optimizer=True)
-    assert contents(tmp_path / "rl-1") == {**TRAINED, "optimizer/optim_world_size_1_rank_0.pt": "moments"}
-    start_from_optimizer(tmp_path / "rl-1", tmp_path / "checkpoints")
-    assert contents(tmp_path / "checkpoints") == {
-        "global_step_0/actor/optim_world_size_1_rank_0.pt": "moments",
-        "latest_checkpointed_iteration.txt": "0",
-    }
-
-
-def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path: Path) -> None:
-    state = tmp_path / "rl-1" / "optimizer"
-    state.mkdir(parents=True)
-    (state / "rank_0.pt").write_text("moments")
-    half = tmp_path / "checkpoints" / "global_step_0" / "actor"
-    half.mkdir(parents=True)
-    start_from_optimizer(tmp_path / "rl-1", tmp_path / "checkpoints")
-    assert (half / "rank_0.pt").read_text() == "moments"
-
-
-def test_an_interrupted_stage_goes_on_from_its_own_checkpoint(tmp_path: Path) -> None:
-    (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints/latest_checkpointed_iteration.txt").write_text("5")
-    start_from_optimizer(tmp_path / "rl-1", tmp_path / "checkpoints")
-    assert contents(tmp_path / "checkpoints") == {"latest_checkpointed_iteration.txt": "5"}
+def steps(checkpoints: Path) -> list[int]:
+    return sorted(int(path.name.removeprefix("global_step_")) for path in checkpoints.glob("global_step_*"))
 
 
 def test_no_checkpoint_is_iteration_zero(tmp_path: Path) -> None:
     assert last_step(tmp_path) == 0
+    assert resume_from(tmp_path / "none", recorded=9) == 0
 
 
-def test_the_last_checkpoint_is_the_trackers(tmp_path: Path) -> None:
-    (tmp_path / "latest_checkpointed_iteration.txt").write_text("15")
+def test_a_stage_goes_on_from_its_newest_checkpoint_and_keeps_no_other(tmp_path: Path) -> None:
+    for step in (5, 10, 15):
+        save(tmp_path, step, ranks=2)
     assert last_step(tmp_path) == 15
+    assert resume_from(tmp_path, recorded=15) == 15
+    assert steps(tmp_path) == [15]
+    assert (tmp_path / TRACKER).read_text() == "15"
+
+
+def test_an_iteration_that_was_saved_but_not_recorded_is_trained_again(tmp_path: Path) -> None:
+    save(tmp_path, 5)
+    save(tmp_path, 10)
+    assert resume_from(tmp_path, recorded=9) == 5
+    assert steps(tmp_path) == [5]
+    assert (tmp_path / TRACKER).read_text() == "5"
+    assert resume_from(tmp_path, recorded=4) == 0
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("tracker", ["", "1", "nonsense", None])
+def test_a_tracker_file_that_a_kill_cut_off_does_not_matter(tmp_path: Path, tracker: str | None) -> None:
+    save(tmp_path, 10)
+    (tmp_path / TRACKER).unlink()
+    if tracker is not None:
+        (tmp_path / TRACKER).write_text(tracker)
+    assert resume_from(tmp_path, recorded=12) == 10
+    assert (tmp_path / TRACKER).read_text() == "10"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "actor/model_world_size_2_rank_1.pt",
+        "actor/optim_world_size_2_rank_0.pt",
+        "actor/extra_state_world_size_2_rank_1.pt",
+        "data.pt",
+    ],
+)
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_half_written_checkpoint_does_not_count(tmp_path: Path, file: str, cut: bool) -> None:
+    save(tmp_path, 5, ranks=2)
+    path = save(tmp_path, 10, ranks=2) / file
+    if cut:
+        path.write_bytes(path.read_bytes()[:-30])
+    else:
+        path.unlink()
+    assert whole_checkpoints(tmp_path) == [5]
+    assert resume_from(tmp_path, recorded=10) == 5
+
+
+def test_older_checkpoints_go_when_a_newer_one_is_recorded(tmp_path: Path) -> None:
+    for step in (5, 10, 15):
+        save(tmp_path, step)
+    remove_older(tmp_path, recorded=14)
+    assert steps(tmp_path) == [10, 15]  # 15 is not recorded yet: a kill now would go on from 10
+    remove_older(tmp_path, recorded=15)
+    assert steps(tmp_path) == [15]
+
+
+def test_a_chosen_checkpoint_stays(tmp_path: Path) -> None:
+    for step in (5, 10, 15):
+        save(tmp_path, step)
+    remove_older(tmp_path, recorded=15, keep=5)
+    assert steps(tmp_path) == [5, 15]
+
+
+class Stage:
+    """A linear model trained a little with AdamW under verl's constant schedule, its state kept as a stage keeps it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model, self.optimizer, self.schedule = make(learning_rate=1e-2, weight_decay=0.5, warmup=0)
+        train(self.model, self.optimizer, self.schedule, updates=3)
+        self.folder = folder / "rl-1"
+        state = self.folder / "optimizer"
+        state.mkdir(parents=True)
+        torch.save(self.model.state_dict(), state / "model_world_size_1_rank_0.pt")
+        torch.save(self.optimizer.state_dict(), state / "optim_world_size_1_rank_0.pt")
+        extra = {"lr_scheduler": self.schedule.state_dict(), "rng": {}}
+        torch.save(extra, state / "extra_state_world_size_1_rank_0.pt")
+
+
+def make(*, learning_rate: float, weight_decay: float, warmup: int) -> tuple[Any, Any, Any]:
+    """What verl builds before it loads a checkpoint (`get_constant_schedule_with_warmup`)."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=weight_decay)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, step / max(1, warmup)) if warmup else 1.0
+    )
+    return model, optimizer, schedule
+
+
+def train(model: Any, optimizer: Any, schedule: Any, *, updates: int) -> list[float]:
+    """The learning rate of each update."""
+    rates = []
+    for _ in range(updates):
+        optimizer.zero_grad()
+        model(torch.ones(2, 3)).sum().backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    return rates
+
+
+def load(checkpoints: Path, optimizer: Any, schedule: Any) -> None:
+    """As `FSDPCheckpointManager.load_checkpoint` does."""
+    actor = checkpoints / "global_step_0" / "actor"
+    optimizer.load_state_dict(torch.load(actor / "optim_world_size_1_rank_0.pt", weights_only=False))
+    extra = torch.load(actor / "extra_state_world_size_1_rank_0.pt", weights_only=False)
+    if extra["lr_scheduler"] is not None:
+        schedule.load_state_dict(extra["lr_scheduler"])
+
+
+@pytest.mark.parametrize(("warmup", "rates"), [(0, [1e-3, 1e-3, 1e-3]), (2, [0.0, 5e-4, 1e-3])])
+def test_moments_are_carried_over_and_the_learning_rate_is_the_new_stages(
+    tmp_path: Path, warmup: int, rates: list[float]
+) -> None:
+    earlier = Stage(tmp_path)
+    checkpoints = tmp_path / "checkpoints"
+    checkpoints.mkdir()
+    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=warmup)
+    assert last_step(checkpoints) == 0
+    assert (checkpoints / TRACKER).read_text() == "0"
+    model, optimizer, schedule = make(learning_rate=1e-3, weight_decay=0.1, warmup=warmup)
+    load(checkpoints, optimizer, schedule)
+    carried, kept = optimizer.state_dict()["state"][0], earlier.optimizer.state_dict()["state"][0]
+    assert torch.equal(carried["exp_avg"], kept["exp_avg"])
+    assert torch.equal(carried["exp_avg_sq"], kept["exp_avg_sq"])
+    assert optimizer.param_groups[0]["weight_decay"] == 0.1
+    assert train(model, optimizer, schedule, updates=3) == pytest.approx(rates)
+
+
+def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path: Path) -> None:
+    earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
+    for half in ("building/actor", "global_step_0/actor"):
+        (checkpoints / half).mkdir(parents=True)
+        (checkpoints / half / "optim_world_size_1_rank_0.pt").write_text("half")
+    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    assert whole_checkpoints(checkpoints) == [0]
+    assert not (checkpoints / "building").exists()
+    assert resume_from(checkpoints, recorded=0) == 0
+    assert whole_checkpoints(checkpoints) == [0]
+
+
+def test_an_interrupted_stage_goes_on_from_its_own_checkpoint(tmp_path: Path) -> None:
+    earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
+    save(checkpoints, 5)
+    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    assert steps(checkpoints) == [5]
+    shutil.rmtree(checkpoints / "global_step_5")
+    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    assert steps(checkpoints) == [0]

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import zipfile  # noqa: F401
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,14 +14,16 @@ from typing import Any
 import psutil
 import pytest
 
+from compass.rl.checkpoint import last_step
 from compass.rl.config import StagePaths
 from compass.rl.launch import TrainingError, headline, train, trainer_environment
 from compass.rl.policy_agreement import PolicyMismatchError
 
 TRAINER = """#!{python} -IS
-import json, os, subprocess, sys, time
+import json, os, subprocess, sys, time, zipfile
 from pathlib import Path
 
+{save}
 assert sys.argv[1:3] == ["-m", "compass.rl.train"], sys.argv
 plan = json.loads(os.environ["PLAN"])
 work = Path(sys.argv[3]).parent
@@ -30,8 +33,7 @@ with open(os.environ["VERL_FILE_LOGGER_PATH"], "w") as live:
         live.write(json.dumps({{"step": step, "data": plan["metrics"]}}) + "\\n")
         live.flush()
 if plan["reached"]:
-    (work / "checkpoints").mkdir(exist_ok=True)
-    (work / "checkpoints/latest_checkpointed_iteration.txt").write_text(str(plan["reached"]))
+    save(work / "checkpoints", plan["reached"])
 print(plan["says"], flush=True)
 if plan["starts"]:
     code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
@@ -42,6 +44,17 @@ time.sleep(plan["sleeps"])
 sys.exit(plan["status"])
 """
 
+SAVE = """
+def save(checkpoints, step):
+    folder = checkpoints / f"global_step_{step}"
+    (folder / "actor").mkdir(parents=True)
+    names = [f"actor/{kind}_world_size_1_rank_0.pt" for kind in ("model", "optim", "extra_state")]
+    for name in [*names, "data.pt"]:
+        zipfile.ZipFile(folder / name, "w").close()
+    (checkpoints / "latest_checkpointed_iteration.txt").write_text(str(step))
+"""
+exec(SAVE)
+
 AGREES = {"training/rollout_probs_diff_max": 1e-6, "critic/score/mean": 0.5}
 
 
@@ -51,7 +64,7 @@ class Stage:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.monkeypatch = monkeypatch
         script = folder / "python"
-        script.write_text(TRAINER.format(python=sys.executable))
+        script.write_text(TRAINER.format(python=sys.executable, save=SAVE))
         script.chmod(0o700)
         monkeypatch.setattr(sys, "executable", str(script))
         monkeypatch.setattr("compass.rl.launch.verl_config", lambda *_, seed: {"seed": seed})
@@ -70,12 +83,12 @@ class Stage:
         }
         self.monkeypatch.setenv("PLAN", json.dumps(whole))
         resources = SimpleNamespace(gpus=gpus, dtype="float32")
-        settings = SimpleNamespace(steps=3, resources=resources)
+        checkpoint = SimpleNamespace(carry_optimizer=False)
+        settings = SimpleNamespace(steps=3, resources=resources, checkpoint=checkpoint)
         return train("rl-1", settings, self.paths, seed=5)
 
     def checkpoint(self, step: int) -> None:
-        self.paths.checkpoints.mkdir(parents=True)
-        (self.paths.checkpoints / "latest_checkpointed_iteration.txt").write_text(str(step))
+        save(self.paths.checkpoints, step)  # noqa: F821
 
 
 @pytest.fixture
@@ -118,8 +131,9 @@ def test_a_reason_is_of_the_last_run(stage: Stage) -> None:
 
 def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
     stage.checkpoint(3)
-    stage.paths.metrics.write_text('{"step": 3}\n')
-    assert stage.train() == [{"step": 3}]
+    rows = [{"step": step, **AGREES} for step in (1, 2, 3)]
+    stage.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert stage.train() == rows
     assert not (stage.paths.work / "train.log").exists()
 
 
@@ -128,6 +142,39 @@ def test_a_stale_policy_ends_the_trainer(stage: Stage) -> None:
     with pytest.raises(PolicyMismatchError, match="iteration 1"):
         stage.train(steps=[1], metrics={"training/rollout_probs_diff_max": 0.1}, sleeps=50)
     assert time.monotonic() - began < 40
+
+
+def test_a_stage_does_not_go_on_from_what_a_stale_policy_trained(stage: Stage) -> None:
+    stale = {"training/rollout_probs_diff_max": 0.1}
+    with pytest.raises(PolicyMismatchError):
+        stage.train(steps=[1, 2, 3], metrics=stale, reached=3, sleeps=2)
+    assert last_step(stage.paths.checkpoints) == 3
+    with pytest.raises(TrainingError, match="stopped at iteration 0 of 3"):
+        stage.train()
+    assert last_step(stage.paths.checkpoints) == 0
+
+
+def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> None:
+    with pytest.raises(TrainingError, match="stopped at iteration 1 of 3"):
+        stage.train(steps=[1], reached=3)
+    assert [row["step"] for row in stage.train(steps=[1, 2, 3], reached=3)] == [1, 2, 3]
+
+
+def test_one_checkpoint_is_left(stage: Stage) -> None:
+    stage.checkpoint(1)
+    stage.paths.metrics.write_text(json.dumps({"step": 1, **AGREES}) + "\n")
+    stage.train(steps=[2, 3], reached=3)
+    assert [path.name for path in stage.paths.checkpoints.glob("global_step_*")] == ["global_step_3"]
+
+
+def test_iterations_of_before_are_recorded_in_the_new_run(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr("compass.rl.launch.record_curves", told.extend)
+    stage.checkpoint(2)
+    rows = [{"step": step, **AGREES} for step in (1, 2)]
+    stage.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    stage.train(steps=[3], reached=3)
+    assert told == rows
 
 
 def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: Stage) -> None:

@@ -1,15 +1,19 @@
 """What an RL stage reads, names and writes around the training itself, which is replaced here."""
 
 import dataclasses
+import json
 from pathlib import Path
 
+import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from safetensors.numpy import save_file
 from transformers import AutoTokenizer
 
 from compass.errors import UserError
 from compass.records import table, write_records
+from compass.rl.course import FINISHED
 from compass.settings import Settings, load_settings
 from stages import rl
 
@@ -32,19 +36,24 @@ class Training:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.exported: list[tuple] = []
-        self.optimizers: list[tuple] = []
         self.metrics = METRICS
         monkeypatch.setattr(rl, "train", self.train)
-        monkeypatch.setattr(rl, "export_model", lambda *given, **options: self.exported.append((*given, options)))
-        monkeypatch.setattr(rl, "start_from_optimizer", lambda *given: self.optimizers.append(given))
+        monkeypatch.setattr(rl, "export_model", self.export)
         monkeypatch.setattr(rl, "write_curves", lambda metrics, path: path.write_text(str(len(metrics))))
         monkeypatch.setattr(rl, "write_rewards", lambda lines, path: pa.table({"used": [True, True, False, True]}))
         monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda path: Tokenizer())
 
     def train(self, stage, ours, paths, *, seed):
         self.stage, self.seed, self.paths = stage, seed, paths
-        paths.work.mkdir(parents=True)
+        self.finished_before = (paths.work / FINISHED).exists()
+        paths.work.mkdir(parents=True, exist_ok=True)
+        (paths.work / "verl.yaml").touch()
         return self.metrics
+
+    def export(self, checkpoint, start, model, **options):
+        self.exported.append((checkpoint, start, model, options))
+        model.mkdir(parents=True, exist_ok=True)
+        (model / "config.json").write_text(f"trained {options['dtype']}")
 
 
 @pytest.fixture
@@ -81,7 +90,7 @@ def settings(root: Path, **changes: str) -> Settings:
     """The tiny profile with `name: value` replaced."""
     text = PROFILE
     for name, value in changes.items():
-        (line,) = [line for line in text.splitlines() if line.strip().startswith(f"{name}:")][:1]
+        line = [line for line in text.splitlines() if line.strip().startswith(f"{name}:")][-1 if name == "rl-1" else 0]
         text = text.replace(line, line[: line.index(":")] + f": {value}", 1)
     path = root / "params.yaml"
     path.write_text(text)
@@ -98,10 +107,12 @@ def test_a_stage_trains_its_problems_from_its_model_and_hands_on_what_it_trained
     assert [row["extra_info"]["id"] for row in rows] == ["0", "1", "3"]
     (checkpoint, start, out, options) = training.exported[0]
     assert checkpoint == training.paths.checkpoints / "global_step_20"
-    assert (start, out, options) == (root / "models/base", root / "models/rl-1", {"keep_optimizer": False})
-    assert training.optimizers == []
+    assert (start, out) == (root / "models/base", root / "models/rl-1")
+    assert "# rl-1\n" in options.pop("card")
+    building = training.paths.work / "model"
+    assert options == {"keep_optimizer": False, "dtype": "float32", "building": building}
     assert (root / "data/rl-1/steps.csv").read_text() == "4"
-    assert not training.paths.work.exists()
+    assert json.loads((training.paths.work / FINISHED).read_text())["model"] == "models/rl-1"
     mixed = 1 - 2 * 0.5**8  # of groups of 8 at a solve rate of one half
     assert summary.metrics.pop("mixed_groups_predicted") == pytest.approx(mixed)
     assert summary.stage == "rl-1"
@@ -143,6 +154,17 @@ def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(training: Tr
         ({}, True),
         ({"save_every": "7"}, True),
         ({"micro_batch_size": "32"}, True),
+        ({"max_generation_batches": "20"}, True),
+        ({"rl-1": "{init_from: base, steps: 40}"}, True),
+        ({"rl-1": "{init_from: base, steps: 20, checkpoint: {keep_optimizer: true}}"}, True),
+        ({"rl-1": "{init_from: base, steps: 20, resources: {micro_batch_size: 16}}"}, True),
+        (
+            {
+                "rl-1": "{init_from: base, steps: 20, guards: {failed_rollouts: {limit: 0.5}}, record: {rollouts_every: 3}}"
+            },
+            True,
+        ),
+        ({"rl-1": "{init_from: base, steps: 20, resources: {dtype: bfloat16}}"}, False),
         ({"clip_high": "0.3"}, False),
         ({"seed": "1"}, False),
     ],
@@ -157,13 +179,27 @@ def test_work_is_taken_up_again_where_nothing_that_decides_its_course_has_change
     assert len(first.name) == 16
 
 
+def test_work_of_earlier_settings_goes_when_the_stage_is_done(training: Training, root: Path) -> None:
+    rl.run(settings(root), "rl-1", root)
+    first = training.paths.work
+    rl.run(settings(root, clip_high="0.3"), "rl-1", root)
+    assert [path for path in (root / "work/rl-1").iterdir() if path.is_dir()] == [training.paths.work]
+    assert training.paths.work != first
+
+
+def test_work_that_is_gone_on_with_is_not_finished(training: Training, root: Path) -> None:
+    rl.run(settings(root), "rl-1", root)
+    rl.run(settings(root), "rl-1", root)
+    assert not training.finished_before
+
+
 def test_other_problems_or_weights_are_another_course(training: Training, root: Path) -> None:
     courses = []
     for change in (None, "problems", "weights"):
         if change == "problems":
             write(root, [(0.5, "rl-1")])
         if change == "weights":
-            (root / "models/base/model.safetensors").write_bytes(b"other")
+            save_file({"weight": numpy.ones(1)}, root / "models/base/model.safetensors")
         rl.run(settings(root), "rl-1", root)
         courses.append(training.paths.work.name)
     assert len(set(courses)) == 3

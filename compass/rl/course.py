@@ -1,0 +1,144 @@
+"""The course of a stage's training: what decides it, where its work lives, and what disk it needs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+from compass.errors import UserError
+from compass.files import file_digest, write_json
+from compass.rl.weights import tensor_shapes
+from compass.sampling.model_source import Model, model_digest
+from compass.settings import RlStage
+
+NO_EFFECT: dict[str, Any] = {
+    "steps": True,
+    "init_from": True,  # the weights themselves count
+    "guards": True,
+    "record": True,
+    "rollout": {"max_generation_batches"},
+    "checkpoint": {"save_every", "keep_optimizer"},
+    "resources": {
+        "attention",
+        "micro_batch_size",
+        "micro_batch_tokens",
+        "offload",
+        "rollout_memory",
+        "sequence_parallel",
+        "tensor_parallel",
+    },
+}
+"""Settings that change no update: when to stop, what to watch and keep, memory and speed. A stage whose settings differ in these alone
+continues from its checkpoint. The number of ranks stays out of it: verl's checkpoints are of one file per rank."""
+
+FINISHED = "finished.json"
+"""In a stage's work folder: the digest of the model that it made of its last checkpoint."""
+
+STATE_BYTES = 12
+"""Bytes of a checkpoint per parameter: single-precision weights and AdamW's two moments."""
+
+
+class DiskError(UserError):
+    """The disk has too little room for a stage's checkpoints; the message says how much is needed."""
+
+
+def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> str:
+    """A name for everything that decides a stage's updates: 16 hex digits.
+
+    Args:
+        settings: the stage's.
+        seed: the run's.
+        start: folder of the model that it starts from.
+        training_set: verl's parquet of its problems.
+    """
+    decides = {
+        "settings": settings.model_dump(mode="json", exclude=NO_EFFECT),
+        "seed": seed,
+        "model": model_digest(Model(str(start))),
+        "problems": file_digest(training_set),
+    }
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def disk_need(settings: RlStage, start: Path) -> tuple[int, int]:
+    """Bytes that a stage needs: for its checkpoints in `work/`, and for its model in `models/` and once more in DVC's cache.
+
+    Two checkpoints exist while the second is written. With `keep_optimizer` the model holds the training state too.
+    """
+    parameters = sum(math.prod(shape) for shape in tensor_shapes(start).values())
+    state = STATE_BYTES * parameters
+    model = {"float32": 4, "bfloat16": 2}[settings.resources.dtype] * parameters
+    return 2 * state, 2 * (model + settings.checkpoint.keep_optimizer * state)
+
+
+def check_disk(stage: str, settings: RlStage, start: Path, work: Path) -> str:
+    """Say what disk a stage needs, before it starts.
+
+    Args:
+        stage: its name.
+        settings: its settings.
+        start: folder of the model that it starts from.
+        work: its folder in `work/`; what is there already counts as free.
+
+    Returns:
+        One line that says what is needed and what is free.
+
+    Raises:
+        DiskError: less is free.
+    """
+    checkpoints, model = disk_need(settings, start)
+    there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
+    existing = next(path for path in (work, *work.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    needed = f"{_size(checkpoints)} for two checkpoints, {_size(model)} for the model and its copy in DVC's cache"
+    if checkpoints + model > free + there:
+        raise DiskError(
+            f"{stage}: needs {needed}, and {_size(free)} are free where {existing} is; free some space"
+            + (f" ({_size(there)} of it hold earlier checkpoints of this stage, in {work})" if there else "")
+        )
+    return f"{stage}: needs {needed}; {_size(free)} are free"
+
+
+def remove_other_courses(work: Path, current: str) -> None:
+    """Remove the work folders of a stage that belong to settings or inputs of before.
+
+    Args:
+        work: the stage's folder in `work/`.
+        current: the name of its present course.
+    """
+    for path in work.glob("?" * len(current)):
+        if path.is_dir() and path.name != current and (path / "verl.yaml").exists():
+            shutil.rmtree(path)
+
+
+def mark_finished(work: Path, model: Path, digest: str) -> None:
+    """Remember which model a stage made of its last checkpoint: `digest` is DVC's hash of the folder `model`."""
+    write_json(work / FINISHED, {"model": str(model), "md5": digest})
+
+
+def remove_secured(root: Path, locked: dict[str, str], *, but: str = "") -> list[Path]:
+    """Remove the work of RL stages whose model DVC has.
+
+    Args:
+        root: the repository's root.
+        locked: DVC's hash of each output in dvc.lock, by its path.
+        but: a stage whose work stays: it is about to run, and may go on from there.
+
+    Returns:
+        The work folders that were removed.
+    """
+    removed = []
+    for path in sorted(root.glob(f"work/*/*/{FINISHED}")):
+        finished = json.loads(path.read_text(encoding="utf-8"))
+        if path.parent.parent.name != but and locked.get(finished["model"]) == finished["md5"]:
+            shutil.rmtree(path.parent)
+            removed.append(path.parent)
+    return removed
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"

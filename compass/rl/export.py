@@ -1,0 +1,104 @@
+"""A model folder made of a checkpoint: once, at the stage's end, in the stage's type, with a configuration that says so.
+
+verl can write transformers weights with every checkpoint, in single precision and beside a configuration that says bfloat16.
+Here checkpoints hold the training state alone, and the shards of the last one are put together.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from compass.errors import UserError
+from compass.rl.checkpoint import OPTIMIZER
+from compass.rl.weights import tensor_shapes
+
+WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
+CARD = "README.md"
+LARGEST_FILE = "5GB"
+
+
+class ExportError(UserError):
+    """A checkpoint that does not make the model that the stage started from; the message names the tensors."""
+
+
+def export_model(
+    checkpoint: Path, start: Path, model: Path, *, dtype: str, card: str, building: Path, keep_optimizer: bool = False
+) -> None:
+    """Make a model folder of the weights in a checkpoint.
+
+    Tokenizer and generation settings come from the model that the stage started from, byte for byte: saved again they
+    may come back different.
+
+    Args:
+        checkpoint: verl's folder of one iteration.
+        start: the model folder that the stage started from.
+        model: the folder to write, whole or not at all.
+        dtype: `float32` or `bfloat16`, the type of the weights.
+        card: the model card, in Markdown.
+        building: a folder to write in, on the same file system; what is in it is removed.
+        keep_optimizer: also keep the training state, in `optimizer/`.
+
+    Raises:
+        ExportError: the checkpoint lacks tensors of the model that the stage started from.
+    """
+    shutil.rmtree(building, ignore_errors=True)
+    shutil.copytree(start, building, ignore=shutil.ignore_patterns(*WEIGHTS, CARD, "compass_origin.json", OPTIMIZER))
+    _write_weights(checkpoint, start, building, dtype)
+    _declare(building / "config.json", dtype)
+    (building / CARD).write_text(card, encoding="utf-8")
+    if keep_optimizer:
+        shutil.copytree(checkpoint / "actor", building / OPTIMIZER, ignore=shutil.ignore_patterns("huggingface"))
+    model.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(model, ignore_errors=True)
+    building.rename(model)
+
+
+def _write_weights(checkpoint: Path, start: Path, out: Path, dtype: str) -> None:
+    import torch
+    from huggingface_hub import save_torch_state_dict
+
+    wanted = tensor_shapes(start)
+    tensors = {name: tensor.to(getattr(torch, dtype)) for name, tensor in _merged(checkpoint) if name in wanted}
+    wrong = sorted(name for name, shape in wanted.items() if name not in tensors or list(tensors[name].shape) != shape)
+    if wrong:
+        raise ExportError(
+            f"{checkpoint}: {len(wrong)} tensors of {start} are not there in their shapes, such as {', '.join(wrong[:3])}; "
+            "remove the checkpoint's folder and run the stage again"
+        )
+    save_torch_state_dict(tensors, out, max_shard_size=LARGEST_FILE, metadata={"format": "pt"})
+
+
+def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
+    """The tensors of a checkpoint, each put together from the ranks' shards.
+
+    The shards are the pipeline's own files: they are unpickled, as verl does when it continues from them.
+    """
+    import torch
+    from torch.distributed.tensor import DTensor
+
+    paths = sorted(checkpoint.glob("actor/model_world_size_*_rank_*.pt"), key=_rank)
+    ranks = [torch.load(path, map_location="cpu", weights_only=False, mmap=True) for path in paths]
+    for name, first in ranks[0].items():
+        if not isinstance(first, DTensor):
+            yield name, first
+            continue
+        placement = first.placements[-1]  # an outer dimension of the mesh holds replicas
+        parts = [rank[name].to_local() for rank in ranks]
+        shards = parts[: first.device_mesh.mesh.shape[-1]]
+        yield name, torch.cat(shards, dim=placement.dim) if placement.is_shard() else parts[0]
+
+
+def _rank(path: Path) -> int:
+    return int(path.stem.rpartition("_")[2])
+
+
+def _declare(config: Path, dtype: str) -> None:
+    """Say in `config.json` which type the weights have; `torch_dtype` is the name that older files use."""
+    values = json.loads(config.read_text(encoding="utf-8"))
+    values.pop("torch_dtype", None)
+    values["dtype"] = dtype
+    config.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")

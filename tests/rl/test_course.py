@@ -1,0 +1,90 @@
+"""The work of a stage: the disk it needs, and when it is removed."""
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from compass.rl.course import (
+    FINISHED,
+    DiskError,
+    check_disk,
+    disk_need,
+    mark_finished,
+    remove_other_courses,
+    remove_secured,
+)
+from compass.settings import RlStage, load_settings
+from tests.conftest import make_random_model
+
+ROOT = Path(__file__).resolve().parents[2]
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_random_model(tmp_path_factory.mktemp("models") / "base", 0)
+
+
+@pytest.fixture
+def stage() -> RlStage:
+    return load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+
+
+def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, start: Path) -> None:
+    from safetensors.numpy import load_file
+
+    parameters = sum(tensor.size for tensor in load_file(start / "model.safetensors").values())
+    assert disk_need(stage, start) == (24 * parameters, 8 * parameters)
+    half = stage.model_copy(update={"resources": stage.resources.model_copy(update={"dtype": "bfloat16"})})
+    assert disk_need(half, start) == (24 * parameters, 4 * parameters)
+    kept = stage.model_copy(update={"checkpoint": stage.checkpoint.model_copy(update={"keep_optimizer": True})})
+    assert disk_need(kept, start) == (24 * parameters, 32 * parameters)
+
+
+def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
+    stage: RlStage, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = sum(disk_need(stage, start))
+    work = tmp_path / "work" / "rl-1" / "0123456789abcdef"
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 0, needed))
+    assert check_disk("rl-1", stage, start, work).startswith(
+        "rl-1: needs 14 MB for two checkpoints, 5 MB for the model"
+    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 0, needed - 1))
+    with pytest.raises(DiskError, match=rf"rl-1: needs 14 MB .* 19 MB are free where {tmp_path} is; free some space$"):
+        check_disk("rl-1", stage, start, work)
+    work.mkdir(parents=True)
+    (work / "shard.pt").write_bytes(b"1")  # room that the stage's own earlier checkpoint takes
+    check_disk("rl-1", stage, start, work)
+
+
+def test_courses_of_other_settings_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("0123456789abcdef", "fedcba9876543210", "notes-of-the-user"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "fedcba9876543210" / "verl.yaml").touch()
+    (tmp_path / "0123456789abcdef" / "verl.yaml").touch()
+    (tmp_path / "train.parquet").touch()
+    remove_other_courses(tmp_path, "0123456789abcdef")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "0123456789abcdef",
+        "notes-of-the-user",
+        "train.parquet",
+    ]
+
+
+def test_checkpoints_stay_until_dvc_has_the_model(tmp_path: Path) -> None:
+    for stage in ("rl-1", "rl-2"):
+        work = tmp_path / "work" / stage / "0123456789abcdef"
+        work.mkdir(parents=True)
+        mark_finished(work, Path("models") / stage, f"{stage}.dir")
+    interrupted = tmp_path / "work" / "rl-3" / "0123456789abcdef"
+    interrupted.mkdir(parents=True)
+    assert remove_secured(tmp_path, {}) == []
+    assert remove_secured(tmp_path, {"models/rl-1": "of an earlier result"}) == []
+    locked = {"models/rl-1": "rl-1.dir", "models/rl-2": "rl-2.dir"}
+    assert remove_secured(tmp_path, locked, but="rl-2") == [tmp_path / "work/rl-1/0123456789abcdef"]
+    assert (tmp_path / "work/rl-2/0123456789abcdef" / FINISHED).exists()
+    assert remove_secured(tmp_path, locked) == [tmp_path / "work/rl-2/0123456789abcdef"]
+    assert interrupted.exists()
