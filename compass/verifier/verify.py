@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from compass.verifier import budget
 from compass.verifier.comparing.scalar import numbers
-from compass.verifier.comparing.structure import compare
+from compass.verifier.comparing.structure import compare_answers
 from compass.verifier.leniency import Leniency, lean, named, rewind
 from compass.verifier.reading import plain_number, wording
 from compass.verifier.reading.grammar import parse
@@ -122,7 +122,7 @@ def _trees(gold: str, answer: str) -> Finding:
         if isinstance(side, Unreadable):
             return _unread(gold, answer, side)
     try:
-        return compare(left, right)
+        return compare_answers(left, right)
     except Unreadable as error:
         return _unread(gold, answer, error)
 

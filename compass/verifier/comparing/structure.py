@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from compass.verifier.comparing import scalar
+from compass.verifier.comparing.families import compare_families
 from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed
 from compass.verifier.contents import contains, substituted, symbols
-from compass.verifier.leniency import Leniency, lean
+from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading.wording import wording
 from compass.verifier.tree import (
     Based,
@@ -19,6 +20,7 @@ from compass.verifier.tree import (
     NamedSet,
     Node,
     Number,
+    OverBudget,
     PlusMinus,
     Product,
     Ratio,
@@ -38,8 +40,46 @@ _STRUCTURED = (
 )  # fmt: skip
 
 
+def compare_answers(gold: Node, answer: Node) -> Finding:
+    """Compare two whole answers of any kind: as they stand, then as families with a letter.
+
+    Raises:
+        OverBudget, Unreadable: a part that cannot be evaluated.
+    """
+    marked = mark()
+    try:
+        finding = compare(gold, answer)
+    except OverBudget:
+        raise
+    except Unreadable:
+        rewind(marked)
+        second = _as_families(gold, answer)
+        if second is None:
+            raise
+        return second
+    if finding.same:
+        return finding
+    rewind(marked)
+    return _as_families(gold, answer) or finding
+
+
+def _as_families(gold: Node, answer: Node) -> Finding | None:
+    if symbols(gold) == symbols(answer) and not contains(gold, NamedSet) and not contains(answer, NamedSet):
+        return None
+    marked = mark()
+    try:
+        finding = compare_families(gold, answer, compare)
+    except OverBudget:
+        raise
+    except Unreadable:
+        finding = None
+    if finding is None or not finding.same:
+        rewind(marked)
+    return finding
+
+
 def compare(gold: Node, answer: Node) -> Finding:
-    """Compare two answers of any kind.
+    """Compare two answers of any kind, or parts of them, as they stand.
 
     Raises:
         OverBudget, Unreadable: a part that cannot be evaluated.
