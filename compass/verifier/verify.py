@@ -9,9 +9,11 @@ from compass.verifier import budget
 from compass.verifier.comparing.scalar import numbers
 from compass.verifier.comparing.structure import compare_answers
 from compass.verifier.leniency import Leniency, lean, named, rewind
-from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading import clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.number_words import with_digits
+from compass.verifier.reading.plain_number import PlainNumber
 from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
@@ -21,8 +23,10 @@ _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
-_SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
-"""Words that name a set of numbers."""
+_SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
+"""Words that name a set of numbers, or how many there are."""
+LEAST_BARE_PERCENT = 1
+"""A bare number up to here is no percentage without its sign: `0.28` is 28%, not 0.28%."""
 _normalised = lru_cache(maxsize=2048)(normalise)
 _number = lru_cache(maxsize=2048)(plain_number.read)
 
@@ -51,7 +55,9 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
-    finding = _plain_numbers(gold, answer) or _words(gold, answer) or _trees(gold, answer)
+    finding = (
+        _plain_numbers(gold, answer) or _number_words(gold, answer) or _words(gold, answer) or _trees(gold, answer)
+    )
     if finding.same:
         return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
@@ -74,16 +80,25 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
     two = _number(answer_text)
     if two is None or (one.mark and two.mark and one.mark != two.mark):
         return None
-    finding = numbers(one.value, one.literal, two.value, two.literal)
-    if not finding.same and "%" in (one.mark, two.mark) and one.mark != two.mark:
-        scaled = numbers(one.value / (100 if one.mark else 1), None, two.value / (100 if two.mark else 1), None)
-        finding = scaled if scaled.same else finding
+    if "%" in (one.mark, two.mark) and one.mark != two.mark:
+        finding = _percent(one, two)
+    else:
+        finding = numbers(one.value, one.literal, two.value, two.literal)
     if finding.same:
         if one.mark != two.mark:
             lean(Leniency.PERCENT if "%" in (one.mark, two.mark) else Leniency.DEGREE)
         if gold_name != answer_name:
             lean(Leniency.NAME)
     return finding
+
+
+def _percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
+    """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
+    one, two = (side if side.mark else plain_number.times_100(side) for side in (gold, answer))
+    finding = numbers(one.value, one.literal, two.value, two.literal)
+    if finding.same or abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
+        return finding
+    return numbers(gold.value, gold.literal, answer.value, answer.literal)
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -94,6 +109,27 @@ def _split_name(text: str) -> tuple[str, str]:
     return match.group(1), match.group(2)
 
 
+def _number_words(gold: str, answer: str) -> Finding | None:
+    """A number in words, `twenty-three` or `3rd`, against one in digits; None where neither side begins with one."""
+    one, two = with_digits(gold), with_digits(answer)
+    if one == gold and two == answer:
+        return None
+    if any(
+        text != new and _number(new) is None and _is_bare(other)
+        for text, new, other in ((gold, one, answer), (answer, two, gold))
+    ):
+        return None  # "three apples" is not 3
+    if wording.is_prose(gold) and wording.is_prose(answer) and wording.wording(gold) == wording.wording(answer):
+        return Finding(True, "text", "the same words")
+    lean(Leniency.WORDING)
+    return _plain_numbers(one, two) or _trees(one, two)
+
+
+def _is_bare(text: str) -> bool:
+    number = _number(text)
+    return number is not None and not number.mark
+
+
 def _words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
     if wording.is_formula(gold) or wording.is_formula(answer):
@@ -101,16 +137,20 @@ def _words(gold: str, answer: str) -> Finding | None:
     letter = wording.choice(gold)
     if letter is not None and letter == wording.choice(answer):
         return Finding(True, "text", f"choice {letter}")
-    times = wording.clock(gold), wording.clock(answer)
+    times = clock.time(gold), clock.time(answer)
     if times[0] is not None and times[1] is not None:
-        return Finding(times[0] == times[1], "text", "times of day")
+        return Finding(clock.same_time(*times), "text", "times of day")
     prose = wording.is_prose(gold) and wording.is_prose(answer)
     if prose and wording.wording(gold) == wording.wording(answer):
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words")
-    dates = wording.date(gold), wording.date(answer)
+    dates = clock.date(gold), clock.date(answer)
     if dates[0] is not None and dates[1] is not None:
-        return Finding(dates[0] == dates[1], "text", "dates")
+        return Finding(clock.same_date(*dates), "text", "dates")
+    if clock.is_iso(gold) or clock.is_iso(answer):
+        return Finding(False, "text", "a date against something else")
+    if wording.is_spelled(gold) and wording.is_spelled(answer):
+        return Finding(False, "text", "letters in another order")
     return Finding(False, "text", "other words") if prose else None
 
 

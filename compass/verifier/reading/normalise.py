@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from compass.braces import closing_brace
+from compass.verifier.reading.chinese import CHINESE, restated
 from compass.verifier.reading.vocabulary import FRACTIONS, GREEK_UNICODE, SIGNS, SUBSCRIPTS, SUPERSCRIPTS
 
 MAX_LENGTH = 4000
@@ -19,6 +20,8 @@ _TRANSLATE = str.maketrans(
 )
 _SUPER = re.compile(f"[{''.join(SUPERSCRIPTS)}]+")
 _SUB = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
+_CIRCLED = re.compile("[①-⑳]+")
+_REPEATED = re.compile("(\\d)\u0305")
 _VULGAR = re.compile(f"(?<=\\d)\\s*([{''.join(FRACTIONS)}])|([{''.join(FRACTIONS)}])")
 
 _NOISE = re.compile(  # each branch begins with its sign, so that the search passes over the others at once; a group at its end names it
@@ -29,6 +32,9 @@ _NOISE = re.compile(  # each branch begins with its sign, so that the search pas
     r"|\\(?:[,;: ]|(?:thin|med|thick)space(?![a-z])|q?quad|hspace\*?\{[^{}]*\})(?P<space>)|~(?P<tie>)"
     r"|\\[dtc]frac(?![a-z])(?P<frac>)"
     r"|\\[()\[\]](?P<mathdelim>)"
+    r"|\\(?:text)?color(?:box)?\s*(?:\[[^\[\]]*\]\s*)?\{[^{}]*\}|\\bbox\s*(?:\[[^\[\]]*\])?"
+    r"|\\(?:underline|uline|emph|ensuremath|[tT]iny|scriptsize|footnotesize|small|normalsize|[lL]arge|LARGE|[hH]uge|bf|it|tt|sf|bfseries|itshape"
+    r"|centering|hfill|strut|scriptstyle)(?![a-zA-Z])|\\_"
 )
 _REPLACEMENT = {"row": r"\\", None: "", "space": " ", "tie": " ", "frac": r"\frac", "mathdelim": " "}
 _SPACES = re.compile(
@@ -42,6 +48,12 @@ _DOLLAR = re.compile(r"\\(?:text|textrm|textbf|mathrm|mbox)\s*\{\s*\\dollar\s*\}
 _RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
+_MARKS = frozenset("*_\"'`<")
+_TAGS = re.compile(r"<(?P<tag>b|i|u|em|strong|code|span|p|answer)>(?P<inside>.*)</(?P=tag)>", re.DOTALL)
+_SCRIPT_TAG = re.compile(r"<su(?P<kind>[pb])>([^<>]*)</su(?P=kind)>")
+_LABEL = re.compile(
+    r"^(?:\\(?:text|textbf|mathrm)\s*\{\s*)?(?:(?:so|thus|therefore|hence),?\s)?(?:[Tt]he\s?)?(?:[Ff]inal\s?|[Cc]orrect\s?)?[Aa]nswer(?:\sis(?![a-z])|\s?[:=])+\s?\}?\s?(?=.)"
+)
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
 
 
@@ -68,6 +80,8 @@ def normalise(text: str) -> str:
 def _once(text: str) -> str:
     if not text.isascii():
         text = _unicode(text)
+    if "</su" in text:
+        text = _SCRIPT_TAG.sub(lambda match: f"{'^' if match['kind'] == 'p' else '_'}{{{match[2]}}}", text)
     if "Rs" in text:
         text = _RUPEES.sub(r"\\rupee ", text)
     if "\\" in text or "$" in text or "~" in text:
@@ -87,13 +101,26 @@ def _once(text: str) -> str:
         if "{\\" in text:
             text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
-    if text.startswith("**") and text.endswith("**") and len(text) > 4:
-        text = text[2:-2]
+    if text[:1] in _MARKS and len(text) > 2:
+        text = _unmarked(text)
+    if "nswer" in text:
+        text = _LABEL.sub("", text)
     while text and (text[-1] in ".,;:" or (text[-1] == "\\" and not text.endswith("\\\\"))):
         if text.endswith("..."):
             break
         text = text[:-1].rstrip()
     return text
+
+
+def _unmarked(text: str) -> str:
+    """Take off the marks of bold, of quotation or of code around the whole text."""
+    if text[0] == "<":
+        match = _TAGS.fullmatch(text)
+        return text if match is None else match["inside"]
+    count = 2 if text[1] == text[0] and len(text) > 4 else 1
+    mark, end = text[:count], text[-count:]
+    closes = end == mark or (mark == "``" and end == "''") or (mark == "`" and end == "'")
+    return text[count:-count].strip() if closes and mark[0] not in text[count:-count] else text
 
 
 def _between(text: str, match: re.Match[str]) -> bool:
@@ -131,5 +158,8 @@ def _unicode(text: str) -> str:
         top, bottom = FRACTIONS[match.group(1) or match.group(2)]
         return f"\\frac{{{top}}}{{{bottom}}}"
 
-    text = _VULGAR.sub(vulgar, text)
+    text = _REPEATED.sub(r"\\overline{\1}", _VULGAR.sub(vulgar, text))
+    text = _CIRCLED.sub(lambda found: ",".join(str(ord(sign) - ord("①") + 1) for sign in found[0]), text)
+    if CHINESE.search(text):
+        text = restated(text)
     return text.translate(_TRANSLATE)

@@ -81,13 +81,19 @@ def with_digits(text: str) -> str:
     start = 1 if negative else 0
     for count in range(len(words), start, -1):
         rest = text[ends[count - 1] :]
-        if rest and not _AFTER.match(rest):
+        if rest and (not _AFTER.match(rest) or _goes_on(rest)):
             continue
         value = number_of(words[start:count], alone=not rest)
         if value is not None:
             sign = "-" if negative else ""
             return f"{sign}{value}{rest}"
     return text
+
+
+def _goes_on(rest: str) -> bool:
+    """Whether what follows begins with another word of a number."""
+    word = _WORD.match(rest.lstrip())
+    return word is not None and (word[0].lower() in _FIRST - {"a", "an"} or word[0].lower() in ("and", *_PARTS))
 
 
 def number_of(words: list[str], *, alone: bool = True) -> fmpq | None:
@@ -99,8 +105,8 @@ def number_of(words: list[str], *, alone: bool = True) -> fmpq | None:
     """
     if words in (["half"], ["a", "half"]):
         return fmpq(1, 2)
-    if words in (["a", "dozen"], ["one", "dozen"]):
-        return fmpq(12)
+    if words == ["a", "dozen"]:
+        return None
     if words and words[-1] in _PARTS and len(words) > 1:
         return _fraction(words)
     if alone and words and words[-1] in _ORDINALS:
@@ -118,7 +124,7 @@ def _fraction(words: list[str]) -> fmpq | None:
     below = _PARTS[words[-1]]
     *before, top = words[:-1]
     above = 1 if top in ("a", "an") else _cardinal([top])
-    if above is None:
+    if above is None or (words[-1] in _ORDINALS and above != 1):  # twenty-tenth
         return None
     if not before:
         return fmpq(above, below)

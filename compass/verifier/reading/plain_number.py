@@ -92,6 +92,15 @@ def _fraction(match: re.Match[str]) -> PlainNumber | None:
     return PlainNumber(-value if sign else value)
 
 
+def times_100(side: PlainNumber) -> PlainNumber:
+    """A number as a percentage; a decimal text keeps its digits."""
+    text = side.literal
+    if text is not None:
+        mantissa, _, exponent = text.lower().partition("e")
+        text = f"{mantissa}e{int(exponent or 0) + 2}"
+    return PlainNumber(side.value * 100, side.mark, text)
+
+
 def literal(text: str) -> Number:
     """The number of a token, exactly: digits, perhaps with a point and an exponent.
 

@@ -1,25 +1,23 @@
-"""Answers in words: names, choices, yes and no, "no solution", times, dates."""
+"""Answers in words: names, choices, yes and no, "no solution"."""
 
 # ruff: noqa: SIM905 - a word list reads better as words
 from __future__ import annotations
 
 import re
 
-MONTHS = {
-    month: number
-    for number, names in enumerate(
-        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sept sep,october oct,november nov,december dec".split(","), 1
-    )
-    for month in names.split()
-}  # fmt: skip
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox|hbox|operatorname|emph)\s*(?=\{)"
 )
 _NOT_WORDS = re.compile(r"[\W_]+")
-_ARTICLES = re.compile(r"\b(?:the|a|an)\b")
+_ARTICLES = re.compile(r"\b(?:the|an?)\b(?= )", re.IGNORECASE)
+_INITIAL = re.compile(r"(?<=\w )A\b(?! [a-z])")
+"""A capital that is a name, as in "Team A"."""
+_BEFORE_A_DAY = re.compile(
+    r"^(?:on|in) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b)"
+)
 _CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
 _WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?")
-_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])\.?\s*m\.?|(\d{1,2})\s*([ap])\.?m\.?", re.IGNORECASE)
+_SPELLED = re.compile(r"[A-Za-z](?: [A-Za-z]){2,}")
 
 _SAME = {
     "no solution": "no solutions;there is no solution;there are no solutions;no solution exists;no solutions exist;none exist;"
@@ -49,9 +47,14 @@ def is_formula(text: str) -> bool:
 def wording(text: str) -> str:
     """The words of an answer: lower case, no LaTeX, punctuation or articles; synonyms made one."""
     plain = _TEXT_COMMAND.sub("", text).replace("{", " ").replace("}", " ").replace("\\", " ")
-    plain = _NOT_WORDS.sub(" ", plain.lower()).strip()
+    plain = _NOT_WORDS.sub(" ", plain).strip()
     if " " in plain:
-        plain = " ".join(_ARTICLES.sub(" ", plain).split()) or plain
+        if " A" in plain:
+            plain = _INITIAL.sub("a_", plain)
+        plain = plain.lower()
+        plain = _BEFORE_A_DAY.sub("", " ".join(_ARTICLES.sub(" ", plain).split()) or plain)
+    else:
+        plain = plain.lower()
     return SYNONYMS.get(plain, plain)
 
 
@@ -62,30 +65,9 @@ def choice(text: str) -> str | None:
     return None if match is None else (match.group(1) or match.group(2)).upper()
 
 
-def clock(text: str) -> tuple[int, int, int] | None:
-    """Hour (0-23), minute and second of a time with `am` or `pm`, or None."""
-    plain = _TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").replace("\\", "").strip()
-    match = _TIME.fullmatch(plain)
-    if match is None:
-        return None
-    hour, minute, second = int(match.group(1) or match.group(5)), int(match.group(2) or 0), int(match.group(3) or 0)
-    half = (match.group(4) or match.group(6)).lower()
-    if not 1 <= hour <= 12 or minute > 59 or second > 59:
-        return None
-    return hour % 12 + (12 if half == "p" else 0), minute, second
-
-
-def date(text: str) -> frozenset[str] | None:
-    """The parts of a date that names its month, in no order; None where no month is named."""
-    parts = wording(text).split()
-    months = [part for part in parts if part in MONTHS]
-    if (
-        len(months) != 1
-        or not 2 <= len(parts) <= 4
-        or len(months) + sum(part.rstrip("stndrh").isdigit() for part in parts) != len(parts)
-    ):
-        return None
-    return frozenset(f"month {MONTHS[part]}" if part in MONTHS else part.rstrip("stndrh").lstrip("0") for part in parts)
+def is_spelled(text: str) -> bool:
+    """Whether text is single letters with spaces between them, in an order that says something: `b a d c`."""
+    return _SPELLED.fullmatch(text) is not None
 
 
 _PROSE = re.compile(r"[^\W\d_]{2,}")
