@@ -9,7 +9,9 @@ group (`compass/settings/recipe.py`). What the device decides has one owner per 
 from __future__ import annotations
 
 import importlib.util
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,19 +72,25 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
     Raises:
         UnknownKeyError: an override names a key that the installed verl does not have.
     """
-    from hydra import compose, initialize_config_dir
-
     from compass.rl.verl_keys import set_key
+
+    config = deepcopy(_verls_own())
+    for key, value in overrides(stage, settings, paths, seed=seed).items():
+        set_key(config, key, value)
+    return config
+
+
+@cache
+def _verls_own() -> DictConfig:
+    """verl's own defaults, composed from its files. Never changed: callers take a copy."""
+    from hydra import compose, initialize_config_dir
 
     verl = importlib.util.find_spec("verl")
     if verl is None or not verl.submodule_search_locations:
         raise ModuleNotFoundError("verl is not installed; run `make setup`")
     folder = Path(next(iter(verl.submodule_search_locations))) / "trainer" / "config"
     with initialize_config_dir(config_dir=str(folder), version_base=None):
-        config = compose(config_name="ppo_trainer")
-    for key, value in overrides(stage, settings, paths, seed=seed).items():
-        set_key(config, key, value)
-    return config
+        return compose(config_name="ppo_trainer")
 
 
 def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, Any]:
@@ -161,6 +169,7 @@ def _reward(settings: RlStage) -> dict[str, Any]:
 def _advantage(settings: RlStage) -> dict[str, Any]:
     return {
         "algorithm.adv_estimator": settings.advantage.estimator,
+        "critic.enable": False,
         "algorithm.norm_adv_by_std_in_grpo": settings.advantage.normalise_by_std,
     }
 

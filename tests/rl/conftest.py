@@ -1,11 +1,19 @@
-"""Stand-ins for the libraries whose import alone takes ten seconds: verl, vLLM, Ray. The slow tests train with the real ones."""
+"""Stand-ins for the libraries whose import alone takes ten seconds: verl, vLLM, Ray. The slow tests train with the real ones.
+
+What is held against verl itself (configurations, the loss) imports the real one, once for all of them.
+"""
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 
@@ -52,3 +60,43 @@ def load() -> Iterator[Callable[[str], ModuleType]]:
         if module is not None:
             sys.modules[name] = module
             setattr(sys.modules[package], last, module)
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model's configuration and tokenizer, without weights: with the heads and positions of Qwen2.5-Math-7B."""
+    from transformers import Qwen2Config
+
+    from compass.base.tokenizer import train_tokenizer
+
+    folder = tmp_path_factory.mktemp("model")
+    train_tokenizer(["What is 1 + 1? It is 2."] * 3, vocabulary=300, folder=folder)
+    Qwen2Config(
+        vocab_size=300,
+        hidden_size=28 * 4,
+        num_attention_heads=28,
+        num_key_value_heads=4,
+        num_hidden_layers=1,
+        max_position_embeddings=4096,
+        architectures=["Qwen2ForCausalLM"],
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def training_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training set of 128 problems, the paper's batch."""
+    path = tmp_path_factory.mktemp("problems") / "train.parquet"
+    pq.write_table(pa.table({"prompt": ["1 + 1"] * 128}), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def accepted(model_folder: Path, training_set: Path) -> Callable[..., Any]:
+    """`accepted(stage, settings)`: verl's typed configuration of the policy, after all checks of the project and of verl."""
+    spec = importlib.util.spec_from_file_location("verl_checks", Path(__file__).with_name("verl_checks.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return partial(module.accepted, model=model_folder, train=training_set)

@@ -66,6 +66,7 @@ def test_every_setting_becomes_verls() -> None:
         "algorithm.use_kl_in_reward": False,
         "algorithm.adv_estimator": "grpo",
         "algorithm.norm_adv_by_std_in_grpo": False,
+        "critic.enable": False,
         "reward.num_workers": 0,
         "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
         "reward.custom_reward_function.name": "compute_score",

@@ -1,0 +1,47 @@
+"""Every profile, with and without a KL term, for every estimator, device and number of nodes, is one that verl accepts."""
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from compass.settings import Settings
+from compass.settings.recipe import Advantage
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILES = sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml"))
+ESTIMATORS = get_args(Advantage.model_fields["estimator"].annotation)
+HARDWARE = {"cpu": (0, 1), "gpu": (1, 1), "2 nodes of 8": (8, 2)}
+"""GPUs per node and nodes, by name."""
+
+
+def settings(profile: str, *, kl: float, estimator: str, gpus: int, nodes: int) -> Settings:
+    """A profile with some of its values changed. Its batch holds problems enough for 16 GPUs."""
+    tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
+    tree["rl"]["loss"]["kl_coef"] = kl
+    tree["rl"]["advantage"]["estimator"] = estimator
+    tree["rl"]["resources"] |= {"gpus": gpus, "nodes": nodes}
+    return Settings.model_validate(tree)
+
+
+@pytest.mark.parametrize(
+    ("profile", "kl", "estimator", "hardware"), list(product(PROFILES, (0.0, 0.01), ESTIMATORS, HARDWARE))
+)
+def test_verl_accepts(profile: str, kl: float, estimator: str, hardware: str, accepted: Callable[..., Any]) -> None:
+    gpus, nodes = HARDWARE[hardware]
+    stages = settings(profile, kl=kl, estimator=estimator, gpus=gpus, nodes=nodes).rl.stages
+    name = next(iter(stages))
+    actor = accepted(name, stages[name])
+    assert actor.use_kl_loss == (kl > 0)
+    assert actor.strategy == "fsdp2"
+    assert actor.engine.mixed_precision["reduce_dtype"] == "fp32"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_verl_accepts_every_stage_of_a_profile(profile: str, accepted: Callable[..., Any]) -> None:
+    tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
+    for name, stage in Settings.model_validate(tree).rl.stages.items():
+        accepted(name, stage)
