@@ -1,0 +1,150 @@
+"""What has to be true after a kill, and after the run that makes it good (`benchmarks/kills.py`). Each check returns faults."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import yaml
+from kills_victims import Run, processes_left
+
+GONE_S = 20.0
+"""Seconds in which everything must be gone."""
+
+EQUAL = ("collect", "dedup", "denoise", "verify", "curriculum")
+"""Stages that only compute: the same bytes again."""
+
+CURVE = "critic/score/mean"
+
+
+def environment(root: Path, temporary: Path, token: str) -> dict[str, str]:
+    """This environment with the copy's modules, a temporary folder of the run's own, and the token that names its processes."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "COMPASS_", "RAY_"))
+    }
+    temporary.mkdir(parents=True, exist_ok=True)
+    return {
+        **inherited,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(root),
+        "TMPDIR": str(temporary),
+        "COMPASS_KILLS": token,
+    }
+
+
+def wait_until_gone(run: Run, temporary: Path) -> tuple[float, list[str]]:
+    """Seconds until no process of the run is left, and what was left after `GONE_S`."""
+    began = time.monotonic()
+    while (left := processes_left(run)) and time.monotonic() - began < GONE_S:
+        run.dvc.poll()
+        time.sleep(0.2)
+    seconds = time.monotonic() - began
+    faults = [f"left after {GONE_S:.0f} s: {process}" for process in left]
+    if left:  # the run that follows would meet them
+        while (still := processes_left(run)) and time.monotonic() - began < 120:
+            run.dvc.poll()
+            time.sleep(1)
+        faults += [f"left after 120 s: {process}" for process in still]
+    return seconds, faults
+
+
+def folders(root: Path, temporary: Path) -> list[str]:
+    """Sockets, folders and half-written outputs that nothing owns any more."""
+    strays = [path for path in temporary.rglob("*") if path.parent == temporary or path.is_socket()]
+    strays += [path for part in ("models", "data") for path in (root / part).glob(".*.part")]
+    return [f"abandoned: {path}" for path in strays]
+
+
+def outputs(root: Path, unkilled: Path, stage: str) -> list[str]:
+    """Whether a stage's outputs are those of the unkilled run."""
+    ours, theirs = (yaml.safe_load((folder / "dvc.lock").read_text())["stages"][stage] for folder in (root, unkilled))
+    faults = []
+    for mine, other in zip(ours["outs"], theirs["outs"], strict=True):
+        path = mine["path"]
+        if stage in EQUAL and mine["md5"] != other["md5"]:
+            faults.append(f"{path} differs from the unkilled run's")
+        here, there = (
+            {str(file.relative_to(folder)) for file in (folder / path).rglob("*")} for folder in (root, unkilled)
+        )
+        if here != there:
+            faults.append(f"{path} has other files than the unkilled run's: {sorted(here ^ there)[:5]}")
+    return faults
+
+
+def recorded(root: Path, stage: str) -> dict[int, float]:
+    """Mean reward of each iteration that has a checkpoint and a record, as a stage left them."""
+    rows: dict[int, float] = {}
+    for work in root.glob(f"work/{stage}/*/"):
+        tracker = work / "checkpoints/latest_checkpointed_iteration.txt"
+        done = int(tracker.read_text() or 0) if tracker.exists() else 0
+        for name in ("metrics.live.jsonl", "metrics.jsonl"):
+            for line in (work / name).read_text().splitlines(keepends=True) if (work / name).exists() else []:
+                if line.endswith("\n"):
+                    row = json.loads(line)
+                    row = {"step": row["step"], **row.get("data", row)}
+                    if row["step"] <= done:
+                        rows[row["step"]] = row[CURVE]
+    return rows
+
+
+def runs(root: Path) -> set[str]:
+    """Ids of the stage runs in MLflow."""
+    return {run.info.run_id for run in _search(root)}
+
+
+def iterations(root: Path, stage: str, before: dict[int, float], known: set[str]) -> list[str]:
+    """Whether an RL stage has each iteration once: in its curves, its rewards, and the finished MLflow run.
+
+    Args:
+        root: the run's folder.
+        stage: the RL stage.
+        before: `recorded` at the kill; these iterations must not have been trained again.
+        known: runs of before.
+    """
+    wanted = list(range(1, yaml.safe_load((root / "params.yaml").read_text())["rl"]["stages"][stage]["steps"] + 1))
+    with open(root / "data" / stage / "steps.csv", newline="") as file:
+        curve = {int(float(row["step"])): float(row[CURVE]) for row in csv.DictReader(file)}
+    faults = [] if list(curve) == wanted else [f"steps.csv has iterations {list(curve)}, not {wanted}"]
+    faults += [
+        f"iteration {step} was trained again ({value} before, {curve.get(step)} now)"
+        for step, value in before.items()
+        if curve.get(step) != value
+    ]
+    rewards = pq.read_table(root / "data" / stage / "rewards.parquet", filters=[("used", "=", True)])
+    means = rewards.group_by("step").aggregate([("reward", "mean")]).sort_by("step").to_pylist()
+    if [row["step"] for row in means] != wanted:
+        faults.append(f"rewards.parquet has iterations {[row['step'] for row in means]}, not {wanted}")
+    faults += [
+        f"rewards.parquet has {row['reward_mean']} for iteration {row['step']}, steps.csv {curve.get(row['step'])}"
+        for row in means
+        if abs(row["reward_mean"] - curve.get(row["step"], 9)) > 1e-5
+    ]
+    fresh = [run for run in _search(root) if run.info.run_id not in known]
+    finished = [run for run in fresh if run.info.status == "FINISHED" and run.info.run_name == stage]
+    if len(finished) != 1:
+        return [
+            *faults,
+            f"MLflow has {[(run.info.run_name, run.info.status) for run in fresh]}, not one finished {stage}",
+        ]
+    history = [(entry.step, entry.value) for entry in _client(root).get_metric_history(finished[0].info.run_id, CURVE)]
+    if sorted(step for step, _ in history) != wanted:
+        faults.append(f"MLflow has iterations {sorted(step for step, _ in history)} in the finished run, not {wanted}")
+    return faults
+
+
+def _client(root: Path) -> Any:
+    from mlflow import MlflowClient
+
+    return MlflowClient(f"sqlite:///{root}/mlflow.db")
+
+
+def _search(root: Path) -> list[Any]:
+    client = _client(root)
+    experiment = client.get_experiment_by_name("compass-thinker")
+    return client.search_runs([experiment.experiment_id], "tags.`compass.kind` = 'stage'")
