@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-fast mutation lint format ui deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation kills lint format ui deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -50,6 +50,9 @@ FAST_TESTS := $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
 
 mutation: $(READY)  ## change small things in the code and see whether the tests notice (ARGS="--help")
 	@$(BIN)/python benchmarks/mutation.py $(ARGS)
+
+kills: $(READY)  ## kill a small run thirty times and see whether it goes on; 40 minutes (ARGS="--help")
+	@$(BIN)/python benchmarks/kills.py $(ARGS)
 
 lint: $(READY)  ## check style and formatting
 	@$(BIN)/ruff check .
