@@ -170,7 +170,7 @@ def attempt(kill_: Kill, folder: Path, seconds: float) -> Outcome:
             dvc(kill_.stage), cwd=root, env=environment, stdout=log, stderr=log, start_new_session=True
         )
     run = Run(process, root, kill_.stage, token)
-    wait_for(run, kill_.moment, kill_.share * seconds, LONGEST_S)
+    wait_for(run, kill_.moment, kill_.share, seconds, LONGEST_S)
     before = checks.recorded(root, kill_.stage)
     outcome.victims = kill(run, kill_.part, random.Random(f"{kill_.number} {kill_.share}"))
     outcome.killed_after_s = time.monotonic() - began

@@ -20,6 +20,10 @@ PARTS = {
 """By kind of stage; `guard` is a process of `compass.process_tree`, `group` the process group of `dvc`, `tree` every process at once."""
 
 
+TRAINING_S = 12.0
+"""About how long a stage of `debug` trains, from the start of vLLM's engine."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A `dvc repro` that is going to be killed; its processes carry `token` in COMPASS_KILLS."""
@@ -39,18 +43,19 @@ def moments(kind: str, part: str) -> tuple[str, ...]:
     return ("training", *alone.get(part, events))
 
 
-def wait_for(run: Run, moment: str, seconds: float, longest: float) -> None:
+def wait_for(run: Run, moment: str, share: float, seconds: float, longest: float) -> None:
     """Wait until the moment has come, or the run has ended.
 
     Args:
         run: the run.
         moment: `time`; `training` (the first iteration is going on, or a later one); `saving` (a checkpoint is half
             written); `saved` (it is whole, and its iteration is not recorded yet); `exporting` (the model is half written).
-        seconds: for `time` the seconds since the start, for `training` a tenth of those since its begin.
+        share: what part of `seconds` (for `time`) or of the training has gone by.
+        seconds: what the stage took unkilled.
         longest: seconds after which a moment that does not come is given up.
     """
     came: dict[str, Callable[[], bool]] = {
-        "time": lambda: time.monotonic() - began >= seconds,
+        "time": lambda: time.monotonic() - began >= share * seconds,
         "training": lambda: bool(_engine(_processes(run))) and (run.root / "work" / run.stage).exists(),
         "saving": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/global_step_*/actor/*.pt")),
         "saved": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/latest_checkpointed_iteration.txt")),
@@ -60,7 +65,7 @@ def wait_for(run: Run, moment: str, seconds: float, longest: float) -> None:
     while not came[moment]() and run.dvc.poll() is None and time.monotonic() - began < longest:
         time.sleep(0.2 if moment == "training" else 0.002)
     if moment == "training":
-        time.sleep(seconds / 4)
+        time.sleep(share * TRAINING_S)
 
 
 def kill(run: Run, part: str, chance: random.Random) -> list[str]:

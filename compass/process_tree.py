@@ -249,8 +249,7 @@ def _temporary_folder() -> Path:
 
 
 def _use_folder(folder: Path) -> None:
-    """Have this process, and all that it starts, put temporary files there; a compiler's cache stays where it was."""
-    user = Path(tempfile.gettempdir()) / f"torchinductor_{os.environ.get('USER', os.getuid())}"
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(user))
+    """Have this process, and all that it starts, put temporary files there; what is compiled stays in `work/`."""
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path("work/torchinductor").resolve()))
     os.environ["TMPDIR"] = str(folder)
     tempfile.tempdir = None
