@@ -8,8 +8,8 @@ from functools import lru_cache
 from compass.verifier import budget
 from compass.verifier.comparing.scalar import numbers
 from compass.verifier.comparing.structure import compare_answers
-from compass.verifier.leniency import Leniency, lean, named, rewind
-from compass.verifier.reading import clock, plain_number, wording
+from compass.verifier.leniency import Leniency, lean, mark, named, rewind
+from compass.verifier.reading import choices, clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.reading.number_words import with_digits
@@ -19,6 +19,8 @@ from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
+_CHOICE_SIGNS = frozenset("(\\ABCDEFGHabcdefghijklmnopqrstuvwxyzIJKLMNOPQRSTUVWXYZ")
+"""What an answer with the letter of a choice begins with."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
@@ -55,9 +57,7 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
-    finding = (
-        _plain_numbers(gold, answer) or _number_words(gold, answer) or _words(gold, answer) or _trees(gold, answer)
-    )
+    finding = _choices(gold, answer) or _read(gold, answer)
     if finding.same:
         return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
@@ -66,6 +66,35 @@ def verify(*, gold: str, answer: str) -> Verdict:
 def _is_hollow(text: str) -> bool:
     """Whether a text holds signs alone."""
     return not text[:1].isalnum() and _HOLLOW.fullmatch(text) is not None
+
+
+def _read(gold: str, answer: str) -> Finding:
+    return _plain_numbers(gold, answer) or _number_words(gold, answer) or _words(gold, answer) or _trees(gold, answer)
+
+
+def _choices(gold: str, answer: str) -> Finding | None:
+    """Letters of choices, with or without their values: the letter or the value decides, and both where both sides give both."""
+    if gold[:1] not in _CHOICE_SIGNS and answer[:1] not in _CHOICE_SIGNS:
+        return None
+    same = choices.same_letters(gold, answer)
+    if same is not None:
+        return Finding(same, "text", "letters")
+    one, two = choices.lettered(gold), choices.lettered(answer)
+    if one is None and two is None:
+        return None
+    letter, other = one[0] if one else wording.choice(gold), two[0] if two else wording.choice(answer)
+    if letter is not None and other is not None:
+        if letter != other or one is None or two is None:
+            lean(Leniency.CHOICE)
+            return Finding(letter == other, "text", f"choice {letter} against {other}")
+        return _read(_normalised(one[1]), _normalised(two[1]))
+    marked = mark()
+    finding = _read(_normalised(one[1]) if one else gold, _normalised(two[1]) if two else answer)
+    if finding.same:
+        lean(Leniency.CHOICE)
+        return finding
+    rewind(marked)
+    return None
 
 
 def _plain_numbers(gold: str, answer: str) -> Finding | None:
