@@ -303,6 +303,8 @@ def negate(node: Node) -> Node:
     match node:
         case Number(value, literal):
             return Number(-value, None if literal is None else f"-{literal}")
+        case Based(digits, base):
+            return Based(digits[1:] if digits.startswith("-") else f"-{digits}", base)
         case _:
             return Negative(node)
 

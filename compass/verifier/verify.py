@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from compass.verifier import budget
-from compass.verifier.comparing.scalar import numbers
+from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
 from compass.verifier.comparing.structure import compare_answers
 from compass.verifier.leniency import Leniency, lean, mark, named, rewind
 from compass.verifier.reading import choices, clock, plain_number, wording
@@ -27,8 +27,8 @@ _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|ma
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
 """Words that name a set of numbers, or how many there are."""
-LEAST_BARE_PERCENT = 1
-"""A bare number up to here is no percentage without its sign: `0.28` is 28%, not 0.28%."""
+_SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
+_SIZES = re.compile(r"\d{1,9}(?:\\times\d{1,9})+")
 _normalised = lru_cache(maxsize=2048)(normalise)
 _number = lru_cache(maxsize=2048)(plain_number.read)
 
@@ -69,7 +69,13 @@ def _is_hollow(text: str) -> bool:
 
 
 def _read(gold: str, answer: str) -> Finding:
-    return _plain_numbers(gold, answer) or _number_words(gold, answer) or _words(gold, answer) or _trees(gold, answer)
+    return (
+        _plain_numbers(gold, answer)
+        or _number_words(gold, answer)
+        or _words(gold, answer)
+        or _dimensions(gold, answer)
+        or _trees(gold, answer)
+    )
 
 
 def _choices(gold: str, answer: str) -> Finding | None:
@@ -125,7 +131,7 @@ def _percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
     """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
     one, two = (side if side.mark else plain_number.times_100(side) for side in (gold, answer))
     finding = numbers(one.value, one.literal, two.value, two.literal)
-    if finding.same or abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
+    if finding.same or 0 < abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
         return finding
     return numbers(gold.value, gold.literal, answer.value, answer.literal)
 
@@ -180,7 +186,27 @@ def _words(gold: str, answer: str) -> Finding | None:
         return Finding(False, "text", "a date against something else")
     if wording.is_spelled(gold) and wording.is_spelled(answer):
         return Finding(False, "text", "letters in another order")
+    if prose and _listed(gold) == _listed(answer) is not None:
+        lean(Leniency.WORDING)
+        return Finding(True, "text", "the same words in another order")
     return Finding(False, "text", "other words") if prose else None
+
+
+def _listed(text: str) -> list[str] | None:
+    """The items of a list in words, sorted; None where text is no list."""
+    return sorted(map(wording.wording, _SEPARATOR.split(text))) if "," in text else None
+
+
+def _dimensions(gold: str, answer: str) -> Finding | None:
+    """`22 \\times 22 \\times 11` against `44 \\times 11 \\times 11`: products left as they are, which name sizes; None for anything else."""
+    if r"\times" not in gold or r"\times" not in answer:
+        return None
+    if not (_SIZES.fullmatch(gold) and _SIZES.fullmatch(answer)):
+        return None
+    sizes = [sorted(map(int, text.split(r"\times"))) for text in (gold, answer)]
+    return (
+        None if len(sizes[0]) != len(sizes[1]) else Finding(sizes[0] == sizes[1], "text", "products of whole numbers")
+    )
 
 
 def _trees(gold: str, answer: str) -> Finding:

@@ -14,7 +14,7 @@ LEANING = [
     (r"3\text{ cm}", "3 units", "unit"),
     ("50%", "50", "percent"),
     ("50%", "0.5", "percent"),
-    (r"\frac{1}{2}\%", "0.5", "percent"),
+    (r"\frac{3}{2}\%", "1.5", "percent"),
     (r"60^\circ", "60", "degree"),
     (r"60^\circ", r"\pi/3", "degree"),
     ("3.14", r"\pi", "rounding"),

@@ -28,6 +28,8 @@ from compass.verifier.tree import (
 DEGREE, PERCENT, RADIAN = Degrees.kind, Percent.kind, "radian"
 MARKS = (Quantity, Percent, Degrees)
 _RADIANS = Product((PI, number(fmpq(1, 180))))
+IN_DEGREES = Product((number(180), Inverse(PI)))
+"""What turns radians into degrees."""
 
 
 class Measured(NamedTuple):
@@ -123,7 +125,7 @@ def in_one_unit(one: Measured, two: Measured) -> tuple[Node, Node] | None:
     if factor is not None:
         return one.value, Product((number(factor), two.value))
     if (one.unit, two.unit) == (DEGREE, RADIAN):
-        return Product((one.value, _RADIANS)), two.value
+        return one.value, Product((two.value, IN_DEGREES))
     if (one.unit, two.unit) == (RADIAN, DEGREE):
         return one.value, Product((two.value, _RADIANS))
     scale = temperature(two.unit, one.unit)

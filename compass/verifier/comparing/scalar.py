@@ -6,15 +6,27 @@ from flint import fmpq
 
 from compass.verifier.comparing import rounding, sympy_client
 from compass.verifier.comparing.exact import rational, same_function
-from compass.verifier.comparing.measures import DEGREE, MARKS, PERCENT, agree_vaguely, in_one_unit, peel, read_letters
+from compass.verifier.comparing.measures import (
+    DEGREE,
+    IN_DEGREES,
+    MARKS,
+    PERCENT,
+    Measured,
+    agree_vaguely,
+    in_one_unit,
+    peel,
+    read_letters,
+)
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.leniency import Leniency, lean
+from compass.verifier.reading.plain_number import PlainNumber, times_100
 from compass.verifier.tree import (
     IMAGINARY,
     PI,
     Based,
     BigOperator,
+    Call,
     Cases,
     Constant,
     Matrix,
@@ -37,9 +49,9 @@ from compass.verifier.tree import (
 from compass.verifier.verdict import Finding
 
 _NO_SCALAR = frozenset([Words, Sequence, Relation, Matrix, Cases, SetOperation, Ratio, Based, NamedSet])
-_TEN = number(10)
-_SCALES = {PERCENT: number(fmpq(1, 100)), DEGREE: Product((PI, number(fmpq(1, 180))))}
-"""What a sign after a value multiplies it by, where the other side has none and means the value itself."""
+_TEN, _HUNDRED = number(10), number(100)
+LEAST_BARE_PERCENT = 1
+"""A bare number up to here is no percentage without its sign: `0.28` is 28%, not 0.28%."""
 _LEANS_ON = {PERCENT: Leniency.PERCENT, DEGREE: Leniency.DEGREE}
 
 
@@ -60,6 +72,8 @@ def compare(gold: Node, answer: Node) -> Finding:
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")
     finding = values(*both)
+    if finding.same and PERCENT in (one.unit, two.unit) and _is_small(one, two):
+        finding = Finding(False, "rational", "a number up to 1 is no percentage without its sign")
     if one.unit == two.unit or (one.unit is not None and two.unit is not None):
         if finding.same and one.unit != two.unit and agree_vaguely(one.unit, two.unit):
             lean(Leniency.UNIT)
@@ -67,18 +81,36 @@ def compare(gold: Node, answer: Node) -> Finding:
     if finding.same:
         lean(_LEANS_ON.get(one.unit or two.unit or "", Leniency.UNIT))
         return finding
-    scale = _SCALES.get(one.unit or two.unit or "")
-    bare = one.value if one.unit is None else two.value
-    if scale is None or (scale is _SCALES[DEGREE] and PI not in walk(bare)):
+    mark = one.unit or two.unit
+    if mark not in _LEANS_ON or (mark == DEGREE and not _is_angle(one.value if one.unit is None else two.value)):
         return finding
-    if one.unit is None:
-        second = values(one.value, Product((two.value, scale)))
-    else:
-        second = values(Product((one.value, scale)), two.value)
+    second = values(*(side.value if side.unit else _scaled(side.value, mark) for side in (one, two)))
     if not second.same:
         return finding
-    lean(_LEANS_ON[one.unit or two.unit])
+    lean(_LEANS_ON[mark])
     return second
+
+
+def _is_small(one: Measured, two: Measured) -> bool:
+    """Whether one side has a percent sign and the other is a bare number up to `LEAST_BARE_PERCENT`."""
+    bare = one.value if one.unit is None else two.value if two.unit is None else None
+    value = None if bare is None or symbols(bare) else rational(bare)
+    return value is not None and 0 < abs(value) <= LEAST_BARE_PERCENT
+
+
+def _is_angle(node: Node) -> bool:
+    """Whether a value without a degree sign reads as an angle in radians: with a `\\pi` or an `\\arcsin` in it."""
+    return any(part == PI or (isinstance(part, Call) and part.function.startswith("arc")) for part in walk(node))
+
+
+def _scaled(node: Node, mark: str) -> Node:
+    """A bare value in percent or in degrees; a decimal keeps its digits, so that it can still be a rounded one."""
+    if mark == DEGREE:
+        return Product((node, IN_DEGREES))
+    if isinstance(node, Number):
+        value, _, literal = times_100(PlainNumber(node.value, "", node.literal))
+        return Number(value, literal)
+    return Product((_HUNDRED, node))
 
 
 def values(gold: Node, answer: Node) -> Finding:

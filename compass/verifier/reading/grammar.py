@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from compass.verifier.contents import depth
 from compass.verifier.leniency import Leniency, lean, mark, rewind
-from compass.verifier.reading import operators
+from compass.verifier.reading import operators, written_numbers
 from compass.verifier.reading.brackets import BRACKETS, bracket
 from compass.verifier.reading.latex_commands import command
-from compass.verifier.reading.lexer import Token, tokenize
+from compass.verifier.reading.lexer import PLAIN_MOD, Token, tokenize
 from compass.verifier.reading.lists import bare_list
 from compass.verifier.reading.names import subscripted, symbol
 from compass.verifier.reading.notation import restated
@@ -75,6 +75,8 @@ GRAMMAR = Grammar(
         **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
         ("cmd", "pmod"): (LIST + 5, operators.residue),
         ("cmd", "choose"): (PRODUCT, operators.choose),
+        ("cmd", PLAIN_MOD): (PRODUCT, operators.remainder_or_class),
+        ("cmd", "over"): (SETOP, operators.over),
         ("op", "^"): (POWER, operators.power),
         ("op", "!"): (POSTFIX, operators.factorial),
         **dict.fromkeys([("op", "%"), ("cmd", "percent")], (POSTFIX, operators.percent)),
@@ -106,7 +108,7 @@ def remembered(text: str) -> tuple[Node | Unreadable, int]:
 
 def _parsed(text: str) -> Node | Unreadable:
     try:
-        tokens = tokenize(restated(text))
+        tokens = tokenize(restated(written_numbers.restated(text)))
         node = _answer(Parser(tokens, GRAMMAR))
         # a token adds at most two levels, as a division does
         if len(tokens) > MAX_TREE_DEPTH // 2 and depth(node) > MAX_TREE_DEPTH:

@@ -11,6 +11,7 @@ from compass.verifier.reading.environments import environment
 from compass.verifier.reading.functions import binomial, cube_root, function, root
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import named, text_of
+from compass.verifier.reading.numerals import based
 from compass.verifier.reading.operators import leading_plus_minus, leading_relation
 from compass.verifier.reading.parser import Parser
 from compass.verifier.reading.quantities import CURRENCIES, currency_before
@@ -71,6 +72,23 @@ def _greek_function(parser: Parser, name: str) -> Node:
 def _accent(parser: Parser, name: str) -> Node:
     shown = "bar" if name == "overline" else name
     return named(parser, f"{shown}({text_of(parser.argument())})")
+
+
+def _based(parser: Parser, name: str) -> Node:
+    """`\\based{1A}{16}`, as `written_numbers` writes digits with letters among them."""
+    parser.at += 1
+    digits = ""
+    while not parser.accept(("op", "}")):
+        digits += parser.take()[1]
+    return based(digits, parser.argument())
+
+
+def _braced(parser: Parser, name: str) -> Node:
+    """What stands over or under a brace; its label says nothing."""
+    inside = parser.argument()
+    if parser.accept(("op", "_"), ("op", "^")):
+        parser.argument()
+    return inside
 
 
 def _argument(parser: Parser, name: str) -> Node:
@@ -141,6 +159,8 @@ COMMANDS: dict[str, Callable[[Parser, str], Node]] = {
     **dict.fromkeys(("binom", "tbinom", "dbinom"), binomial),
     **dict.fromkeys(CONSTANTS, _constant),
     "cbrt": cube_root,
+    "based": _based,
+    **dict.fromkeys(("underbrace", "overbrace"), _braced),
     "sqrt": root,
     "frac": _fraction,
 }

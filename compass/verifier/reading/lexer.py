@@ -62,6 +62,10 @@ _SUFFIX_ALIASES = set(FUNCTION_ALIASES) - {
 }
 
 
+PLAIN_MOD = "plain mod"
+"""The command that "mod" in plain text stands for."""
+
+
 def tokenize(text: str) -> list[Token]:
     """Split normalised text into tokens.
 
@@ -209,7 +213,7 @@ def _letters(run: str, tokens: list[Token]) -> None:
         tokens.append(("sym", run))
         return
     if run in _PLAIN_NAMES:
-        tokens.append(("cmd", run))
+        tokens.append(("cmd", PLAIN_MOD if run == "mod" else run))
         return
     if run in _SUFFIX_ALIASES:
         tokens.append(("cmd", FUNCTION_ALIASES[run]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.numerals import based
 from compass.verifier.reading.parser import END, Parser
 from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.tree import (
@@ -122,6 +123,8 @@ def subscripted(parser: Parser, base: Node, token: Token) -> Node:
     match base:
         case Symbol(name):
             return Symbol(f"{name}_{text_of(parser.argument())}")
+        case Number(value) if value.q == 1 and parser.tokens[parser.at - 2] == _CLOSE:
+            return based(str(value), parser.argument())
     raise Unreadable("a subscript on something that is no name")
 
 

@@ -45,6 +45,9 @@ _BRACED_NAME = re.compile(
     r"(?<![A-Za-z_^}\]])\{\s*(\\(?:log|ln|lg|sin|cos|tan|cot|sec|csc|max|min|gcd|lcm))\s*\}(?=[_^({\\0-9A-Za-z])"
 )
 _DOLLAR = re.compile(r"\\(?:text|textrm|textbf|mathrm|mbox)\s*\{\s*\\dollar\s*\}|\bUS\s*\\dollar\b")
+_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v", "\t": r"\t", "\r": r"\r"}
+_CONTROL = re.compile(r"[\a\x08\f\v](?=[a-z])|\t(?=ext|imes|heta|frac|an[({ ^]|au\b|riangle|o\b)|\r(?=ight|ho\b)")
+"""A control character in whose place a backslash and a letter stood before the text was unescaped once too often."""
 _RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
@@ -80,6 +83,10 @@ def normalise(text: str) -> str:
 def _once(text: str) -> str:
     if not text.isascii():
         text = _unicode(text)
+    if not text.isprintable():
+        text = _CONTROL.sub(lambda match: _ESCAPES[match[0]], text)
+    if "{:}" in text:
+        text = text.replace("{:}", ":")
     if "</su" in text:
         text = _SCRIPT_TAG.sub(lambda match: f"{'^' if match['kind'] == 'p' else '_'}{{{match[2]}}}", text)
     if "Rs" in text:

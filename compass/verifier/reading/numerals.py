@@ -7,6 +7,7 @@ import re
 from flint import fmpq
 
 from compass.verifier.reading.lexer import SPACED_COMMA, Token
+from compass.verifier.reading.number_words import number_of
 from compass.verifier.reading.parser import Parser
 from compass.verifier.reading.plain_number import literal
 from compass.verifier.tree import Based, Node, Number, OverBudget, Unreadable, Words, number
@@ -15,7 +16,8 @@ MAX_REPEATING = 60
 """Digits of a repeating decimal after its point."""
 _POINT, _COMMA, _OPEN, _CLOSE, _FRACTION = ("op", "."), ("op", ","), ("op", "{"), ("op", "}"), ("cmd", "frac")
 _DOTS = (("cmd", "ldots"), ("cmd", "dots"), ("cmd", "cdots"))
-_OVERLINES = (("cmd", "overline"), ("cmd", "bar"), ("cmd", "dot"))
+_DOT = ("cmd", "dot")
+_OVERLINES = (("cmd", "overline"), ("cmd", "bar"), _DOT)
 _REPEATING = frozenset([*_OVERLINES, *_DOTS, _POINT, ("op", "(")])
 _PERIOD = re.compile(r"(\d)\1\1$|(\d{2,}?)\2$")
 _GROUP_SIGNS = frozenset([("op", "'"), ("op", "_")])
@@ -86,6 +88,10 @@ def _repeating(parser: Parser, text: str) -> Number | None:
         raise Unreadable("a repeating decimal after an exponent")
     if parser.accept(*_OVERLINES):
         period = _digits(parser)
+        if parser.token[0] == "num" and parser.peek() == _DOT:  # dots over the first and the last digit
+            period += parser.take()[1]
+        if parser.accept(_DOT):
+            period += _digits(parser)
     elif parser.token == ("op", "(") and parser.peek()[1].isdigit() and parser.peek(2) == ("op", ")"):
         period = parser.peek()[1]
         parser.at += 3
@@ -118,12 +124,23 @@ def _digits(parser: Parser) -> str:
 def _based(parser: Parser, digits: str) -> Node:
     """`52_8`: digits in a base. Neither the digits alone nor the value equal it."""
     parser.at += 1
-    match parser.argument():
-        case Number(base) if base.q == 1:
-            return Based(digits.lstrip("0") or "0", str(base))
-        case Words(base):
-            return Based(digits, base.lower())
+    return based(digits, parser.argument())
+
+
+def based(digits: str, base: Node) -> Node:
+    """Digits, perhaps with a sign, in the base that a subscript names."""
+    sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
+    match base:
+        case Number(value) if value.q == 1:
+            return Based(f"{sign}{digits.lstrip('0') or '0'}", str(value))
+        case Words(name):
+            known = number_of([name.lower()])
+            return Based(f"{sign}{digits.lstrip('0') or '0'}", name.lower() if known is None else str(known))
     raise Unreadable("a number with a subscript that is no base")
+
+
+def _digits_of(token: Token) -> str:
+    return token[1] if token[0] == "num" else "0"
 
 
 def _mixed(parser: Parser, whole: Number) -> Node:
@@ -131,6 +148,9 @@ def _mixed(parser: Parser, whole: Number) -> Node:
     start = parser.at
     if parser.accept(_FRACTION):
         top, bottom = parser.argument(), parser.argument()
+    elif parser.token == _OPEN and parser.tokens[parser.at + 2 : parser.at + 5 : 2] == [("cmd", "over"), _CLOSE]:
+        top, bottom = literal(_digits_of(parser.peek())), literal(_digits_of(parser.peek(3)))
+        parser.at += 5
     elif (
         parser.token[0] == parser.peek(2)[0] == "num" and parser.peek() == ("op", "/") and parser.peek(3) != ("op", "^")
     ):

@@ -14,6 +14,7 @@ from compass.verifier.tree import (
     Inverse,
     NamedSet,
     Node,
+    Number,
     Percent,
     PlusMinus,
     Power,
@@ -27,6 +28,7 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     negate,
+    quotient,
 )
 
 RELATION_TOKENS = frozenset(("cmd" if name.isalpha() else "op", name) for name in RELATIONS)
@@ -141,6 +143,20 @@ def remainder(parser: Parser, left: Node, token: Token) -> Node:
     return Call("mod", (left, parser.expression(PRODUCT)))
 
 
+def remainder_or_class(parser: Parser, left: Node, token: Token) -> Node:
+    """`a mod b` in plain text. `5 mod 7` names a class of numbers: nobody writes that for 5."""
+    modulus = parser.expression(PRODUCT)
+    match left, modulus:
+        case Number(value), Number(size) if 0 <= value < size:
+            return residue_class(left, modulus)
+    return Call("mod", (left, modulus))
+
+
+def over(parser: Parser, left: Node, token: Token) -> Node:
+    """`{a \\over b}`: everything before it over everything after it."""
+    return quotient(left, parser.expression(SETOP))
+
+
 def choose(parser: Parser, left: Node, token: Token) -> Node:
     """`{n \\choose k}`, whose lower part goes on to the brace."""
     return Call("binom", (left, parser.expression(SETOP)))
@@ -224,6 +240,9 @@ def _exponent(parser: Parser) -> Node:
         return parser.expression(POWER)
     if parser.token[0] == "num":  # plain text writes 2^10, LaTeX 2^{10}: a whole number is the exponent
         return literal(parser.take()[1])
+    if parser.token == ("op", "-") and parser.peek()[0] == "num":  # plain text: 10^-23
+        parser.at += 1
+        return negate(literal(parser.take()[1]))
     return parser.argument()
 
 

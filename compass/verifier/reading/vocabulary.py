@@ -80,7 +80,7 @@ KNOWN_COMMANDS = (
         "ulcorner urcorner binom tbinom dbinom overline bar vec hat tilde widehat widetilde underline dot ddot sum prod int "
         "iint lim mod bmod pmod text textbf textit textrm textnormal mathrm mathbf mathbb mathcal mathit mathsf operatorname "
         "mbox hbox boxed fbox begin end circ degree prime angle triangle ell hbar partial nabla ldots dots cdots vdots quad "
-        "qquad colon land lor wedge vee neg lnot star ast bullet exponentialE variable left right bigcup bigcap backslash "
+        "qquad colon land lor wedge vee neg lnot star ast bullet exponentialE variable left right bigcup bigcap backslash over underbrace overbrace based "
         "oslash cfrac dfrac tfrac euro pounds yen not forall exists mathop boldsymbol bm odot oplus otimes dagger complement "
         "odot sc rm cal displaystyle overrightarrow arc overarc overset underset stackrel square Box checkmark".split()
     )

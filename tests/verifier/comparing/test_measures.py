@@ -34,7 +34,7 @@ def test_marks_are_taken_off(tree: Read, brief: Callable[[Any], str], text: str,
     ("one", "two", "values"),
     [
         (None, None, "5 6"), ("cm", None, "5 6"), (None, "cm", "5 6"), ("cm", "cm", "5 6"), ("unit", "cm", "5 6"), ("cm", "unit", "5 6"),
-        ("cm", "m", "5 mul([100, 6])"), ("m", "cm", "5 mul([1/100, 6])"), ("cm", "s", None), ("celsius", "K", "5 add([mul([1, 6]), -5463/20])"), ("degree", "radian", "mul([5, mul([<pi>, 1/180])]) 6"),
+        ("cm", "m", "5 mul([100, 6])"), ("m", "cm", "5 mul([1/100, 6])"), ("cm", "s", None), ("celsius", "K", "5 add([mul([1, 6]), -5463/20])"), ("degree", "radian", "5 mul([6, mul([180, inv(<pi>)])])"),
         ("radian", "degree", "5 mul([6, mul([<pi>, 1/180])])"), ("ball", "red ball", "5 6"), ("percent", "degree", None), ("unit^2", "cm", None),
     ],
 )  # fmt: skip

@@ -103,7 +103,7 @@ TOKENS = [
     ("abln", "sym:a sym:b cmd:ln"),
     ("inf", "cmd:inf"),
     ("infinity", "cmd:infinity"),
-    ("mod", "cmd:mod"),
+    ("mod", "cmd:plain mod"),
     ("union", "cmd:union"),
     ("GCD", "cmd:gcd"),
     ("root", "word:root"),

@@ -134,7 +134,7 @@ def test_values_side_by_side_multiply(read: Callable[[str], str], text: str, tre
 ERRORS = [
     ("x=", "Unreadable: nothing after the relation"),
     ("5'", "Unreadable: a prime after something that is no name"),
-    ("(1)_2", "Unreadable: a subscript on something that is no name"),
+    ("(1.5)_2", "Unreadable: a subscript on something that is no name"),
     (r"x^{\prime a}", "Unreadable: an exponent after a prime"),
     ("1+", "Unreadable: something is missing"),
     ("*5", "Unreadable: unexpected '*'"),
