@@ -28,7 +28,7 @@ _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
 """Words that name a set of numbers, or how many there are."""
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
-_SIZES = re.compile(r"\d{1,9}(?:\\times\d{1,9})+")
+_SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
 _normalised = lru_cache(maxsize=2048)(normalise)
 _number = lru_cache(maxsize=2048)(plain_number.read)
 
