@@ -35,12 +35,12 @@ class Run:
 
 
 def moments(kind: str, part: str) -> tuple[str, ...]:
-    """The moments at which a part of a stage is killed: twice at a random time, and at those where files are half made."""
+    """The moments at which a part of a stage is killed: at a random time, while it trains, and when files are half made."""
     if kind != "rl":
-        return ("time", "time")
+        return ("time",)
     events = ("saving", "saved", "exporting")
     alone = {"trainer": ("saving", "saved"), "ray worker": ("saving",), "raylet": ("saved",), "vllm engine": ()}
-    return ("training", *alone.get(part, events))
+    return ("time", "training", *alone.get(part, events))
 
 
 def wait_for(run: Run, moment: str, share: float, seconds: float, longest: float) -> None:
@@ -59,7 +59,7 @@ def wait_for(run: Run, moment: str, share: float, seconds: float, longest: float
         "training": lambda: bool(_engine(_processes(run))) and (run.root / "work" / run.stage).exists(),
         "saving": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/global_step_*/actor/*.pt")),
         "saved": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/latest_checkpointed_iteration.txt")),
-        "exporting": lambda: any(run.root.glob(f"models/.{run.stage}.part/*")),
+        "exporting": lambda: any(run.root.glob(f"work/{run.stage}/*/model/*")),
     }
     began = time.monotonic()
     while not came[moment]() and run.dvc.poll() is None and time.monotonic() - began < longest:
