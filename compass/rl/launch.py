@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -67,22 +68,23 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     record_curves(read_metrics(paths.metrics))
     log = paths.work / "train.log"
     earlier = len(log_lines(log))
+    status = 0
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
-        _run(stage, settings, paths, config, done)
+        status = _run(stage, settings, paths, config, done)
     rows = read_metrics(paths.metrics)
     reached = min(last_step(paths.checkpoints), len(rows))
     if reached != settings.steps:
         raise TrainingError(
-            f"{stage}: stopped at iteration {reached} of {settings.steps}; the log is {log}\n"
+            f"{stage}: stopped at iteration {reached} of {settings.steps}{_killed(status)}; the log is {log}\n"
             + reason(log_lines(log), earlier)
         )
     return rows
 
 
-def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> None:
-    """Start the trainer, follow its metrics until it ends, and end whatever it left behind."""
+def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> int:
+    """Start the trainer, follow its metrics until it ends, and end whatever it left behind; the trainer's exit status."""
     from tqdm import tqdm
 
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
@@ -106,10 +108,18 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 if fresh:
                     remove_older(paths.checkpoints, recorded=fresh[-1]["step"])
                 if not running:
-                    return
+                    return process.returncode
                 time.sleep(0.5)
         finally:
             _end(process)
+
+
+def _killed(status: int) -> str:
+    """What a trainer that a signal ended cannot say itself."""
+    if status >= 0:
+        return ""
+    memory = " (the kernel does so when memory runs out)" if status == -signal.SIGKILL else ""
+    return f": {signal.Signals(-status).name} ended the trainer{memory}"
 
 
 def _check(row: Mapping[str, Any], settings: RlStage) -> None:

@@ -58,14 +58,20 @@ def recover_metrics(live: Path, metrics: Path, done: int) -> None:
     """
     rows = all_metrics(live, metrics)
     lines = [json.dumps(rows[step]) + "\n" for step in sorted(rows) if step <= done]
-    metrics.write_text("".join(lines), encoding="utf-8")
+    _replace(metrics, lines)
     live.unlink(missing_ok=True)
 
 
 def forget_after(path: Path, step: int) -> None:
     """Drop the JSON lines of iterations after `step`, which will be run again, and a line that a kill cut off."""
     kept = [line for line in whole_lines(path) if json.loads(line)["step"] <= step]
-    path.write_text("".join(kept), encoding="utf-8")
+    _replace(path, kept)
+
+
+def _replace(path: Path, lines: list[str]) -> None:
+    """Write lines whole or not at all: a kill here must not cost the record of what was trained."""
+    with atomic_path(path) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")
 
 
 def whole_lines(path: Path) -> list[str]:

@@ -41,6 +41,8 @@ if plan["starts"]:
     grandchild = int(child.stdout.readline())
     (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid, grandchild]))
 time.sleep(plan["sleeps"])
+if plan["status"] < 0:
+    os.kill(os.getpid(), -plan["status"])
 sys.exit(plan["status"])
 """
 
@@ -110,6 +112,14 @@ def test_an_exit_without_an_error_is_no_proof(stage: Stage) -> None:
     message = rf"rl-1: stopped at iteration 2 of 3; the log is {stage.paths.work}/train\.log\nout of luck"
     with pytest.raises(TrainingError, match=message):
         stage.train(steps=[1, 2], reached=2, says="out of luck")
+
+
+def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
+    message = (
+        r"stopped at iteration 0 of 3: SIGKILL ended the trainer \(the kernel does so when memory runs out\); the log"
+    )
+    with pytest.raises(TrainingError, match=message):
+        stage.train(status=-signal.SIGKILL)
 
 
 def test_a_stage_goes_on_from_its_last_checkpoint(stage: Stage) -> None:
