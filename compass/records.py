@@ -22,7 +22,7 @@ RECORD = pa.schema(
         ("answer", pa.string()),  # gold as published; empty when none was
         ("solution", pa.string()),
         ("licence", pa.string()),
-        ("source_level", pa.string()),  # the source's own difficulty, as published
+        ("source_level", pa.string()),  # the source's own difficulty, as published; a rate behind SOLVE_RATE
         ("cluster", pa.string()),  # dedup: id of the cluster's survivor
         ("cluster_size", pa.int32()),
         ("n_rollouts", pa.int32()),  # grade
@@ -33,6 +33,9 @@ RECORD = pa.schema(
     ]
 )
 """Columns of a record, in the order of the file. A column that no stage has filled yet is null."""
+
+SOLVE_RATE = "solve rate "
+"""Before a `source_level` that is a share of right solutions, by which more is easier."""
 
 
 class RecordError(UserError):

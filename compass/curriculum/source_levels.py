@@ -6,6 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from compass.records import SOLVE_RATE
+
 LEVELS = (1, 2, 3, 4, 5)
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -16,7 +18,7 @@ def source_levels(sources: Sequence[str], published: Sequence[str | None]) -> li
 
     A source whose difficulties are all whole numbers from 1 to 5 is taken as it is ("Level 3" is 3). Any other
     scale (AIME's 2.0-7.5, HARP's 6-9) is ranked within its source into five parts of about equal size; equal
-    difficulties share a level, that of the middle one.
+    difficulties share a level, that of the middle one. Solve rates are ranked the other way: what is solved least is hardest.
 
     Args:
         sources: each problem's source.
@@ -35,8 +37,11 @@ def source_levels(sources: Sequence[str], published: Sequence[str | None]) -> li
 
 
 def _value(text: str | None) -> float | None:
-    match = _NUMBER.search(text or "")
-    return float(match[0]) if match else None
+    text = text or ""
+    match = _NUMBER.search(text)
+    if match is None:
+        return None
+    return -float(match[0]) if text.startswith(SOLVE_RATE) else float(match[0])
 
 
 def _quantile(scale: list[float], value: float) -> int:

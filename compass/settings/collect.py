@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import model_validator
 
 from compass.settings.section import NotNegative, Positive, Section
@@ -59,6 +61,9 @@ class Source(Section):
 
     level_field: str = ""
     """Where the source's own difficulty is, if published."""
+
+    level_means: Literal["difficulty", "solve_rate"] = "difficulty"
+    """What `level_field` holds: a difficulty (more is harder), or a share of right solutions from 0 to 1 (more is easier)."""
 
     options_field: str = ""
     """With the adapter `options`: where the list of choices is."""

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compass.records import SOLVE_RATE
 from compass.settings import Source
 from compass.sources.gold import gold_answer
+from compass.sources.read import SourceError
 
 MISSING = object()
 """What `reach` returns for a field that a row does not have; None is a value."""
@@ -104,8 +106,29 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         problem=None if problem is None else strip(problem, source),
         answer=gold_answer(None if answer is MISSING else answer, solution),
         solution=solution,
-        level="" if level is MISSING or level is None else str(level),
+        level="" if level is MISSING or level is None else _level(level, source),
     )
+
+
+def _level(level: Any, source: Source) -> str:
+    """The difficulty as published; a solve rate says that it is one.
+
+    Raises:
+        SourceError: a value of a field that is to hold solve rates is none.
+    """
+    text = str(level)
+    if source.level_means == "difficulty" or not text.strip():
+        return text
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise SourceError(
+            f"source {source.name!r}: `{source.level_field}` holds {text[:60]!r}, and `level_means: solve_rate` asks for numbers "
+            "from 0 to 1; set `level_means: difficulty`, or name another `level_field`"
+        )
+    return SOLVE_RATE + text
 
 
 def strip(problem: str, source: Source) -> str:

@@ -73,6 +73,7 @@ KNOWN_SOURCES = (
         "Apache-2.0",
         "Filtered and graded by 64 rollouts of Llama-3.1-8B; gated: accept its terms on the hub first.",
         level_field="llama8b_solve_rate",
+        level_means="solve_rate",
     ),
     _hub(
         "deepscaler-preview",

@@ -144,6 +144,9 @@ def test_the_source_level_stands_in_where_allowed():
         (["6", "7", "7", "7", "7", "7"], [1, 3, 3, 3, 3, 3]),
         (["10", "9", "8", "7", "6", "5", "4", "3", "2", "1"], [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]),
         (["7", None], [1, None]),
+        # by a solve rate, what is solved most is easiest
+        ([f"solve rate {rate}" for rate in (1.0, 0.75, 0.5, 0.25, 0.0)], [1, 2, 3, 4, 5]),
+        (["solve rate 1", "solve rate 0", "", "solve rate 0"], [1, 3, None, 3]),
     ],
 )
 def test_levels_of_a_source(published, levels):

@@ -56,6 +56,7 @@ SAMPLING = {
                 "solution_field": "",
                 "id_field": "",
                 "level_field": "",
+                "level_means": "difficulty",
                 "options_field": "",
                 "licence": "unknown",
                 "strip_prefixes": [],

@@ -9,6 +9,7 @@ import pytest
 
 from compass.settings import Source
 from compass.sources.adapters import ADAPTERS, MISSING, last_user_message, reach
+from compass.sources.read import SourceError
 
 
 def adapt(row, **fields):
@@ -32,6 +33,24 @@ def test_columns_with_a_solution():
 def test_the_level_is_text(level, text):
     assert adapt({"problem": "1", "answer": "1", "level": level}, level_field="level").level == text
     assert adapt({"problem": "1", "answer": "1"}, level_field="level").level == ""
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(0.53125, "solve rate 0.53125"), ("1", "solve rate 1"), (0, "solve rate 0"), (None, ""), ("", "")],
+)
+def test_a_level_that_is_a_solve_rate_says_so(rate, text):
+    row = {"problem": "1", "answer": "1", "rate": rate}
+    assert adapt(row, level_field="rate", level_means="solve_rate").level == text
+
+
+@pytest.mark.parametrize("rate", [1.01, -0.1, "53%", "Level 3", "nan"])
+def test_a_level_that_is_no_solve_rate_is_told(rate):
+    row = {"problem": "1", "answer": "1", "rate": rate}
+    with pytest.raises(
+        SourceError, match=r"source 's': `rate` holds .*`level_means: solve_rate` asks for numbers from 0 to 1"
+    ):
+        adapt(row, level_field="rate", level_means="solve_rate")
 
 
 @pytest.mark.parametrize(("value", "problem"), [(3, "3"), (2.5, "2.5"), (None, ""), (["a"], None), ({"a": 1}, None)])
