@@ -37,6 +37,7 @@ from compass.verifier.tree import (
     OverBudget,
     Power,
     Product,
+    Quantity,
     Ratio,
     Relation,
     Sequence,
@@ -68,6 +69,10 @@ def compare(gold: Node, answer: Node) -> Finding:
         one = read_letters(gold, two.unit) or one
     elif two.unit is None and one.unit is not None:
         two = read_letters(answer, one.unit) or two
+    if any(contains(side.value, Quantity) for side in (one, two)):
+        if gold == answer:
+            return Finding(True, "structure", "the same expression")
+        raise Unreadable("units inside an expression that do not make one unit")
     both = in_one_unit(one, two)
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")

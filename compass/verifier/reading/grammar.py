@@ -42,6 +42,9 @@ def _words(parser: Parser, token: Token) -> Node:
     if word.lower() in _HEDGES and parser.token[0] == "num":
         lean(Leniency.APPROXIMATE)
         return parser.expression(RELATION)
+    if word.lower() == "only" and parser.token[0] not in _WORDS:
+        lean(Leniency.WORDING)
+        return parser.expression(LIST)
     if word in CURRENCY_WORDS and (amount := currency_word(parser, word)) is not None:
         return amount
     if kind == "roman" and parser.token[0] not in _WORDS:

@@ -222,7 +222,7 @@ def _letters(run: str, tokens: list[Token]) -> None:
     if lower in _JOINERS:
         tokens.append(("cmd", lower))
         return
-    after_value = bool(tokens) and (tokens[-1][0] == "num" or tokens[-1][1] in (")", "}", "%", "]"))
+    after_value = bool(tokens) and (tokens[-1][0] == "num" or tokens[-1][1] in (")", "}", "%", "]", "pi"))
     if (
         (lower in UNIT_WORDS and (after_value or len(run) > 2))
         or (after_value and run in PLAIN_SYMBOLS)

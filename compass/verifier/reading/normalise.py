@@ -84,7 +84,7 @@ def _once(text: str) -> str:
     if not text.isascii():
         text = _unicode(text)
     if not text.isprintable():
-        text = _CONTROL.sub(lambda match: _ESCAPES[match[0]], text)
+        text = _CONTROL.sub(lambda match: _ESCAPES[match[0]], text).replace(r"\textcirc", r"\circ ")
     if "{:}" in text:
         text = text.replace("{:}", ":")
     if "</su" in text:

@@ -91,8 +91,11 @@ def plus_minus(parser: Parser, left: Node, token: Token) -> Node:
 
 
 def multiply(parser: Parser, left: Node, token: Token) -> Node:
-    """`a · b`."""
-    return times(left, parser.expression(PRODUCT))
+    """`a · b`. A product of names that is written with its sign, `AB \\cdot CD`, is no name, which runs of letters may be."""
+    right = parser.expression(PRODUCT)
+    if isinstance(right, Symbol) and right.name[0].isupper() and isinstance(left, (Symbol, Product)):
+        return Product((Product((left,)), right))
+    return times(left, right)
 
 
 def divide(parser: Parser, left: Node, token: Token) -> Node:

@@ -34,6 +34,7 @@ from compass.verifier.tree import (
 
 CURRENCIES = {
     "dollar": "dollar",
+    "mathdollar": "dollar",
     "euro": "euro",
     "pounds": "gbp",
     "yen": "yen",

@@ -103,7 +103,7 @@ def unit_of(words: Iterable[str]) -> str | None:
 
     `["square", "feet"]` -> `ft^2`, `["m", "s", "^-1"]` -> `m/s`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
     """
-    words = [word.strip(".") or word for word in words]
+    words = [part for word in words for part in _parts(word.strip(".") or word)]
     if not 0 < len(words) <= MAX_WORDS:
         return None
     factors: list[tuple[str, int]] = []
@@ -124,7 +124,7 @@ def unit_of(words: Iterable[str]) -> str | None:
             raised = _POWERED.get(lower) or int(word[1:])
             name, exponent = factors[-1]
             factors[-1] = (name, exponent * raised)
-        elif lower in _FILLERS and not _is_inch(words, at):
+        elif word in _FILLERS and not _is_inch(words, at):
             continue
         else:
             factors += [(name, sign * power * exponent) for name, exponent in _factors_of(word)]
@@ -134,6 +134,12 @@ def unit_of(words: Iterable[str]) -> str | None:
     if factors[:1] == [("degree", 1)] and factors[1:] and factors[1][0] in ("celsius", "fahrenheit"):
         del factors[0]
     return None if not factors or len(factors) > MAX_FACTORS else spelled(factors)
+
+
+def _parts(word: str) -> list[str]:
+    """The words of `sq.in`, where spaces were lost."""
+    parts = word.split(".")
+    return parts if len(parts) > 1 and all(part in _POWERS or named_unit(part) for part in parts) else [word]
 
 
 def _is_inch(words: list[str], at: int) -> bool:

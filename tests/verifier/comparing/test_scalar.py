@@ -53,7 +53,23 @@ def test_values_are_compared_by_the_first_tier_that_can(
 
 
 MARKED = [
-    (r"5\text{ cm}", r"5.0\text{ cm}+0", "equal", "numeric", "equal at every point tried"),
+    (
+        r"5\text{ cm}",
+        r"5.0\text{ cm}+0",
+        "unrecognised",
+        "structure",
+        "units inside an expression that do not make one unit",
+    ),
+    (
+        r"8\text{ m}",
+        r"5\text{ m}+3",
+        "unrecognised",
+        "structure",
+        "units inside an expression that do not make one unit",
+    ),
+    (r"8\text{ m}", r"5+3\text{ m}", "equal", "rational", "both are 8"),
+    (r"15+5\sqrt3\text{ cm}", r"15+5\sqrt3\text{ m}", "different", "numeric", "different values"),
+    (r"20\text{ cm}^2", r"4\text{ cm}\times5\text{ cm}", "equal", "rational", "both are 20"),
     (r"5\text{ cm}", "5", "equal", "structure", "the same expression"),
     ("5", r"5\text{ cm}", "equal", "structure", "the same expression"),
     (r"5\text{ cm}", "6", "different", "rational", "5 against 6"),
