@@ -267,10 +267,10 @@ def same_zeros(left: Node, right: Node, *, signed: bool = False) -> bool | None:
     if both is None:
         return None
     first, second = both
-    if signed:
-        first = (_product(first[0], second[1]), _product(first[1], second[1]))
-        second = (_product(second[0], first[1]), first[1])
-    a, b = _numerator(first), _numerator(second)
+    if signed:  # a denominator that changes its sign may not be left out
+        a, b = _product(first[0], second[1]), _product(second[0], first[1])
+    else:
+        a, b = _numerator(first), _numerator(second)
     if a == 0 or b == 0:
         return bool(a == b)
     factor = a.leading_coefficient() / b.leading_coefficient()

@@ -7,9 +7,12 @@ from collections import Counter
 from compass.verifier.comparing.intervals import infinite
 from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
 from compass.verifier.comparing.shapes import Shape
+from compass.verifier.contents import symbols
 from compass.verifier.leniency import Leniency, lean
 from compass.verifier.tree import Node, Sequence
 from compass.verifier.verdict import Finding
+
+QUANTIFIERS = frozenset(["forall", "exists"])
 
 
 def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
@@ -33,6 +36,9 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
             return no("an interval, or values in no order, against a tuple")
         lean(Leniency.CONTAINER)
         return in_order(first, second, compare)
+    words = {side.node.closing for side in (gold, answer) if isinstance(side.node, Sequence)}
+    if words == {"and", "or"} and all(map(symbols, (*first, *second))):
+        return no("statements that are joined otherwise")
     named = _naming(gold.names), _naming(answer.names)
     if "several" in named:
         if named == ("several", "several"):
@@ -86,6 +92,8 @@ def _in_a_row(ordered: Shape, values: Shape) -> bool:
 
 def _same_brackets(gold: Shape, answer: Shape) -> bool:
     """Whether two tuples have the same brackets; only those of two ends, which make an interval, count."""
+    if any(side.node.opening in QUANTIFIERS for side in (gold, answer)):
+        return gold.node.opening == answer.node.opening
     match gold.node, answer.node:
         case Sequence(opening, closing, (_, _)), Sequence(other_opening, other_closing, _):
             pair, other = opening + closing, other_opening + other_closing

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from compass.verifier.comparing.vectors import TRANSPOSES
 from compass.verifier.contents import contains, walk
-from compass.verifier.tree import Matrix, Negative, Node, OverBudget, Product, Sum, Unreadable, negate
+from compass.verifier.reading.environments import determinant
+from compass.verifier.tree import (
+    ONE,
+    Inverse,
+    Matrix,
+    Negative,
+    Node,
+    Number,
+    OverBudget,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Unreadable,
+    negate,
+)
 
 MAX_SIDE = 8
 MAX_MATRICES = 4
+MAX_POWER = 4
 
 Rows = tuple[tuple[Node, ...], ...]
 
@@ -19,7 +36,7 @@ def matrix_of(node: Node) -> Node | None:
     """
     if isinstance(node, Matrix):
         return node
-    if not isinstance(node, (Sum, Product, Negative)) or not contains(node, Matrix):
+    if not isinstance(node, (Sum, Product, Negative, Power)) or not contains(node, Matrix):
         return None
     if sum(isinstance(part, Matrix) for part in walk(node)) > MAX_MATRICES:
         raise OverBudget(f"arithmetic on more than {MAX_MATRICES} matrices")
@@ -40,7 +57,38 @@ def _rows(node: Node) -> Rows | None:
             return _sum([_rows(term) for term in terms])
         case Product(factors):
             return _multiple(factors)
+        case Power(base, exponent):
+            inner = _rows(base)
+            return None if inner is None else _power(inner, exponent)
     return None
+
+
+def _power(rows: Rows, exponent: Node) -> Rows | None:
+    """The transpose, the inverse or a small whole power."""
+    match exponent:
+        case Symbol(name) if name in TRANSPOSES:
+            return tuple(zip(*rows, strict=True))
+        case Number(value) if value == -1:
+            return _inverse(rows)
+        case Number(value) if value in range(1, MAX_POWER + 1):
+            power = rows
+            for _ in range(int(value.p) - 1):
+                power = _product(power, rows)
+            return power
+    return None
+
+
+def _inverse(rows: Rows) -> Rows:
+    """The inverse, by minors."""
+    whole = Inverse(determinant(rows))
+    size = range(len(rows))
+
+    def minor(row: int, column: int) -> Node:
+        rest = tuple(tuple(rows[i][j] for j in size if j != column) for i in size if i != row)
+        value = determinant(rest) if rest else ONE
+        return value if (row + column) % 2 == 0 else negate(value)
+
+    return tuple(tuple(Product((whole, minor(column, row))) for column in size) for row in size)
 
 
 def _sum(terms: list[Rows | None]) -> Rows | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from compass.verifier.comparing import scalar
+from compass.verifier.comparing.dots import has_dots, without_dots
 from compass.verifier.comparing.families import compare_families
 from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed
+from compass.verifier.comparing.selections import may_select, selected
+from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed, with_signs
+from compass.verifier.comparing.vectors import as_vectors
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading.wording import wording
@@ -46,36 +51,56 @@ def compare_answers(gold: Node, answer: Node) -> Finding:
     Raises:
         OverBudget, Unreadable: a part that cannot be evaluated.
     """
-    marked = mark()
+    marked, finding, unread = mark(), None, None
     try:
         finding = compare(gold, answer)
     except OverBudget:
         raise
-    except Unreadable:
+    except Unreadable as error:
+        unread = error
+    if finding is None or not finding.same:
+        for look in (_rewritten, _as_families):
+            rewind(marked)
+            second = look(gold, answer)
+            if second is not None and second.same:
+                return second
         rewind(marked)
-        second = _as_families(gold, answer)
-        if second is None:
-            raise
-        return second
-    if finding.same:
-        return finding
-    rewind(marked)
-    return _as_families(gold, answer) or finding
+    if unread is not None:
+        raise unread
+    return finding
+
+
+def _rewritten(gold: Node, answer: Node) -> Finding | None:
+    """A second look at notations that can mean something else: letters of selections, and dots."""
+    one, two = gold, answer
+    if may_select(gold) != may_select(answer):
+        one, two = (selected(gold), answer) if may_select(gold) else (gold, selected(answer))
+    if has_dots(gold) or has_dots(answer):
+        one, two = without_dots(one), without_dots(two)
+    one, two = as_vectors(one, two)
+    for first in with_signs(one):
+        for second in with_signs(two):
+            if first is not gold or second is not answer:
+                finding = _tried(compare, first, second)
+                if finding is not None and finding.same:
+                    return finding
+    return None
 
 
 def _as_families(gold: Node, answer: Node) -> Finding | None:
     if symbols(gold) == symbols(answer) and not contains(gold, NamedSet) and not contains(answer, NamedSet):
         return None
-    marked = mark()
+    return _tried(lambda one, two: compare_families(one, two, compare), gold, answer)
+
+
+def _tried(look: Callable[[Node, Node], Finding | None], gold: Node, answer: Node) -> Finding | None:
+    """What a second look finds; None where it cannot read a part."""
     try:
-        finding = compare_families(gold, answer, compare)
+        return look(gold, answer)
     except OverBudget:
         raise
     except Unreadable:
-        finding = None
-    if finding is None or not finding.same:
-        rewind(marked)
-    return finding
+        return None
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -152,7 +177,9 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
     if "ratio" in kinds:
         return _ratios(gold, answer)
     if "cases" in kinds:
-        return _cases(gold, answer)
+        if len(kinds) > 1:
+            gold, answer = _without_brace(gold), _without_brace(answer)
+        return _cases(gold, answer) if "cases" in (gold.kind, answer.kind) else _compare_shapes(gold, answer)
     if kinds <= {"list", "set", "tuple", "scalar"}:
         return compare_lists(gold, answer, compare)
     if "matrix" in kinds:
@@ -215,6 +242,14 @@ def _looks_like_a_time(parts: tuple[Node, ...]) -> bool:
         case (Number(hour), Number(minute)):
             return hour <= 24 and 10 <= minute < 60
     return False
+
+
+def _without_brace(side: Shape) -> Shape:
+    """A system of one equation per row as the list of them."""
+    match side.node:
+        case Cases(rows) if all(len(row) == 1 and isinstance(row[0], Relation) for row in rows):
+            return shape(Sequence("", "and", cells(rows)))
+    return side
 
 
 def _cases(gold: Shape, answer: Shape) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compass.verifier.reading.environments import determinant
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.lists import bare_list, built_set, set_builder, split_rows
 from compass.verifier.reading.parser import BAR, Parser
@@ -48,7 +49,7 @@ def bracket(parser: Parser, token: Token) -> Node:
     parser.bars, parser.commas = bars, commas
     closing = parser.take()
     if opening in _ONE_VALUE:
-        return Call("abs" if opening == "|" else opening, (_only(items),))
+        return _absolute(_only(items)) if opening == "|" else Call(opening, (_only(items),))
     if opening == "{}" and len(items) < 2:
         return items[0] if items else ABSENT
     if head is not None:
@@ -71,6 +72,11 @@ def _brace_of_rows(parser: Parser, closers: frozenset[Token]) -> Node:
         case Matrix(rows):
             return Cases(rows)
     return node
+
+
+def _absolute(inside: Node) -> Node:
+    """What bars hold: an absolute value, or a determinant."""
+    return determinant(inside.rows) if isinstance(inside, Matrix) else Call("abs", (inside,))
 
 
 def _only(items: list[Node]) -> Node:

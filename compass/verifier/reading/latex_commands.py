@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from compass.verifier.contents import walk
 from compass.verifier.reading.big_operators import BIG_OPERATORS, big_operator
 from compass.verifier.reading.brackets import BRACKETS, bracket
 from compass.verifier.reading.environments import environment
@@ -13,16 +14,27 @@ from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import named, text_of
 from compass.verifier.reading.numerals import based
 from compass.verifier.reading.operators import leading_plus_minus, leading_relation
-from compass.verifier.reading.parser import Parser
+from compass.verifier.reading.parser import LIST, SIGN, Parser
 from compass.verifier.reading.quantities import CURRENCIES, currency_before
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
-from compass.verifier.tree import Constant, NamedSet, Node, Sequence, Symbol, Unreadable, Words, quotient
+from compass.verifier.tree import (
+    IMAGINARY,
+    Call,
+    Constant,
+    NamedSet,
+    Node,
+    Sequence,
+    Symbol,
+    Unreadable,
+    Words,
+    quotient,
+)
 
 CONSTANTS = {"pi": "pi", "infty": "inf", "infin": "inf", "infinity": "inf", "inf": "inf", "exponentialE": "e"}
 ACCENTS = (
     "bar overline vec hat tilde widehat widetilde dot ddot overrightarrow overarc arc angle triangle square".split()
 )
-PLAIN_SYMBOLS = "odot oplus otimes dagger ast star prime bullet ell hbar partial nabla ldots dots cdots vdots".split()
+PLAIN_SYMBOLS = "top intercal imath jmath odot oplus otimes dagger ast star prime bullet ell hbar partial nabla ldots dots cdots vdots".split()
 _PARTS = {
     **dict.fromkeys(("+", ">0", "gt0", "++"), "+"),
     **dict.fromkeys(("0", "ge0", "geq0", ">=0", "geqslant0", "0+", "+0"), "0+"),
@@ -71,7 +83,10 @@ def _greek_function(parser: Parser, name: str) -> Node:
 
 def _accent(parser: Parser, name: str) -> Node:
     shown = "bar" if name == "overline" else name
-    return named(parser, f"{shown}({text_of(parser.argument())})")
+    below = parser.argument()
+    if shown == "bar" and IMAGINARY in walk(below) and below != IMAGINARY:
+        return Call("conj", (below,))
+    return named(parser, f"{shown}({text_of(below)})")
 
 
 def _based(parser: Parser, name: str) -> Node:
@@ -93,6 +108,15 @@ def _braced(parser: Parser, name: str) -> Node:
 
 def _argument(parser: Parser, name: str) -> Node:
     return parser.argument()
+
+
+def _quantifier(parser: Parser, name: str) -> Node:
+    """`\\forall x > 0`: a statement of its own, before the one that it is about."""
+    return Sequence(name, "", (parser.expression(LIST),))
+
+
+def _denial(parser: Parser, name: str) -> Node:
+    return Call("not", (parser.expression(SIGN),))
 
 
 def _empty_set(parser: Parser, name: str) -> Node:
@@ -152,6 +176,8 @@ COMMANDS: dict[str, Callable[[Parser, str], Node]] = {
     **dict.fromkeys(ACCENTS, _accent),
     **dict.fromkeys(("pm", "mp"), _plus_minus),
     "begin": environment,
+    **dict.fromkeys(("forall", "exists"), _quantifier),
+    **dict.fromkeys(("neg", "lnot"), _denial),
     **dict.fromkeys(BIG_OPERATORS, big_operator),
     **dict.fromkeys(FUNCTIONS, function),
     **dict.fromkeys(GREEK_SET, _greek),

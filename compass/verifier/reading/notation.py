@@ -45,6 +45,8 @@ _LETTERED = re.compile(
     r"(?:\{\}|(?<![\w})\]']))[_^]\{?(?P<top>\d+|[a-z])\}?\s?(?:\\mathrm\{)?(?P<kind>[CP])\}?_\{?(?P<bottom>\d+|[a-z])\}?"
     r"|(?<![\w}\\])(?P<top2>\d{1,4})\s?(?P<kind2>[CP])\s?(?P<bottom2>\d{1,4})(?![\w.])"
 )
+_THREE_DOTS = re.compile(r"(?<=[,;+*-])\.{3,}")
+_QUANTIFIED = re.compile(r"(\\(?:exists|forall)[^:,|]*)(?::|\||\\mid(?![a-z])|\\text\{\s?(?:such that|s\.t\.)\s?\})")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
 )
@@ -56,6 +58,10 @@ def restated(text: str) -> str:
         text = _intervals(text)
     if "C" in text or "P" in text:
         text = _LETTERED.sub(_selection, text)
+    if "exists" in text or "forall" in text:
+        text = _QUANTIFIED.sub(r"\1,", text)
+    if "..." in text:
+        text = _THREE_DOTS.sub(r"\\ldots ", text)
     if "mod" in text:
         text = _MODULO.sub(lambda match: rf"\pmod{{{match['m']}}}", text)
     return _with_clause(text) if _TRIGGER.search(text) else text

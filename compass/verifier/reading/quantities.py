@@ -68,7 +68,7 @@ def beside(parser: Parser, left: Node, power: int) -> Node | None:
     if kind == "num":
         if isinstance(left, Degrees):
             return _arc(parser, left)
-        if parser.peek() != ("op", "^"):
+        if parser.peek() != ("op", "^") and not _is_factorial(left):
             raise Unreadable("a number straight after a value")
     if starts_unit(parser) and not symbols(left):
         start = parser.at
@@ -76,7 +76,27 @@ def beside(parser: Parser, left: Node, power: int) -> Node | None:
             return _with_unit(parser, left)
         except Unreadable:
             parser.at = start
-    return times(left, parser.expression(PRODUCT))
+    right = parser.expression(PRODUCT)
+    if _is_point(left) and _is_point(right):
+        points = left.items if left.opening == "" else (left,)
+        return Sequence("", "", (*points, right))
+    return times(left, right)
+
+
+def _is_point(node: Node) -> bool:
+    """Whether a node is a tuple, or tuples in a row: `(2,3)(2,7)`."""
+    match node:
+        case Sequence("", "", items):
+            return all(map(_is_point, items))
+        case Sequence("(", ")", (_, _, *_)):
+            return True
+    return False
+
+
+def _is_factorial(node: Node) -> bool:
+    """Whether a number may stand straight after: `3!7!`."""
+    last = node.factors[-1] if isinstance(node, Product) else node
+    return isinstance(last, Call) and last.function == "factorial"
 
 
 def continued(parser: Parser, left: Quantity, power: int) -> Node | None:

@@ -82,7 +82,7 @@ KNOWN_COMMANDS = (
         "mbox hbox boxed fbox begin end circ degree prime angle triangle ell hbar partial nabla ldots dots cdots vdots quad "
         "qquad colon land lor wedge vee neg lnot star ast bullet exponentialE variable left right bigcup bigcap backslash over underbrace overbrace based "
         "oslash cfrac dfrac tfrac euro pounds yen not forall exists mathop boldsymbol bm odot oplus otimes dagger complement "
-        "odot sc rm cal displaystyle overrightarrow arc overarc overset underset stackrel square Box checkmark".split()
+        "exists top intercal imath jmath odot sc rm cal displaystyle overrightarrow arc overarc overset underset stackrel square Box checkmark".split()
     )
 )
 """Commands the lexer knows by their full name; an unknown one is split after its longest known beginning (`\\cotx`)."""

@@ -1,0 +1,128 @@
+"""Vectors written otherwise than entry by entry: in `i`, `j`, `k`, as sums and multiples of tuples, transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compass.verifier.comparing import scalar
+from compass.verifier.contents import contains, substituted, symbols, walk
+from compass.verifier.tree import (
+    IMAGINARY,
+    ONE,
+    ZERO,
+    Matrix,
+    Negative,
+    Node,
+    Power,
+    Product,
+    Sequence,
+    Sum,
+    Symbol,
+    negate,
+)
+
+_ACCENTS = ("hat", "vec", "bar", "overrightarrow")
+_BASIS = {
+    **{f"{accent}({letter})": at for accent in _ACCENTS for at, letter in enumerate("ijk")},
+    "j": 1, "k": 2, "hat(imath)": 0, "hat(jmath)": 1, "vec(imath)": 0, "vec(jmath)": 1,
+}  # fmt: skip
+TRANSPOSES = frozenset(["T", "\\top", "t", "\\intercal"])
+
+
+def as_vectors(gold: Node, answer: Node) -> tuple[Node, Node]:
+    """Both sides with vectors as tuples or columns, where they are written otherwise."""
+    one, two = _worked_out(gold), _worked_out(answer)
+    if isinstance(one, (Sequence, Matrix)) != isinstance(two, (Sequence, Matrix)):
+        if isinstance(one, (Sequence, Matrix)):
+            two = in_entries(two, _entries(one)) or two
+        else:
+            one = in_entries(one, _entries(two)) or one
+    elif is_in_basis(one) or is_in_basis(two):
+        both = in_entries(one, 3), in_entries(two, 3)
+        one, two = (one, two) if None in both else both
+    return one, two
+
+
+def _worked_out(node: Node) -> Node:
+    if isinstance(node, (Sum, Product, Negative, Power)) and contains(node, Sequence):
+        return column(node) or tuple_of(node) or node
+    return node
+
+
+def _entries(node: Node) -> int:
+    """The entries of a tuple or of a matrix that is a single row or column; 0 for any other."""
+    match node:
+        case Sequence("(" | "<" | "[", _, items):
+            return len(items)
+        case Matrix(rows) if min(len(rows), len(rows[0])) == 1:
+            return max(len(rows), len(rows[0]))
+    return 0
+
+
+def in_entries(node: Node, entries: int) -> Sequence | None:
+    """An expression in `i`, `j` and `k` as the tuple of its coefficients; None where it is no such vector of that many entries."""
+    if entries not in (2, 3) or contains(node, Sequence, Matrix):
+        return None
+    found = symbols(node) & _BASIS.keys()
+    if not found:
+        return None
+    vector = substituted(node, IMAGINARY, Symbol(" 0"))
+    for name in found:
+        vector = substituted(vector, Symbol(name), Symbol(f" {_BASIS[name]}"))
+    letters = [Symbol(f" {at}") for at in range(3)]
+    values = [_at(vector, letters, one) for one in range(3)]
+    if not scalar.values(_at(vector, letters, None), ZERO).same:
+        return None
+    straight = Sum(tuple(Product((value, letter)) for value, letter in zip(values, letters, strict=True)))
+    if not scalar.values(vector, straight).same or (entries == 2 and letters[2] in walk(vector)):
+        return None
+    return Sequence("(", ")", tuple(values[:entries]))
+
+
+def _at(vector: Node, letters: list[Symbol], one: int | None) -> Node:
+    for at, letter in enumerate(letters):
+        vector = substituted(vector, letter, ONE if at == one else ZERO)
+    return vector
+
+
+def is_in_basis(node: Node) -> bool:
+    """Whether an expression has letters with accents that only vectors have: `2\\hat i`."""
+    return any("(" in name for name in symbols(node) & _BASIS.keys())
+
+
+def tuple_of(node: Node) -> Sequence | None:
+    """The tuple that sums and multiples of tuples work out to: `2(1,2)`, `(1,2)+(3,4)`."""
+    match node:
+        case Sequence("(" | "<", ")" | ">", (_, _, *_)):
+            return node
+        case Negative(operand):
+            inner = tuple_of(operand)
+            return None if inner is None else _each(inner, negate)
+        case Sum((first, *others)):
+            total = tuple_of(first)
+            for term in others:
+                part = tuple_of(term)
+                if total is None or part is None or len(total.items) != len(part.items):
+                    return None
+                total = Sequence("(", ")", tuple(Sum(pair) for pair in zip(total.items, part.items, strict=True)))
+            return total
+        case Product(factors):
+            vectors = [part for part in factors if isinstance(part, Sequence)]
+            scalars = tuple(part for part in factors if not isinstance(part, Sequence))
+            if len(vectors) != 1 or not scalars or any(symbols(part) for part in scalars):
+                return None
+            inner = tuple_of(vectors[0])
+            return None if inner is None else _each(inner, lambda item: Product((*scalars, item)))
+    return None
+
+
+def _each(vector: Sequence, change: Callable[[Node], Node]) -> Sequence:
+    return Sequence("(", ")", tuple(map(change, vector.items)))
+
+
+def column(node: Node) -> Matrix | None:
+    """`(1,2,3)^T`: the tuple as a column."""
+    match node:
+        case Power(Sequence("(" | "[" | "<", _, items), Symbol(name)) if name in TRANSPOSES:
+            return Matrix(tuple((item,) for item in items))
+    return None
