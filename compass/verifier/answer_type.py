@@ -6,7 +6,7 @@ from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.shapes import Shape, shape, unnamed
 from compass.verifier.contents import contains, symbols, walk
-from compass.verifier.reading import plain_number, wording
+from compass.verifier.reading import clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.tree import IMAGINARY, INFINITY, Degrees, Matrix, Node, Percent, Quantity, Relation, Unreadable
@@ -38,7 +38,7 @@ def answer_type(answer: str) -> str:
         return "integer" if number.value.q == 1 else "decimal" if number.literal else "fraction"
     if wording.choice(text) is not None:
         return "choice"
-    if wording.is_prose(text) or wording.clock(text) is not None or wording.date(text) is not None:
+    if wording.is_prose(text) or clock.time(text) is not None or clock.date(text) is not None:
         return "text"
     tree = parse(text)
     if isinstance(tree, Unreadable):

@@ -55,13 +55,20 @@ class Family(NamedTuple):
     dropped: bool
 
 
+def has_domain(node: Node) -> bool:
+    """Whether an answer says what a letter runs over, or is a class of remainders."""
+    return contains(node, NamedSet) or (
+        contains(node, Call) and any(isinstance(part, Call) and part.function == "residue" for part in walk(node))
+    )
+
+
 def compare_families(gold: Node, answer: Node, compare: Compare) -> Finding | None:
     """Compare two answers of which one may be a family; None where neither is."""
     if contains(gold, NamedSet, BigOperator, Call) or contains(answer, NamedSet, BigOperator, Call):
         one, two = _family(gold), _family(answer)
     else:
         one, two = Family(_items(gold), "", {}, False), Family(_items(answer), "", {}, False)
-    if not one.items or not two.items or max(len(one.items), len(two.items)) > MAX_ITEMS:
+    if one is None or two is None or not one.items or not two.items or max(len(one.items), len(two.items)) > MAX_ITEMS:
         return None
     if not one.domains and not two.domains:
         if not (one.dropped or two.dropped):
@@ -87,7 +94,8 @@ def _items(node: Node) -> tuple[Node, ...]:
     return (node,)
 
 
-def _family(node: Node) -> Family:
+def _family(node: Node) -> Family | None:
+    """The family that a node is; None where a set restricts the values themselves, as in `x > 1, x \\in \\mathbb{Z}`."""
     domains: dict[str, str] = {}
     items: list[Node] = []
     for item in _items(node):
@@ -100,6 +108,10 @@ def _family(node: Node) -> Family:
             case _:
                 items.append(_expanded(item, domains, len(items)))
     used = frozenset().union(*(_free(item) for item in items)) if items else frozenset()
+    for item in items:
+        name, value = named_value(item)
+        if isinstance(value, Relation) and isinstance(name, Symbol) and domains.get(name.name, "R") not in ("R", "C"):
+            return None
     kept = {name: domain for name, domain in domains.items() if name in used}
     return Family(tuple(items), node.closing if isinstance(node, Sequence) else "", kept, len(kept) < len(domains))
 

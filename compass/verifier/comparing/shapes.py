@@ -65,6 +65,8 @@ def is_name(node: Node) -> bool:
             return all(map(_is_angle, arguments))
         case Call(function) if function not in FUNCTIONS:
             return function != "residue"
+        case Call("abs", (Symbol("z" | "w"),)):
+            return True
         case Call("abs" | "max" | "min", arguments):
             return all(is_name(part) and _is_object(part) for part in arguments)
         case Ratio(items):
@@ -108,7 +110,7 @@ def bound_names(node: Node) -> tuple[str, ...]:
     """The variables of a left side such as `f(x)`; two such definitions may call them differently."""
     match node:
         case Call(function, arguments) if function not in FUNCTIONS and all(
-            isinstance(part, Symbol) for part in arguments
+            isinstance(part, Symbol) and not part.name[0].isupper() for part in arguments
         ):
             return tuple(part.name for part in arguments)
         case Product((_, Symbol(variable))) if not _is_object(node):

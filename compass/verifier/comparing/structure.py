@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from compass.verifier.comparing import scalar
 from compass.verifier.comparing.dots import has_dots, without_dots
-from compass.verifier.comparing.families import compare_families
+from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
@@ -88,7 +88,7 @@ def _rewritten(gold: Node, answer: Node) -> Finding | None:
 
 
 def _as_families(gold: Node, answer: Node) -> Finding | None:
-    if symbols(gold) == symbols(answer) and not contains(gold, NamedSet) and not contains(answer, NamedSet):
+    if symbols(gold) == symbols(answer) and not (has_domain(gold) or has_domain(answer)):
         return None
     return _tried(lambda one, two: compare_families(one, two, compare), gold, answer)
 

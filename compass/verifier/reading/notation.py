@@ -47,6 +47,7 @@ _LETTERED = re.compile(
 )
 _THREE_DOTS = re.compile(r"(?<=[,;+*-])\.{3,}")
 _QUANTIFIED = re.compile(r"(\\(?:exists|forall)[^:,|]*)(?::|\||\\mid(?![a-z])|\\text\{\s?(?:such that|s\.t\.)\s?\})")
+_ONLY = re.compile(r"^\\text\{\s?only\s?\}|^only(?=[\s\\a-zA-Z]*=)")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
 )
@@ -58,6 +59,8 @@ def restated(text: str) -> str:
         text = _intervals(text)
     if "C" in text or "P" in text:
         text = _LETTERED.sub(_selection, text)
+    if "only" in text:
+        text = _ONLY.sub("", text)
     if "exists" in text or "forall" in text:
         text = _QUANTIFIED.sub(r"\1,", text)
     if "..." in text:

@@ -100,9 +100,9 @@ KINDS = [
     (
         r"\begin{cases}x=1\\y=2\end{cases}",
         "(1,2)",
-        "different",
+        "equal",
         "structure",
-        "a definition by cases, or a system, against something else",
+        "the same parts",
     ),
     ("x=5", "5", "equal", "rational", "both are 5"),
     ("5", r"\mathbb{R}", "different", "structure", "scalar against named set"),
