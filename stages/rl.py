@@ -3,7 +3,8 @@
     python -m stages.rl rl-1
 
 Reads `data/curriculum` and the model named by `init_from`; writes `models/<stage>`, and into `data/<stage>` verl's
-metrics (`steps.csv`) and the reward of every response (`rewards.parquet`). Checkpoints live under
+metrics (`steps.csv`), the reward of every response (`rewards.parquet`), the rollouts of chosen iterations
+(`rollouts.parquet`) and what guards found (`guards.json`, `samples/`). Checkpoints live under
 `work/<stage>/<course>`, named after everything that decides the stage's updates, so that a killed stage continues from its
 last checkpoint and a changed one starts from the beginning. The last one stays until DVC has the model: the next stage that
 runs removes it.
@@ -26,13 +27,15 @@ from compass.rl.course import (
     remove_other_courses,
 )
 from compass.rl.export import export_model
+from compass.rl.guards.findings import told, write_findings
 from compass.rl.launch import train
 from compass.rl.metrics import write_curves
-from compass.rl.mixed_groups import check_fillable, predict_mixed_share
+from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
 from compass.rl.model_card import model_card
 from compass.rl.reward_table import write_rewards
+from compass.rl.rollout_table import write_rollouts
 from compass.rl.start_checks import check_start
-from compass.settings import RlStage, Settings, SettingsError
+from compass.settings import Settings, SettingsError
 from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, main
 
@@ -61,7 +64,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     training_set = work / "train.parquet"
     counts = write_training_set(stage, problems, ours, AutoTokenizer.from_pretrained(start), training_set)
     check_start(stage, ours, model=start, train=training_set)
-    share = _mixed_share(stage, problems, ours)
+    expected = _expected_groups(stage, problems, settings)
 
     name = course(ours, seed=settings.seed, start=start, training_set=training_set)
     paths = StagePaths(start, training_set.resolve(), (work / name).resolve())
@@ -73,6 +76,8 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     out.mkdir(parents=True, exist_ok=True)
     write_curves(metrics, out / "steps.csv")
     rewards = write_rewards(paths.rewards, out / "rewards.parquet")
+    write_rollouts(paths.rollouts, out / "rollouts.parquet")
+    found = write_findings(paths.findings, paths.samples, out)
     model = Path("models") / stage
     export_model(
         checkpoint_folder(paths.checkpoints, ours.steps),
@@ -98,8 +103,9 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         metrics={
             **counts,
             "steps": ours.steps,
-            "mixed_groups_predicted": share,
+            **_group_metrics(expected, _graded_by_policy(settings, stage)),
             "groups_used": _share_used(rewards),
+            "guards_fired": len(found),
             "reward_first": metrics[0]["critic/score/mean"],
             "reward_last": metrics[-1]["critic/score/mean"],
             "response_tokens_first": metrics[0]["response_length/mean"],
@@ -109,19 +115,53 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     )
 
 
-def _mixed_share(stage: str, problems, ours: RlStage) -> float | None:
-    """Predict how many groups teach something, and stop a stage that could not fill a batch."""
+def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | None:
+    """Predict how many groups teach something, and warn of or stop a stage that could not fill a batch.
+
+    Where the rates are not of the policy that starts the stage, they do not stop it: they are a guess about another model.
+    """
+    ours = settings.rl.stages[stage]
+    columns = (problems[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages"))
     graded = [
-        rate
-        for rate, stages in zip(problems["solve_rate"].to_pylist(), problems["stages"].to_pylist(), strict=True)
-        if rate is not None and stage in split_stages(stages)
+        (rate, rollouts)
+        for rate, rollouts, stages in zip(*columns, strict=True)
+        if rate is not None and rollouts and stage in split_stages(stages)
     ]
     if not graded:
         return None
-    share = predict_mixed_share(graded, ours.rollout.group_size)
-    if ours.rollout.dynamic_sampling:
-        check_fillable(stage, share, ours.rollout.max_generation_batches)
-    return share
+    expected = predict_mixed_groups(*zip(*graded, strict=True), ours.rollout.group_size)
+    level = ours.guards.mixed_groups.level
+    seen = cannot_fill(expected, ours.rollout.max_generation_batches) if ours.rollout.dynamic_sampling else None
+    if seen is None or level == "off":
+        return expected
+    own = _graded_by_policy(settings, stage)
+    whose = "" if own else f" (rates of {settings.grade.model}, not of the policy that starts here: {ours.init_from})"
+    message = f"{stage}: " + told(
+        "mixed_groups",
+        0,
+        f"{seen}{whose}; change the levels (`curriculum.mixes.{stage}`), raise `rollout.group_size`, or allow more",
+    )
+    if level == "stop" and own:
+        raise UnfillableStageError(message)
+    print(f"warning: {message}", file=sys.stderr)
+    return expected
+
+
+def _graded_by_policy(settings: Settings, stage: str) -> bool:
+    """Whether the graded solve rates are of the very weights that the stage starts from."""
+    return settings.grade.model == f"models/{settings.rl.stages[stage].init_from}"
+
+
+def _group_metrics(expected: MixedGroups | None, own: bool) -> dict[str, float | int | bool | None]:
+    if expected is None:
+        return {"mixed_groups_predicted": None}
+    return {
+        "mixed_groups_predicted": expected.share,
+        "mixed_groups_predicted_ci95": [expected.low, expected.high],
+        "problems_no_rollout_solved": expected.unsolved,
+        "problems_every_rollout_solved": expected.solved,
+        "solve_rates_are_the_policys": own,
+    }
 
 
 def _share_used(rewards) -> float:

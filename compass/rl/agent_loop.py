@@ -5,7 +5,8 @@ sampling from a small policy does. Here
 
 1. the worker makes its loop once;
 2. the verifier scores in the worker, by the same reward manager that a reward actor would load;
-3. vLLM is not asked for text: the loop reads tokens.
+3. vLLM is not asked for text: the loop reads tokens;
+4. the reason of a response that cannot be sampled or scored goes with its group, for the guard `failed_rollouts`.
 
 verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`).
 """
@@ -16,12 +17,16 @@ from collections.abc import Coroutine
 from typing import Any
 
 import ray
+import transfer_queue as tq
 from verl.experimental.agent_loop.agent_loop import DictConfigWrap
 from verl.experimental.agent_loop.single_turn_agent_loop import SingleTurnAgentLoop
 from verl.trainer.ppo.reward import load_reward_manager
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 
 from compass.verifier import warm
+
+LONGEST_REASON = 400
+"""Characters of an error that go with its group."""
 
 
 class _RewardHere:
@@ -56,8 +61,16 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
                 hf_model_type=self.hf_model_type,
             )
         prompt = {name: value for name, value in prompt.items() if name not in ("agent_name", "trace")}
-        output = await self._loop.run({**sampling_params, "detokenize": False}, **prompt)
-        await self._agent_loop_postprocess(output, trajectory["validate"], **prompt)
+        try:
+            output = await self._loop.run({**sampling_params, "detokenize": False}, **prompt)
+            await self._agent_loop_postprocess(output, trajectory["validate"], **prompt)
+        except Exception as error:  # any: verl marks the group as failed, and does not hand on why
+            problem = prompt.get("extra_info", {}).get("id", "unknown")
+            reason = f"{type(error).__name__}: {error}"[:LONGEST_REASON] + f" (problem {problem})"
+            await tq.async_kv_put(
+                key=prompt["uid"], partition_id="val" if trajectory["validate"] else "train", tag={"error": reason}
+            )
+            raise
 
 
 class AgentLoopManager(AgentLoopManagerTQ):

@@ -59,6 +59,31 @@ class StagePaths:
         """Rewards, one JSON line per group."""
         return self.work / "rewards.jsonl"
 
+    @property
+    def saved_metrics(self) -> Path:
+        """The metrics of iterations with a checkpoint, written before it."""
+        return self.work / "metrics.saved.jsonl"
+
+    @property
+    def findings(self) -> Path:
+        """What guards found, one JSON line each."""
+        return self.work / "guards.jsonl"
+
+    @property
+    def progress(self) -> Path:
+        """Where the trainer is."""
+        return self.work / "progress.json"
+
+    @property
+    def rollouts(self) -> Path:
+        """Rollouts of chosen iterations, one file each."""
+        return self.work / "rollouts"
+
+    @property
+    def samples(self) -> Path:
+        """The worst samples of iterations in which a guard fired."""
+        return self.work / "samples"
+
 
 def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> DictConfig:
     """The complete verl configuration of one RL stage.
@@ -234,6 +259,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "trainer.total_epochs": settings.steps + 1,
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
+        "trainer.v1.sampler.sync_refill_failed_groups": True,  # prompts are fetched singly, to replace failed groups
         "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
         "trainer.v1.sampler.sampler_kwargs": {
@@ -241,6 +267,24 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,
             "max_generation_batches": settings.rollout.max_generation_batches,
-            "rewards_file": str(paths.rewards),
+            "watch": watch_config(settings, paths),
         },
+    }
+
+
+def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
+    """What the sampler and the trainer need to watch themselves, and where they write it."""
+    return {
+        "guards": settings.guards.model_dump(),
+        "device": "cuda" if settings.resources.gpus else "cpu",
+        "dtype": settings.resources.dtype,
+        "steps": settings.steps,
+        "rollouts_every": settings.record.rollouts_every,
+        "rewards": str(paths.rewards),
+        "metrics": str(paths.metrics),
+        "saved_metrics": str(paths.saved_metrics),
+        "findings": str(paths.findings),
+        "progress": str(paths.progress),
+        "rollouts": str(paths.rollouts),
+        "samples": str(paths.samples),
     }

@@ -1,13 +1,16 @@
 """Dynamic sampling with a bound and a record (report section 3; DAPO).
 
 verl's replay buffer leaves out groups whose responses are all right or all wrong and asks for others in their place.
-It has no bound: a policy that solves everything, or nothing, would generate for ever. This sampler
+It has no bound: a policy that solves everything, or nothing, would generate for ever. And a group with a response that
+could not be sampled or scored counts as a sample like any other. This sampler
 
 1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups
    (`compass.rl.mixed_groups`);
-2. writes one line for every finished group into `rewards.jsonl` (`compass.rl.reward_table`), with whether the update used
-   it: a group may also be surplus, finished after the batch was full;
-3. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
+2. replaces failed groups and counts them; beyond the tolerance of the guard `failed_rollouts` they stop the stage;
+3. writes one line for every finished group into `rewards.jsonl` (`compass.rl.reward_table`), with the reward that trains
+   and whether the update used it: a group may also be surplus, finished after the batch was full;
+4. keeps the responses of iterations whose rollouts are recorded, those of left-out groups included;
+5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 """
@@ -21,36 +24,53 @@ from typing import Any
 import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
+from compass.rl.guards.findings import Findings
+from compass.rl.guards.step_guards import ZERO_SIGNAL
 from compass.rl.mixed_groups import check_saturation
+from compass.rl.progress import Progress
 from compass.rl.reward_table import append_groups, group_line
+from compass.rl.rollout_rows import SAMPLED, fetch, reward_of
+from compass.rl.rollout_table import keeps
+
+FAILED = "guards/failed_groups"
+"""The metric that counts failed groups."""
 
 
 class GroupSampler(ReplayBuffer):
     """verl's synchronous replay buffer, bounded and recorded.
 
     `sampler_kwargs` (from `compass.rl.config`): `filter_groups_metric` (`acc`, or None for no dynamic sampling),
-    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, `rewards_file`.
+    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, and `watch` (`compass.rl.watch_config`).
     """
 
     def __init__(self, **arguments: Any) -> None:
         options = dict(arguments["sampler_kwargs"] or {})
         self.max_generation_batches = int(options.pop("max_generation_batches"))
-        self.rewards_file = Path(options.pop("rewards_file"))
+        self.watch = options.pop("watch")
         super().__init__(**{**arguments, "poll_interval": 0.05, **options})
+        self.rewards_file = Path(self.watch["rewards"])
+        self.findings = Findings(Path(self.watch["findings"]), self.watch["guards"])
+        self.progress = Progress(Path(self.watch["progress"]))
         self.groups: dict[str, dict[str, Any]] = {}
+        self.mixed: dict[str, bool] = {}
+        self.responses: dict[str, dict[str, Any]] = {}
         self.selected: set[str] = set()
         self.evicted: Counter[float] = Counter()
+        self.failed: dict[str, str] = {}
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
         """Wait for `batch_size` groups that teach something; see the base class."""
-        self.groups.clear()
-        self.selected.clear()
-        self.evicted.clear()
+        for kept in (self.groups, self.mixed, self.responses, self.selected, self.evicted, self.failed):
+            kept.clear()
         try:
-            return super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
+            batch, metrics = super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
         finally:
             # also what a saturated iteration threw away: it shows why
             append_groups(self.rewards_file, self.groups, used=self.selected)
+        if self.mixed:
+            metrics[ZERO_SIGNAL] = 1 - sum(self.mixed.values()) / len(self.mixed)
+            metrics[FAILED] = len(self.failed)
+        return batch, metrics
 
     def _materialize_batch(
         self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict[str, dict]
@@ -58,25 +78,82 @@ class GroupSampler(ReplayBuffer):
         self.selected.update(selected_prompt_uids)
         return super()._materialize_batch(partition_id, selected_prompt_uids, partition_snapshot)
 
+    def _terminal_eviction_reasons(
+        self, global_steps: int, partition_id: str
+    ) -> tuple[set[str], set[str], set[str], Counter]:
+        stale, filtered, failed, counts = super()._terminal_eviction_reasons(global_steps, partition_id)
+        if partition_id != "val":
+            # also those of which some responses were made: what is left of a group is no sample of it
+            failed = set(self.failure_keys[partition_id])
+        return stale, filtered, failed, counts
+
     def _evict_terminal_groups(
         self, global_steps: int, partition_id: str, eviction_reasons: tuple[set[str], set[str], set[str], Counter]
     ) -> tuple[set[str], int, int, dict]:
         self._record(global_steps, partition_id)
+        self._check_failed(global_steps, partition_id, eviction_reasons[2])
         self.evicted.update(eviction_reasons[3])
         check_saturation(global_steps, self.evicted, self.train_batch_size, self.max_generation_batches)
         return super()._evict_terminal_groups(global_steps, partition_id, eviction_reasons)
 
     def _record(self, global_steps: int, partition_id: str) -> None:
         """Remember the groups that have finished since the last poll, before any of them is evicted."""
-        fresh = self.finished_keys[partition_id] - self.groups.keys()
-        if partition_id == "val" or not fresh:
+        finished = self.finished_keys[partition_id]
+        fresh = finished - self.groups.keys()
+        if partition_id == "val":
+            return
+        self.progress.tell(
+            step=global_steps,
+            phase="rollout",
+            detail=f"{len(self.groups.keys() | finished)} groups finished, {sum(self.evicted.values())} of them left out",
+        )
+        if not fresh:
             return
         keys = [key for key in self.partitions[partition_id] if key.split("_")[0] in fresh]
-        data = tq.kv_batch_get(keys=keys, partition_id=partition_id, select_fields=["extra_fields"])
+        whole = keeps(global_steps, self.watch["steps"], self.watch["rollouts_every"])
+        responses = fetch(keys, partition_id, SAMPLED if whole else ("extra_fields", "rm_scores"))
+        if whole:
+            self.responses.update(responses)
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for key, value in zip(keys, list(data["extra_fields"]), strict=True):
-            fields = getattr(value, "data", value)
-            tokens = self.partitions[partition_id][key]["response_len"]
-            groups[key.split("_")[0]].append({**fields["reward_extra_info"], "tokens": tokens})
-        for name, responses in groups.items():
-            self.groups[name] = group_line(global_steps, responses)
+        for key, fields in responses.items():
+            groups[key.split("_")[0]].append(
+                {
+                    **fields["extra_fields"]["reward_extra_info"],
+                    "reward": reward_of(fields["rm_scores"]),
+                    "tokens": self.partitions[partition_id][key]["response_len"],
+                }
+            )
+        for name, group in groups.items():
+            self.groups[name] = group_line(global_steps, group)
+            self.mixed[name] = len({response["acc"] for response in group}) > 1
+
+    def _check_failed(self, global_steps: int, partition_id: str, failed: set[str]) -> None:
+        """Count groups with a response that could not be made or scored.
+
+        Raises:
+            GuardError: there are more than the guard `failed_rollouts` tolerates, or so many that no batch fills.
+        """
+        fresh = failed - self.failed.keys()
+        if not fresh:
+            return
+        tags = tq.kv_list(partition_id)[partition_id]
+        self.failed.update({name: tags[name].get("error", "no reason was given") for name in fresh})
+        ours, batch = self.watch["guards"]["failed_rollouts"], self.train_batch_size
+        count = len(self.failed)
+        if count > self.max_generation_batches * batch:
+            raise FailedRolloutsError(f"iteration {global_steps}: {_failures(self.failed, batch)}")
+        if count > ours["limit"] * batch and count - len(fresh) <= ours["limit"] * batch:
+            self.findings.fire("failed_rollouts", global_steps, _failures(self.failed, batch))
+
+
+class FailedRolloutsError(RuntimeError):
+    """So many groups failed that an iteration cannot fill its batch."""
+
+
+def _failures(failed: dict[str, str], batch: int) -> str:
+    reason, times = Counter(failed.values()).most_common(1)[0]
+    return (
+        f"{len(failed)} groups (a batch has {batch}) hold a response that could not be sampled or scored, "
+        f"{times} of them for this reason: {reason}; a failed response is no sample, so the groups were replaced. Mend "
+        "the cause: the traceback is in the stage's train.log"
+    )

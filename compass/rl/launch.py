@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from compass.machine import die_with_parent
 from compass.rl.checkpoint import last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
+from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
+from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
-from compass.rl.policy_agreement import PolicyMismatchError, check_agreement
+from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
 from compass.tracking import record_curves
 
@@ -46,15 +48,18 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
 
     Raises:
         TrainingError: verl ended early; the message is the first cause in its log, or the log's end where none is told.
-        PolicyMismatchError: rollout and trainer disagree (CPU).
+        GuardError: a guard of level `stop` fired (`compass.rl.guards`).
     """
     from omegaconf import OmegaConf
 
     paths.work.mkdir(parents=True, exist_ok=True)
-    trusted = _trusted(all_metrics(paths.live_metrics, paths.metrics), settings)
-    done = resume_from(paths.checkpoints, recorded=min(trusted, settings.steps))
-    recover_metrics(paths.live_metrics, paths.metrics, done)
+    recorded = _recorded(all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics))
+    done = resume_from(paths.checkpoints, recorded=min(recorded, settings.steps))
+    recover_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics, done)
     forget_after(paths.rewards, done)
+    forget_findings(paths.findings, done)
+    forget_rollouts_after(paths.rollouts, done)
+    paths.progress.unlink(missing_ok=True)
     if settings.checkpoint.carry_optimizer:
         ours = settings.optimizer
         start_from_optimizer(
@@ -73,11 +78,15 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
         status = _run(stage, settings, paths, config, done)
+    for finding in read_findings(paths.findings):
+        if finding["level"] == "stop":
+            raise GuardError(finding["message"])
     rows = read_metrics(paths.metrics)
     reached = min(last_step(paths.checkpoints), len(rows))
     if reached != settings.steps:
+        new = "" if reached > done else ", without a new one in this run"
         raise TrainingError(
-            f"{stage}: stopped at iteration {reached} of {settings.steps}{_killed(status)}; the log is {log}\n"
+            f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{_killed(status)}; the log is {log}\n"
             + reason(log_lines(log), earlier)
         )
     return rows
@@ -96,17 +105,24 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
             stdin=subprocess.DEVNULL,
             preexec_fn=partial(die_with_parent, os.getpid()),  # Ray's and vLLM's processes follow the trainer
         )
-        position = 0
+        watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
+        findings = Findings(paths.findings, settings.guards.model_dump())
+        position, told = 0, len(read_findings(paths.findings))
         try:
             while True:
                 running = process.poll() is None
                 fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
                 for row in fresh:
-                    _check(row, settings)
+                    watchdog.iteration(row)
                     bar.update(1)
                     bar.set_postfix_str(headline(row))
                 if fresh:
                     remove_older(paths.checkpoints, recorded=fresh[-1]["step"])
+                if running and (seen := watchdog.standstill()):
+                    findings.fire("watchdog", bar.n + 1, seen)
+                for finding in read_findings(paths.findings)[told:]:
+                    told += 1
+                    bar.write(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
                     return process.returncode
                 time.sleep(0.5)
@@ -122,23 +138,10 @@ def _killed(status: int) -> str:
     return f": {signal.Signals(-status).name} ended the trainer{memory}"
 
 
-def _check(row: Mapping[str, Any], settings: RlStage) -> None:
-    """What every iteration must hold."""
-    if settings.resources.gpus == 0:
-        check_agreement(row["step"], row, settings.resources.dtype)
-
-
-def _trusted(rows: Mapping[int, Mapping[str, Any]], settings: RlStage) -> int:
-    """The last iteration up to which every one is recorded and holds what it must.
-
-    A check that stopped an earlier run comes after verl's checkpoint of that iteration: it must not go on from there.
-    """
+def _recorded(rows: Collection[int]) -> int:
+    """The last iteration up to which every one is recorded."""
     step = 0
     while step + 1 in rows:
-        try:
-            _check(rows[step + 1], settings)
-        except PolicyMismatchError:
-            break
         step += 1
     return step
 
@@ -168,8 +171,10 @@ def trainer_environment(given: Mapping[str, str], *, gpus: int, live_metrics: Pa
 
 def headline(metrics: Mapping[str, Any]) -> str:
     """What the progress bar says of an iteration: mean reward and mean response length in tokens."""
-    reward = metrics.get("critic/score/mean", float("nan"))
-    length = metrics.get("response_length/mean", float("nan"))
+    reward, length = (
+        float("nan") if value is None else value  # verl writes null for what is not a number
+        for value in (metrics.get("critic/score/mean"), metrics.get("response_length/mean"))
+    )
     return f"reward {reward:+.2f}, {length:.0f} tokens"
 
 

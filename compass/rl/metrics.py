@@ -42,21 +42,23 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def all_metrics(live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
-    """The metrics of every iteration that a killed stage recorded, in either file, by its number."""
-    rows = {row["step"]: row for row in map(_flat, whole_lines(live))}
+def all_metrics(saved: Path, live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
+    """The metrics of every iteration that a killed stage recorded, in any of its files, by its number; see `recover_metrics`."""
+    rows = {row["step"]: row for path in (saved, live) for row in map(_flat, whole_lines(path))}
     return rows | {row["step"]: row for row in map(json.loads, whole_lines(metrics))}
 
 
-def recover_metrics(live: Path, metrics: Path, done: int) -> None:
+def recover_metrics(saved: Path, live: Path, metrics: Path, done: int) -> None:
     """Keep the metrics of iterations up to the checkpoint, those that a killed stage had not taken over included.
 
     Args:
+        saved: what the trainer writes before a checkpoint, for a kill between the checkpoint and verl's log; it may not
+            exist. It lacks what verl measures after the checkpoint.
         live: verl's file of the killed process, removed here; it may not exist.
         metrics: the stage's own file; it may not exist yet.
         done: the last checkpoint's iteration; later ones will be run again.
     """
-    rows = all_metrics(live, metrics)
+    rows = all_metrics(saved, live, metrics)
     lines = [json.dumps(rows[step]) + "\n" for step in sorted(rows) if step <= done]
     _replace(metrics, lines)
     live.unlink(missing_ok=True)

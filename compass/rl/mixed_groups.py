@@ -1,21 +1,23 @@
 """Groups that teach something: those with both right and wrong responses; dynamic sampling throws the others away.
 
 Their share is predicted from graded solve rates before a stage starts, and what was thrown away is bounded while it runs.
+
+A graded rate is an estimate: of a problem that none of 8 rollouts solved, the true rate may be 0 or 0.1, and the two fill
+a batch very differently. The problems themselves say which is likely: the prediction fits a beta distribution of rates to
+all of them (beta-binomial, by moments), and takes each problem's rate from that distribution given its own rollouts.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from compass.errors import UserError
 
-NEAREST = 1 / 16
-"""How near to 0 and 1 a solve rate is taken to be: half of one rollout in 8.
-
-A rate estimated as exactly 0 or 1 stands for an unknown one near it, so that a few graded rollouts do not forbid a stage.
-The bound is the same however many rollouts were graded: a rate of 1/64, seen in 64 rollouts, is taken as 1/16 too, so that
-the predicted share is never small where groups are large.
-"""
+WEAKEST = 0.5
+"""The least weight of the fitted distribution, in rollouts. The most is that of a problem's own rollouts: a stage's problems
+are chosen by the very rates that the distribution is fitted to, which makes them look more alike than they are."""
 
 
 class UnfillableStageError(UserError):
@@ -26,30 +28,69 @@ class SaturatedError(RuntimeError):
     """Too few groups with both right and wrong responses to fill an iteration."""
 
 
-def predict_mixed_share(solve_rates: Sequence[float], group_size: int) -> float:
-    """Expected share of groups with both right and wrong responses, 1 - p^G - (1-p)^G averaged over problems.
+@dataclass(frozen=True)
+class MixedGroups:
+    """The predicted share of groups with both right and wrong responses.
+
+    Attributes:
+        share: expected, 0..1.
+        low: lower end of its 95% interval.
+        high: upper end.
+        problems: how many were graded.
+        unsolved: of these, how many no rollout solved.
+        solved: of these, how many every rollout solved.
+    """
+
+    share: float
+    low: float
+    high: float
+    problems: int
+    unsolved: int
+    solved: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.share:.1%} of groups (95% interval {self.low:.1%} to {self.high:.1%}) are expected to hold both right and "
+            f"wrong responses; of {self.problems} graded problems no rollout solved {self.unsolved}, and every rollout "
+            f"solved {self.solved}"
+        )
+
+
+def predict_mixed_groups(solve_rates: Sequence[float], rollouts: Sequence[int], group_size: int) -> MixedGroups:
+    """Predict how many groups teach something: 1 - p^G - (1-p)^G averaged over problems and over what p may be.
 
     Args:
-        solve_rates: the graded solve rate of each problem, 0..1; taken no nearer to 0 and 1 than `NEAREST`.
+        solve_rates: the graded solve rate of each problem, 0..1; at least one.
+        rollouts: how many rollouts each rate comes from, 1 or more.
         group_size: responses per group, G.
-
-    Returns:
-        0..1; 1 where nothing was graded.
     """
-    if not solve_rates:
-        return 1.0
-    inner = [min(max(rate, NEAREST), 1 - NEAREST) for rate in solve_rates]
-    return sum(1 - p**group_size - (1 - p) ** group_size for p in inner) / len(inner)
+    right = [rate * n for rate, n in zip(solve_rates, rollouts, strict=True)]
+    a, b = _fit(right, rollouts)
+    means, variances = [], []
+    for k, n in zip(right, rollouts, strict=True):
+        first, second = _moments(a + k, b + n - k, group_size)
+        means.append(first)
+        variances.append(max(0.0, second - first * first))
+    problems = len(means)
+    share, spread = sum(means) / problems, 1.96 * math.sqrt(sum(variances)) / problems
+    return MixedGroups(
+        share,
+        low=max(0.0, share - spread),
+        high=min(1.0, share + spread),
+        problems=problems,
+        unsolved=sum(rate == 0 for rate in solve_rates),
+        solved=sum(rate == 1 for rate in solve_rates),
+    )
 
 
-def check_fillable(stage: str, share: float, max_generation_batches: int) -> None:
-    """Raise `UnfillableStageError` when a batch is expected to need more than `max_generation_batches` batches."""
-    if share * max_generation_batches < 1:
-        raise UnfillableStageError(
-            f"{stage}: only {share:.1%} of groups are expected to hold both right and wrong responses, so a batch needs "
-            f"about {1 / max(share, 1e-9):.0f} generated batches and `rollout.max_generation_batches` allows "
-            f"{max_generation_batches}; change the levels (`curriculum.mixes.{stage}`), raise `rollout.group_size`, or allow more"
-        )
+def cannot_fill(expected: MixedGroups, max_generation_batches: int) -> str | None:
+    """Why a batch is expected to need more than `max_generation_batches` batches; None where it does not."""
+    if expected.share * max_generation_batches >= 1:
+        return None
+    return (
+        f"only {expected}, so a batch needs about {1 / max(expected.share, 1e-9):.0f} generated batches and "
+        f"`rollout.max_generation_batches` allows {max_generation_batches}"
+    )
 
 
 def check_saturation(step: int, thrown_away: Mapping[float, int], batch_size: int, max_generation_batches: int) -> None:
@@ -73,4 +114,39 @@ def check_saturation(step: int, thrown_away: Mapping[float, int], batch_size: in
         f"iteration {step} threw away {groups} groups ({solved} all right, {groups - solved} all wrong) without filling "
         f"a batch of {batch_size}; the problems are too {problems} for the policy: give the stage {levels} levels "
         "(`curriculum.mixes`), more responses (`group_size`), or raise `max_generation_batches`"
+    )
+
+
+def _fit(right: Sequence[float], rollouts: Sequence[int]) -> tuple[float, float]:
+    """The beta distribution of the problems' true rates: its mean, and its weight from how much rates differ."""
+    total = sum(rollouts)
+    mean = (sum(right) + 0.5) / (total + 1)
+    # Var(k) = n m (1-m) (1 + (n-1) rho): what rates differ beyond what n coin flips would, rho = 1 / (weight + 1).
+    flips = mean * (1 - mean)
+    excess = sum((k - n * mean) ** 2 - n * flips for k, n in zip(right, rollouts, strict=True))
+    pairs = sum(n * (n - 1) for n in rollouts) * flips
+    rho = excess / pairs if pairs else 0.0
+    own = total / len(rollouts)
+    weight = min(max(1 / rho - 1, WEAKEST), own) if rho > 0 else own
+    return mean * weight, (1 - mean) * weight
+
+
+def _moments(a: float, b: float, group_size: int) -> tuple[float, float]:
+    """Mean and second moment of 1 - p^G - (1-p)^G where p is Beta(a, b)."""
+    g = group_size
+    all_right, all_wrong = _power(a, b, g, 0), _power(a, b, 0, g)
+    squares = _power(a, b, 2 * g, 0) + _power(a, b, 0, 2 * g) + 2 * _power(a, b, g, g)
+    first = 1 - all_right - all_wrong
+    return first, 1 - 2 * (all_right + all_wrong) + squares
+
+
+def _power(a: float, b: float, x: int, y: int) -> float:
+    """The mean of p^x (1-p)^y where p is Beta(a, b)."""
+    return math.exp(
+        math.lgamma(a + x)
+        - math.lgamma(a)
+        + math.lgamma(b + y)
+        - math.lgamma(b)
+        + math.lgamma(a + b)
+        - math.lgamma(a + b + x + y)
     )

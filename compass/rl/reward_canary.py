@@ -1,8 +1,13 @@
-"""Known answers through verl's own reward path, before the first iteration: a broken reward trains on silently."""
+"""Known answers through verl's own reward path, before the first iteration: a broken reward trains on silently.
+
+What is compared is `reward_score`, which verl writes over a response's last token and trains on; what the reward function
+returned before shaping is only told along.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,25 +28,42 @@ CANARIES = (
 )
 
 
-class RewardCanaryError(RuntimeError):
-    """The reward path gives a known answer a wrong reward."""
+def overlong_penalty(tokens: int, longest: int, buffer: int, largest: float) -> float:
+    """What DAPO's soft penalty takes from a response's reward (arXiv 2503.14476, equation 13), 0 without a buffer.
+
+    Args:
+        tokens: the response's length.
+        longest: the token limit.
+        buffer: tokens before the limit over which the penalty grows.
+        largest: the penalty at the limit.
+    """
+    return min(0.0, -(tokens - (longest - buffer)) / buffer * largest) if buffer else 0.0
 
 
-def reward_canary(config: DictConfig, tokenizer: Any) -> None:
+def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
     """Send known responses through verl's reward manager exactly as the agent loop does.
 
-    Raises:
-        RewardCanaryError: a reward is not the known one.
+    Args:
+        config: verl's configuration of the stage.
+        tokenizer: the policy's.
+
+    Returns:
+        What is wrong with the first reward that trains and is not the known one; None where all are right. With overlong
+        shaping a response of the longest length is sent as well.
     """
     import numpy as np
     import torch
     from verl import DataProto
     from verl.trainer.ppo.reward import load_reward_manager
 
-    async def score(response: str, gold: str) -> float:
+    shaping = config.reward.reward_kwargs
+    buffer = shaping.overlong_buffer_cfg
+
+    def tokens_of(response: str) -> Any:
         tokens = tokenizer(response, return_tensors="pt", add_special_tokens=False).input_ids.long()
-        if tokens.shape[1] == 0:
-            tokens = torch.tensor([[tokenizer.eos_token_id]])
+        return tokens if tokens.shape[1] else torch.tensor([[tokenizer.eos_token_id]])
+
+    async def score(tokens: Any, gold: str) -> float:
         prompt = torch.tensor([[tokenizer.eos_token_id]])
         arrays = {
             "data_source": np.array(["canary"], dtype=object),
@@ -54,10 +76,16 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> None:
             "attention_mask": torch.ones(1, 1 + tokens.shape[1], dtype=torch.long),
         }
         data = DataProto.from_dict(tensors=batch, non_tensors=arrays)
-        return float((await manager.run_single(data))["reward_extra_info"]["score"])
+        return float((await manager.run_single(data))["reward_score"])
+
+    known = [(response, tokens_of(response), gold, reward) for response, gold, reward in CANARIES]
+    if buffer.enable:
+        response, gold, reward = CANARIES[0]
+        end = torch.full((1, max(0, shaping.max_resp_len - tokens_of(response).shape[1])), tokenizer.eos_token_id)
+        known.append((f"{response} …, as long as allowed", torch.cat([tokens_of(response), end], dim=1), gold, reward))
 
     async def score_all() -> list[float]:
-        return [await score(response, gold) for response, gold, _ in CANARIES]
+        return [await score(tokens, gold) for _, tokens, gold, _ in known]
 
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
@@ -67,9 +95,14 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> None:
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-    for (response, gold, expected), reward in zip(CANARIES, rewards, strict=True):
-        if reward != expected:
-            raise RewardCanaryError(
-                f"the response {response!r} with gold {gold!r} got the reward {reward:+g}, expected {expected:+g}; "
-                "nothing was trained"
+    for (response, tokens, gold, right), reward in zip(known, rewards, strict=True):
+        expected = right
+        if buffer.enable:
+            expected += overlong_penalty(tokens.shape[1], shaping.max_resp_len, buffer.len, buffer.penalty_factor)
+        if not math.isclose(reward, expected, abs_tol=1e-6):
+            return (
+                f"the response {response!r} with gold {gold!r} got the reward {reward:+g}, expected {expected:+g}; a reward "
+                "that is wrong here is wrong in training. To do: look at compass/rl/reward_function.py, and at CANARIES in "
+                "compass/rl/reward_canary.py where the change was meant"
             )
+    return None

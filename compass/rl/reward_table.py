@@ -28,12 +28,12 @@ def group_line(step: int, responses: Sequence[Mapping[str, Any]]) -> dict[str, A
 
     Args:
         step: the iteration.
-        responses: of each response what the reward function gave (`score`, `problem_id`) and its `tokens`.
+        responses: of each response its `problem_id`, the `reward` that trains, and its `tokens`.
     """
     return {
         "step": step,
         "id": responses[0]["problem_id"],
-        "rewards": [float(response["score"]) for response in responses],
+        "rewards": [float(response["reward"]) for response in responses],
         "tokens": [int(response["tokens"]) for response in responses],
     }
 

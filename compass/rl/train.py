@@ -34,7 +34,13 @@ def main(path: str) -> None:
         try:
             check_cluster(config, ray.cluster_resources())
             from verl.trainer.main_ppo import TaskRunnerV1
+            from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
 
+            from compass.rl.stage_trainer import StageTrainer
+
+            TRAINER_REGISTRY[config.trainer.v1.trainer_mode] = (
+                StageTrainer  # its mode means more to verl than its class
+            )
             TaskRunnerV1.__ray_actor_class__().run(config)
         finally:
             ray.shutdown()
@@ -59,15 +65,25 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
 
 
 def _check(config: DictConfig) -> None:
-    """Have verl check the configuration, and send known answers through its reward path."""
+    """Have verl check the configuration, and send known answers through its reward path.
+
+    Raises:
+        GuardError: a known answer gets a wrong reward.
+    """
     from transformers import AutoTokenizer
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
+    from compass.rl.guards.findings import Findings
     from compass.rl.reward_canary import reward_canary
 
     validate_config(config=config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
-    reward_canary(config, AutoTokenizer.from_pretrained(config.actor_rollout_ref.model.path))
+    watch = config.trainer.v1.sampler.sampler_kwargs.watch
+    findings = Findings(Path(watch.findings), watch.guards)
+    if findings.level("reward_canary") != "off":
+        seen = reward_canary(config, AutoTokenizer.from_pretrained(config.actor_rollout_ref.model.path))
+        if seen is not None:
+            findings.fire("reward_canary", 0, seen)
 
 
 if __name__ == "__main__":

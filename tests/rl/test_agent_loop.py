@@ -39,12 +39,20 @@ def agent_loop(library: Any, load: Any) -> Any:
     SingleTurnAgentLoop.made = []
     worker = SimpleNamespace(__ray_actor_class__=WorkerBase)
     manager = type("AgentLoopManagerTQ", (), {"__init__": lambda self, *arguments, **named: None})
+    tags: list[dict[str, Any]] = []
+
+    async def put(**tag: Any) -> None:
+        tags.append(tag)
+
+    library("transfer_queue", async_kv_put=put)
     library("ray", remote=lambda kind: ("remote", kind))
     library("verl.experimental.agent_loop.agent_loop", DictConfigWrap=lambda config: ("wrapped", config))
     library("verl.experimental.agent_loop.single_turn_agent_loop", SingleTurnAgentLoop=SingleTurnAgentLoop)
     library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager())
     library("verl.trainer.ppo.v1", AgentLoopManagerTQ=manager, AgentLoopWorkerTQ=worker)
-    return load("compass.rl.agent_loop")
+    module = load("compass.rl.agent_loop")
+    module.tags = tags
+    return module
 
 
 def test_a_response_is_scored_by_the_workers_own_reward_manager(agent_loop: Any) -> None:
@@ -73,6 +81,25 @@ def test_the_loop_is_made_once_and_vllm_is_not_asked_for_text(agent_loop: Any) -
     sampling = {"top_p": 1.0, "detokenize": False}
     prompts = [{"raw_prompt": "problem 0"}, {"raw_prompt": "problem 1"}]
     assert worker.sent == [((sampling, prompts[0]), False, prompts[0]), ((sampling, prompts[1]), True, prompts[1])]
+
+
+@pytest.mark.parametrize(("validate", "partition"), [(False, "train"), (True, "val")])
+def test_why_a_response_failed_goes_with_its_group(
+    agent_loop: Any, monkeypatch: pytest.MonkeyPatch, validate: bool, partition: str
+) -> None:
+    async def fails(self: Any, *_: Any, **__: Any) -> None:
+        raise RecursionError("the verifier is in a loop" + "!" * 1000)
+
+    monkeypatch.setattr(WorkerBase, "_agent_loop_postprocess", fails)
+    worker = agent_loop.ScoringWorker()
+    prompt = {"raw_prompt": "problem", "uid": "u1", "extra_info": {"id": "a1"}}
+    with pytest.raises(RecursionError):  # verl marks the group as failed
+        asyncio.run(worker._run_agent_loop({}, {"validate": validate}, **prompt))
+    (tag,) = agent_loop.tags
+    assert (tag["key"], tag["partition_id"]) == ("u1", partition)
+    assert tag["tag"]["error"].startswith("RecursionError: the verifier is in a loop!!!")
+    assert tag["tag"]["error"].endswith("! (problem a1)")
+    assert len(tag["tag"]["error"]) < 450
 
 
 def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:

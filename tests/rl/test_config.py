@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from compass.rl.config import StagePaths, overrides, verl_config
+from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
 from compass.settings import RlStage, load_settings
+from compass.settings.guards import Guards, Record
 from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +31,28 @@ ODD = RlStage(
     ),
     checkpoint=Checkpoint(save_every=11),
     resources=Resources(gpus=4, nodes=2, dtype="float32", micro_batch_size=8, rollout_memory=0.45, tensor_parallel=2),
-    guards=TINY.guards,
-    record=TINY.record,
+    guards=Guards(),
+    record=Record(rollouts_every=3),
 )
+
+
+def test_the_sampler_and_the_trainer_are_told_what_to_watch_and_where_to_write() -> None:
+    told = watch_config(ODD, PATHS)
+    assert told.pop("guards") == Guards().model_dump()
+    assert told == {
+        "device": "cuda",
+        "dtype": "float32",
+        "steps": 23,
+        "rollouts_every": 3,
+        "rewards": "work/rewards.jsonl",
+        "metrics": "work/metrics.jsonl",
+        "saved_metrics": "work/metrics.saved.jsonl",
+        "findings": "work/guards.jsonl",
+        "progress": "work/progress.json",
+        "rollouts": "work/rollouts",
+        "samples": "work/samples",
+    }
+    assert watch_config(TINY, PATHS)["device"] == "cpu"
 
 
 def test_every_setting_becomes_verls() -> None:
@@ -109,6 +129,7 @@ def test_every_setting_becomes_verls() -> None:
         "trainer.total_epochs": 24,
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
+        "trainer.v1.sampler.sync_refill_failed_groups": True,
         "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
         "trainer.v1.sampler.sampler_kwargs": {
@@ -116,7 +137,7 @@ def test_every_setting_becomes_verls() -> None:
             "train_batch_size": 60,
             "gen_batch_size": 1,
             "max_generation_batches": 7,
-            "rewards_file": "work/rewards.jsonl",
+            "watch": watch_config(ODD, PATHS),
         },
     }
 

@@ -6,9 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from compass.rl.guards.findings import GuardError, read_findings
 from compass.rl.mixed_groups import SaturatedError
+from compass.rl.progress import read_progress
+from compass.settings.guards import Guards, ShareGuard
 
 
 class ReplayBuffer:
@@ -19,44 +23,68 @@ class ReplayBuffer:
         self.train_batch_size = arguments["train_batch_size"]
         self.partitions: dict[str, dict[str, dict]] = defaultdict(dict)
         self.finished_keys: dict[str, set[str]] = defaultdict(set)
+        self.failure_keys: dict[str, set[str]] = defaultdict(set)
         self.reasons: tuple = (set(), set(), set(), Counter())
 
     def sample(self, *, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
-        evicted = self._evict_terminal_groups(global_steps, partition_id, self.reasons)
+        reasons = self._terminal_eviction_reasons(global_steps, partition_id)
+        evicted = self._evict_terminal_groups(global_steps, partition_id, reasons)
         chosen = sorted(self.finished_keys[partition_id])[:batch_size]
         return self._materialize_batch(partition_id, chosen, self.partitions[partition_id]), {"evicted": evicted}
+
+    def _terminal_eviction_reasons(self, global_steps: int, partition_id: str) -> tuple:
+        return self.reasons
 
     def _materialize_batch(self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict) -> Any:
         return partition_id, selected_prompt_uids
 
     def _evict_terminal_groups(self, global_steps: int, partition_id: str, eviction_reasons: tuple) -> Any:
-        return eviction_reasons[1]
+        return eviction_reasons[1] | eviction_reasons[2]
 
 
 @pytest.fixture
 def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
     def get(keys: list[str], partition_id: str, select_fields: list[str]) -> dict[str, list[Any]]:
-        assert (partition_id, select_fields) == ("train", ["extra_fields"])
+        assert partition_id == "train"
+        asked.append(select_fields)
+        right = [key.endswith("0") for key in keys]
         scores = [
-            {"reward_extra_info": {"score": 1 if key.endswith("0") else -1, "problem_id": key[:2]}} for key in keys
+            {"reward_extra_info": {"score": 7, "acc": float(one), "problem_id": key[:2]}}
+            for one, key in zip(right, keys, strict=True)
         ]
-        # verl wraps some values; both shapes come up
-        return {
+        every = {
+            # verl wraps some values; both shapes come up
             "extra_fields": [
                 SimpleNamespace(data=score) if number % 2 else score for number, score in enumerate(scores)
-            ]
+            ],
+            # what trains: one number per token, all but the last 0
+            "rm_scores": [np.array([0.0, 1.0 if one else -1.0]) for one in right],
         }
+        return {field: every.get(field, [field] * len(keys)) for field in select_fields}
+
+    def tags(partition_id: str) -> dict[str, dict[str, dict]]:
+        return {partition_id: {name: {"error": "ValueError: no verdict"} for name in ("f1", "f2", "f3", "f4", "f5")}}
+
+    asked: list[list[str]] = []
 
     library("verl.trainer.ppo.v1.replay_buffer", ReplayBuffer=ReplayBuffer)
-    library("transfer_queue", kv_batch_get=get)
+    library("transfer_queue", kv_batch_get=get, kv_list=tags)
     options = {
         "max_generation_batches": "2",
-        "rewards_file": str(tmp_path / "rewards.jsonl"),
+        "watch": {
+            "guards": Guards(failed_rollouts=ShareGuard(level="stop", limit=0.5)).model_dump(),
+            "steps": 20,
+            "rollouts_every": 5,
+            "rewards": str(tmp_path / "rewards.jsonl"),
+            "findings": str(tmp_path / "guards.jsonl"),
+            "progress": str(tmp_path / "progress.json"),
+        },
         "train_batch_size": 2,
         "filter_groups_metric": "acc",
     }
     made = load("compass.rl.dynamic_sampling").GroupSampler(poll_interval=2.0, config="verl's", sampler_kwargs=options)
     made.options = options
+    made.asked = asked
     return made
 
 
@@ -77,9 +105,9 @@ def test_verl_gets_its_own_options_and_a_short_poll(sampler: Any) -> None:
     assert sampler.arguments["filter_groups_metric"] == "acc"
     assert sampler.arguments["config"] == "verl's"
     assert sampler.arguments["poll_interval"] == 0.05
-    assert not {"max_generation_batches", "rewards_file"} & sampler.arguments.keys()
+    assert not {"max_generation_batches", "watch"} & sampler.arguments.keys()
     assert sampler.max_generation_batches == 2
-    assert "rewards_file" in sampler.options  # verl's configuration stays as it was
+    assert "watch" in sampler.options  # verl's configuration stays as it was
 
 
 def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any) -> None:
@@ -87,7 +115,7 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any)
     sampler.partitions["train"]["u4_0"] = {"response_len": 9}  # its group is still running
     batch, metrics = sampler.sample(global_steps=7, partition_id="train", batch_size=2)
     assert batch == ("train", ["u1", "u2"])
-    assert metrics == {"evicted": set()}
+    assert metrics == {"evicted": set(), "guards/zero_signal_share": 0.0, "guards/failed_groups": 0}
     assert recorded(sampler) == [
         {"step": 7, "id": name, "rewards": [1.0, -1.0], "tokens": [5, 6], "used": name != "u3"}
         for name in ("u1", "u2", "u3")
@@ -131,3 +159,73 @@ def test_what_one_iteration_throws_away_adds_up_over_its_polls(sampler: Any) -> 
     sampler._evict_terminal_groups(1, "train", reasons)
     with pytest.raises(SaturatedError, match="6 groups"):
         sampler._evict_terminal_groups(1, "train", reasons)
+
+
+def test_what_is_recorded_is_the_reward_that_trains(sampler: Any) -> None:
+    finish(sampler, "u1")
+    sampler.sample(global_steps=7, partition_id="train", batch_size=1)
+    assert recorded(sampler)[0]["rewards"] == [1.0, -1.0]  # not 7, which the reward function returned
+    assert sampler.asked == [["extra_fields", "rm_scores"]]
+
+
+def test_the_share_of_groups_without_a_signal_counts_those_left_out(sampler: Any) -> None:
+    finish(sampler, "u1", "u2")
+    for name in ("w1", "w2"):  # one wrong response each
+        sampler.finished_keys["train"].add(name)
+        sampler.partitions["train"][f"{name}_1"] = {"response_len": 5}
+    _, metrics = sampler.sample(global_steps=7, partition_id="train", batch_size=1)
+    assert metrics["guards/zero_signal_share"] == 0.5
+
+
+@pytest.mark.parametrize(("step", "whole"), [(1, True), (2, False), (5, True), (20, True)])
+def test_the_responses_of_chosen_iterations_are_kept(sampler: Any, step: int, whole: bool) -> None:
+    finish(sampler, "u1")
+    sampler.sample(global_steps=step, partition_id="train", batch_size=1)
+    assert ("responses" in sampler.asked[0]) == whole
+    assert set(sampler.responses) == ({"u1_0", "u1_1"} if whole else set())
+
+
+def test_a_failed_group_is_replaced_and_counted(sampler: Any) -> None:
+    finish(sampler, "u1")
+    sampler.failure_keys["train"].add("f1")
+    sampler.partitions["train"]["f1_0"] = {"response_len": 5}  # one of its responses was made
+    _, metrics = sampler.sample(global_steps=2, partition_id="train", batch_size=1)
+    assert metrics["evicted"] == {"f1"}
+    assert metrics["guards/failed_groups"] == 1
+    assert [line["id"] for line in recorded(sampler)] == ["u1"]  # a failure is no sample
+    assert read_findings(sampler.findings.path) == []  # half a batch of two is tolerated
+
+
+def test_more_failed_groups_than_are_tolerated_stop_the_stage_and_tell_why(sampler: Any) -> None:
+    sampler.failure_keys["train"] |= {"f1", "f2"}
+    told = r"iteration 2: 2 groups \(a batch has 2\).*2 of them for this reason: ValueError: no verdict;.*train\.log"
+    with pytest.raises(GuardError, match=told):
+        sampler.sample(global_steps=2, partition_id="train", batch_size=1)
+    assert read_findings(sampler.findings.path)[0]["guard"] == "failed_rollouts"
+
+
+def test_failures_that_are_only_warned_of_do_not_go_on_for_ever(sampler: Any) -> None:
+    sampler.watch["guards"]["failed_rollouts"]["level"] = "warn"
+    sampler.failure_keys["train"] |= {"f1", "f2", "f3", "f4"}
+    sampler.sample(global_steps=2, partition_id="train", batch_size=0)
+    assert len(read_findings(sampler.findings.path)) == 1
+    sampler.failure_keys["train"].add("f5")
+    with pytest.raises(RuntimeError, match="iteration 3: 5 groups"):
+        sampler.sample(global_steps=3, partition_id="train", batch_size=0)
+
+
+def test_validation_may_fail(sampler: Any) -> None:
+    sampler.failure_keys["val"].add("f1")
+    sampler.sample(global_steps=1, partition_id="val", batch_size=0)
+    assert read_findings(sampler.findings.path) == []
+
+
+def test_it_tells_how_far_an_iteration_is(sampler: Any) -> None:
+    finish(sampler, "u1", "u2")
+    sampler.reasons = (set(), {"u1"}, set(), Counter({1.0: 1}))
+    sampler._evict_terminal_groups(3, "train", sampler.reasons)
+    finish(sampler, "u3")
+    sampler._evict_terminal_groups(3, "train", (set(), set(), set(), Counter()))
+    told = read_progress(sampler.progress.path)
+    assert (told["step"], told["phase"]) == (3, "rollout")
+    assert told["detail"] == "3 groups finished, 1 of them left out"

@@ -14,10 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
-from compass.rl.checkpoint import last_step
 from compass.rl.config import StagePaths
+from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TrainingError, headline, train, trainer_environment
-from compass.rl.policy_agreement import PolicyMismatchError
+from compass.settings.guards import Guards, Watchdog
 
 TRAINER = """#!{python} -IS
 import json, os, subprocess, sys, time, zipfile
@@ -34,6 +34,8 @@ with open(os.environ["VERL_FILE_LOGGER_PATH"], "w") as live:
         live.flush()
 if plan["reached"]:
     save(work / "checkpoints", plan["reached"])
+for name, content in plan["files"].items():
+    (work / name).write_text(content)
 print(plan["says"], flush=True)
 if plan["starts"]:
     code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
@@ -72,13 +74,14 @@ class Stage:
         monkeypatch.setattr("compass.rl.launch.verl_config", lambda *_, seed: {"seed": seed})
         self.paths = StagePaths(folder / "base", folder / "train.parquet", folder / "work")
 
-    def train(self, *, gpus: int = 0, **plan: Any) -> list[dict[str, Any]]:
+    def train(self, *, gpus: int = 0, guards: Guards | None = None, **plan: Any) -> list[dict[str, Any]]:
         whole = {
             "steps": [],
             "metrics": AGREES,
             "reached": 0,
             "says": "",
             "starts": False,
+            "files": {},
             "sleeps": 0,
             "status": 0,
             **plan,
@@ -86,7 +89,7 @@ class Stage:
         self.monkeypatch.setenv("PLAN", json.dumps(whole))
         resources = SimpleNamespace(gpus=gpus, dtype="float32")
         checkpoint = SimpleNamespace(carry_optimizer=False)
-        settings = SimpleNamespace(steps=3, resources=resources, checkpoint=checkpoint)
+        settings = SimpleNamespace(steps=3, resources=resources, checkpoint=checkpoint, guards=guards or Guards())
         return train("rl-1", settings, self.paths, seed=5)
 
     def checkpoint(self, step: int) -> None:
@@ -147,21 +150,60 @@ def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
     assert not (stage.paths.work / "train.log").exists()
 
 
-def test_a_stale_policy_ends_the_trainer(stage: Stage) -> None:
+def finding(step: int, level: str) -> str:
+    line = {"step": step, "guard": "cut_off", "level": level, "message": f"iteration {step}: cut off", "samples": ""}
+    return json.dumps(line) + "\n"
+
+
+def test_what_a_guard_stopped_is_the_error(stage: Stage) -> None:
+    with pytest.raises(GuardError, match=r"^iteration 2: cut off$"):
+        stage.train(steps=[1], says="a traceback", files={"guards.jsonl": finding(2, "stop")}, status=1)
+
+
+def test_what_a_guard_warns_of_is_told_and_the_stage_goes_on(stage: Stage, capsys: pytest.CaptureFixture) -> None:
+    stage.train(steps=[1, 2, 3], reached=3, files={"guards.jsonl": finding(2, "warn")})
+    assert capsys.readouterr().err.count("rl-1: warn: iteration 2: cut off") == 1
+
+
+def test_a_stage_that_a_guard_stopped_can_go_on(stage: Stage) -> None:
+    with pytest.raises(GuardError):
+        stage.train(steps=[1], reached=1, files={"guards.jsonl": finding(1, "warn") + finding(2, "stop")})
+    stage.train(steps=[2, 3], reached=3)
+    assert stage.paths.findings.read_text() == finding(1, "warn")
+
+
+def test_what_a_killed_run_kept_of_later_iterations_is_dropped(stage: Stage) -> None:
+    stage.checkpoint(1)
+    stage.paths.rollouts.mkdir(parents=True)
+    for step in (1, 2):
+        (stage.paths.rollouts / f"{step:06d}.parquet").touch()
+    stage.paths.progress.write_text("of the killed run")
+    stage.train(steps=[2, 3], reached=3)
+    assert [path.name for path in stage.paths.rollouts.iterdir()] == ["000001.parquet"]
+    assert not stage.paths.progress.exists()
+
+
+def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(stage: Stage) -> None:
+    hasty = Guards(watchdog=Watchdog(level="stop", limit=2.0, least_seconds=1, start_seconds=60))
+    told = json.dumps({"step": 2, "phase": "rollout", "detail": "3 groups finished", "at": time.time()})
+    metrics = {**AGREES, "timing_s/step": 0.6}
     began = time.monotonic()
-    with pytest.raises(PolicyMismatchError, match="iteration 1"):
-        stage.train(steps=[1], metrics={"training/rollout_probs_diff_max": 0.1}, sleeps=50)
+    with pytest.raises(GuardError) as stopped:
+        stage.train(steps=[1], metrics=metrics, files={"progress.json": told}, sleeps=60, guards=hasty, starts=True)
     assert time.monotonic() - began < 40
+    message = str(stopped.value)
+    assert message.startswith("iteration 2: no iteration ended for ")
+    assert "the median is 1 s" in message
+    assert "The trainer is in iteration 2, phase `rollout` (3 groups finished)" in message
+    assert "compass.rl.train (pid " in message
+    assert "sleep (pid " in message
+    assert ended(json.loads((stage.paths.work / "processes.json").read_text())[2])
 
 
-def test_a_stage_does_not_go_on_from_what_a_stale_policy_trained(stage: Stage) -> None:
-    stale = {"training/rollout_probs_diff_max": 0.1}
-    with pytest.raises(PolicyMismatchError):
-        stage.train(steps=[1, 2, 3], metrics=stale, reached=3, sleeps=2)
-    assert last_step(stage.paths.checkpoints) == 3
-    with pytest.raises(TrainingError, match="stopped at iteration 0 of 3"):
-        stage.train()
-    assert last_step(stage.paths.checkpoints) == 0
+def test_an_end_without_a_new_iteration_says_so(stage: Stage) -> None:
+    stage.checkpoint(2)
+    with pytest.raises(TrainingError, match="stopped at iteration 2 of 3, without a new one in this run"):
+        stage.train(status=0)
 
 
 def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> None:
@@ -219,9 +261,8 @@ def ended(pid: int) -> bool:
     return False
 
 
-def test_gpus_may_disagree(stage: Stage) -> None:
-    metrics = stage.train(gpus=1, steps=[1, 2, 3], reached=3, metrics={"training/rollout_probs_diff_max": 0.1})
-    assert len(metrics) == 3
+def test_a_run_on_gpus_is_told_nothing_of_the_cpus(stage: Stage) -> None:
+    assert len(stage.train(gpus=1, steps=[1, 2, 3], reached=3)) == 3
     told = json.loads((stage.paths.work / "environment.json").read_text())
     assert "VERL_PLATFORM" not in told
 
@@ -255,4 +296,5 @@ def test_the_bar_says_reward_and_length() -> None:
     metrics = {"critic/score/mean": -0.25, "response_length/mean": 41.7}
     assert headline(metrics) == "reward -0.25, 42 tokens"
     assert headline({"critic/score/mean": 0.5}) == "reward +0.50, nan tokens"
+    assert headline({"critic/score/mean": None, "response_length/mean": 3.0}) == "reward +nan, 3 tokens"
     assert headline({}) == "reward +nan, nan tokens"

@@ -47,19 +47,35 @@ def test_each_whole_line_is_moved_once(live: Path, kept: Path) -> None:
 def test_metrics_that_a_killed_stage_had_not_taken_over_are_not_lost(live: Path, kept: Path) -> None:
     kept.write_text('{"step": 1, "loss": 0.5}\n')
     live.write_text(live_line(1, loss=9) + live_line(2, loss=1.0) + live_line(3, loss=1.5) + '{"step": 4')
-    recover_metrics(live, kept, 2)
+    recover_metrics(live.with_name("saved"), live, kept, 2)
     assert read_metrics(kept) == [{"step": 1, "loss": 0.5}, {"step": 2, "loss": 1.0}]
     assert not live.exists()
 
 
+def test_metrics_of_a_checkpoint_whose_log_never_came_are_not_lost(live: Path, kept: Path) -> None:
+    saved = live.with_name("saved")
+    saved.write_text(live_line(2, loss=1.0) + live_line(4, loss=0.5))
+    kept.write_text('{"step": 1, "loss": 2.0}\n')
+    live.write_text(
+        live_line(2, loss=1.0, sync=3.0) + live_line(3, loss=0.75)
+    )  # killed after checkpoint 4, before its log
+    recover_metrics(saved, live, kept, 4)
+    assert read_metrics(kept) == [
+        {"step": 1, "loss": 2.0},
+        {"step": 2, "loss": 1.0, "sync": 3.0},
+        {"step": 3, "loss": 0.75},
+        {"step": 4, "loss": 0.5},
+    ]
+
+
 def test_metrics_come_back_in_the_order_of_iterations(live: Path, kept: Path) -> None:
     kept.write_text('{"step": 2}\n{"step": 1}\n')
-    recover_metrics(live, kept, 2)
+    recover_metrics(live.with_name("saved"), live, kept, 2)
     assert read_metrics(kept) == [{"step": 1}, {"step": 2}]
 
 
 def test_a_first_start_has_no_metrics(live: Path, kept: Path) -> None:
-    recover_metrics(live, kept, 0)
+    recover_metrics(live.with_name("saved"), live, kept, 0)
     assert read_metrics(kept) == []
 
 

@@ -1,46 +1,69 @@
 """How many groups teach something, before a stage and while it runs."""
 
+import random
+import re
+from dataclasses import replace
+
 import pytest
 
-from compass.rl.mixed_groups import (
-    SaturatedError,
-    UnfillableStageError,
-    check_fillable,
-    check_saturation,
-    predict_mixed_share,
-)
+from compass.rl.mixed_groups import MixedGroups, SaturatedError, cannot_fill, check_saturation, predict_mixed_groups
 
 
-def test_a_coin_flip_is_almost_always_mixed() -> None:
-    assert predict_mixed_share([0.5], group_size=8) == pytest.approx(1 - 2 * 0.5**8)
+def predict(rates: list[float], group_size: int, rollouts: int = 64) -> MixedGroups:
+    return predict_mixed_groups(rates, [rollouts] * len(rates), group_size)
 
 
-def test_the_share_is_the_mean_over_problems() -> None:
+def test_many_rollouts_give_nearly_the_share_of_the_rate_itself() -> None:
     # 1 - 0.5^2 - 0.5^2 = 0.5 and 1 - 0.2^2 - 0.8^2 = 0.32
-    assert predict_mixed_share([0.5, 0.2], group_size=2) == pytest.approx((0.5 + 0.32) / 2)
+    assert predict([0.5, 0.2], group_size=2, rollouts=100_000).share == pytest.approx((0.5 + 0.32) / 2, abs=1e-3)
 
 
-@pytest.mark.parametrize("rate", [0.0, 1 / 64, 1 / 16, 15 / 16, 63 / 64, 1.0])
-def test_a_solve_rate_is_taken_no_nearer_to_zero_and_one_than_a_sixteenth(rate: float) -> None:
-    assert predict_mixed_share([rate], group_size=3) == pytest.approx(1 - (1 / 16) ** 3 - (15 / 16) ** 3)
+@pytest.mark.parametrize("rollouts", [8, 64])
+@pytest.mark.parametrize("group_size", [2, 8, 16])
+def test_problems_that_nobody_solves_fill_no_batch(rollouts: int, group_size: int) -> None:
+    expected = predict([0.0] * 200, group_size, rollouts)
+    assert expected.share < 0.01
+    assert (expected.problems, expected.unsolved, expected.solved) == (200, 200, 0)
+    assert cannot_fill(expected, 10) is not None
 
 
-def test_where_nothing_was_graded_nothing_speaks_against_the_stage() -> None:
-    assert predict_mixed_share([], group_size=8) == 1.0
+@pytest.mark.parametrize("rollouts", [8, 64])
+def test_problems_that_everybody_solves_fill_no_batch(rollouts: int) -> None:
+    expected = predict([1.0] * 200, 8, rollouts)
+    assert (expected.unsolved, expected.solved) == (0, 200)
+    assert cannot_fill(expected, 10) is not None
 
 
-def test_a_stage_that_cannot_fill_a_batch_is_stopped_with_what_to_change() -> None:
-    with pytest.raises(UnfillableStageError, match=r"rl-1.*5\.0%.*20 generated.*allows 10;.*curriculum\.mixes\.rl-1"):
-        check_fillable("rl-1", share=0.05, max_generation_batches=10)
+def test_a_rate_of_one_in_64_is_taken_for_what_it_is() -> None:
+    # 1 - (63/64)^8 = 0.12 of groups of 8 hold a right response
+    assert predict([1 / 64] * 200, 8).share == pytest.approx(0.12, abs=0.02)
 
 
-def test_a_stage_whose_batch_just_fills_is_let_through() -> None:
-    check_fillable("rl-1", share=0.125, max_generation_batches=8)
+@pytest.mark.parametrize("rate", [0.05, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("rollouts", [8, 64])
+def test_the_prediction_is_near_the_truth_of_problems_drawn_at_random(rate: float, rollouts: int) -> None:
+    draw = random.Random(f"{rate} {rollouts}")
+    truth = [draw.betavariate(2 * rate, 2 * (1 - rate)) for _ in range(2000)]
+    graded = [sum(draw.random() < p for _ in range(rollouts)) / rollouts for p in truth]
+    mixed = sum(1 - p**8 - (1 - p) ** 8 for p in truth) / len(truth)
+    assert predict(graded, 8, rollouts).share == pytest.approx(mixed, abs=0.03)
 
 
-def test_a_stage_without_any_mixed_group_has_a_message_as_well() -> None:
-    with pytest.raises(UnfillableStageError, match=r"0\.0%.*about 1000000000 generated"):
-        check_fillable("rl-1", share=0.0, max_generation_batches=8)
+def test_few_problems_have_a_wide_interval_and_many_a_narrow_one() -> None:
+    few, many = predict([0.0, 0.5], 8, rollouts=8), predict([0.0, 0.5] * 200, 8, rollouts=8)
+    assert few.low < many.low < many.share < many.high < few.high
+    assert 0 <= few.low <= few.high <= 1
+
+
+def test_a_batch_that_cannot_be_filled_is_told_with_its_numbers() -> None:
+    expected = MixedGroups(share=0.05, low=0.04, high=0.06, problems=30, unsolved=20, solved=3)
+    assert re.search(
+        r"only 5\.0% of groups \(95% interval 4\.0% to 6\.0%\).*of 30 graded problems no rollout solved 20, and every "
+        r"rollout solved 3, so a batch needs about 20 generated batches and .* allows 10",
+        cannot_fill(expected, 10) or "",
+    )
+    assert cannot_fill(expected, 20) is None
+    assert "about 1000000000 generated" in (cannot_fill(replace(expected, share=0.0), 10) or "")
 
 
 def test_an_iteration_may_throw_away_as_many_batches_as_the_settings_allow() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compass.rl.reward_canary import CANARIES, RewardCanaryError, reward_canary
+from compass.rl.reward_canary import CANARIES, overlong_penalty, reward_canary
 from compass.rl.reward_function import compute_score
 
 EOS = 999
@@ -28,8 +28,9 @@ class Tokenizer:
 class Manager:
     """A reward manager that decodes as verl's does, and then scores by `reward`."""
 
-    def __init__(self, reward: Any) -> None:
+    def __init__(self, reward: Any, shape: Any = None) -> None:
         self.reward = reward
+        self.shape = shape
 
     async def run_single(self, data: Any) -> dict[str, Any]:
         tokens = data.tensors["responses"][0].tolist()
@@ -39,22 +40,29 @@ class Manager:
         gold = data.arrays["reward_model"][0]
         assert gold["style"] == "rule"
         score = self.reward(data.arrays["data_source"][0], text, gold["ground_truth"], data.arrays["extra_info"][0])
-        return {"reward_extra_info": {"score": score}}
+        shaped = score + (self.shape(len(tokens)) if self.shape else 0.0)
+        return {"reward_score": shaped, "reward_extra_info": {"score": score}}
 
 
 @pytest.fixture
 def canary(library: Any) -> Any:
-    def run(reward: Any) -> None:
+    def run(reward: Any, shape: Any = None, buffer: int = 0) -> str | None:
         class DataProto:
             @staticmethod
             def from_dict(tensors: dict, non_tensors: dict) -> Any:
                 return SimpleNamespace(tensors=tensors, arrays=non_tensors)
 
         library("verl", DataProto=DataProto)
-        library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager(reward))
-        reward_canary(SimpleNamespace(), Tokenizer())
+        library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager(reward, shape))
+        overlong = SimpleNamespace(enable=buffer > 0, len=buffer, penalty_factor=0.5)
+        shaping = SimpleNamespace(max_resp_len=60, overlong_buffer_cfg=overlong)
+        return reward_canary(SimpleNamespace(reward=SimpleNamespace(reward_kwargs=shaping)), Tokenizer())
 
     return run
+
+
+def paid(*scored: Any) -> float:
+    return compute_score(*scored)["score"]
 
 
 def test_the_reward_function_passes_its_canaries() -> None:
@@ -64,16 +72,32 @@ def test_the_reward_function_passes_its_canaries() -> None:
 
 
 def test_the_canaries_pass_through_the_reward_manager(canary: Any) -> None:
-    canary(lambda *scored: compute_score(*scored)["score"])
+    assert canary(paid) is None
 
 
-def test_a_reward_that_pays_for_anything_trains_nothing(canary: Any) -> None:
-    told = rf"boxed\{{13\}}.*gold '12' got the reward {re.escape(f'{RIGHT:+g}')}, expected {WRONG:+g}; nothing was"
-    with pytest.raises(RewardCanaryError, match=told):
-        canary(lambda *_: RIGHT)
+def test_a_reward_that_pays_for_anything_is_seen(canary: Any) -> None:
+    told = rf"boxed\{{13\}}.*gold '12' got the reward {re.escape(f'{RIGHT:+g}')}, expected {WRONG:+g}; a reward"
+    assert re.search(told, canary(lambda *_: RIGHT))
 
 
-def test_a_reward_that_never_pays_trains_nothing(canary: Any) -> None:
+def test_a_reward_that_never_pays_is_seen(canary: Any) -> None:
     told = rf"boxed\{{12\}}.*got the reward {WRONG:+g}, expected {re.escape(f'{RIGHT:+g}')}"
-    with pytest.raises(RewardCanaryError, match=told):
-        canary(lambda *_: WRONG)
+    assert re.search(told, canary(lambda *_: WRONG))
+
+
+def test_what_trains_is_compared_and_not_what_the_reward_function_returned(canary: Any) -> None:
+    assert "got the reward +0, expected +1" in canary(paid, shape=lambda tokens: -1.0)
+
+
+def test_the_penalty_of_long_responses_is_part_of_the_known_rewards(canary: Any) -> None:
+    def shape(tokens: int) -> float:
+        return min(0.0, -(tokens - 40) / 20 * 0.5)
+
+    assert canary(paid, shape, buffer=20) is None
+    assert "as long as allowed" in canary(paid, shape=None, buffer=20)  # shaping asked for, none applied
+
+
+@pytest.mark.parametrize(("tokens", "penalty"), [(39, 0.0), (40, 0.0), (50, -0.25), (60, -0.5)])
+def test_the_penalty_grows_over_the_buffer(tokens: int, penalty: float) -> None:
+    assert overlong_penalty(tokens, longest=60, buffer=20, largest=0.5) == penalty
+    assert overlong_penalty(tokens, longest=60, buffer=0, largest=0.5) == 0.0

@@ -10,8 +10,8 @@ from compass.rl.reward_table import REWARDS, append_groups, group_line, write_re
 
 def test_a_group_is_one_line_of_its_responses() -> None:
     responses = [
-        {"problem_id": "a", "score": 1, "acc": 1.0, "tokens": 7.0},
-        {"problem_id": "a", "score": -1.0, "acc": 0.0, "tokens": 9},
+        {"problem_id": "a", "reward": 1, "acc": 1.0, "tokens": 7.0},
+        {"problem_id": "a", "reward": -1.0, "acc": 0.0, "tokens": 9},
     ]
     line = group_line(4, responses)
     assert line == {"step": 4, "id": "a", "rewards": [1.0, -1.0], "tokens": [7, 9]}

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from compass.errors import UserError
+from compass.rl.guards.findings import GuardError, read_findings
 
 CONFIG = """
-trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1}}
 transfer_queue: {{backend: {{SimpleStorage: {{num_data_storage_units: 1}}}}}}
+trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1, v1: {{trainer_mode: sync, sampler: {{sampler_kwargs: {{watch: {{
+  findings: {findings}, guards: {{reward_canary: {{level: {canary}}}}}}}}}}}}}}}
 actor_rollout_ref: {{model: {{path: models/base}}}}
 ray_kwargs: {{ray_init: {{num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
 """
@@ -36,20 +38,29 @@ class Trainer:
         library("verl.trainer.ppo.utils", need_critic=lambda config: "c", need_reference_policy=lambda config: "r")
         library("verl.utils.config", validate_config=lambda **named: self.calls.append(("validate", named)))
         library("transformers", AutoTokenizer=SimpleNamespace(from_pretrained=lambda path: f"tokenizer of {path}"))
-        library("compass.rl.reward_canary", reward_canary=lambda config, tokenizer: self.calls.append(tokenizer))
+        library("compass.rl.reward_canary", reward_canary=self.reward_canary)
+        self.registry: dict[str, Any] = {"sync": "verl's"}
+        library("verl.trainer.ppo.v1.trainer_base", TRAINER_REGISTRY=self.registry)
+        library("compass.rl.stage_trainer", StageTrainer="ours")
+        self.wrong: str | None = None
         self.train = load("compass.rl.train")
 
     def init(self, **options: Any) -> None:
         self.calls.append(("init", options))
 
+    def reward_canary(self, config: Any, tokenizer: Any) -> str | None:
+        self.calls.append(tokenizer)
+        return self.wrong
+
     def run(self, config: Any) -> None:
+        assert self.registry == {"sync": "ours"}
         self.calls.append("run")
         if self.fails:
             raise RuntimeError("out of memory")
 
-    def main(self, device: str) -> list[Any]:
+    def main(self, device: str, canary: str = "stop") -> list[Any]:
         path = self.folder / "verl.yaml"
-        path.write_text(CONFIG.format(device=device))
+        path.write_text(CONFIG.format(device=device, canary=canary, findings=self.folder / "guards.jsonl"))
         self.train.main(str(path))
         return self.calls
 
@@ -76,6 +87,24 @@ def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(trai
         trainer.main("cuda")
     assert "run" not in trainer.calls
     assert trainer.calls[-1] == "shutdown"
+
+
+def test_a_wrong_reward_stops_the_run_before_ray_starts(trainer: Trainer) -> None:
+    trainer.wrong = "the response 'x' got the reward +1, expected -1"
+    with pytest.raises(GuardError, match=r"expected -1\. \(guard `rl\.guards\.reward_canary`"):
+        trainer.main("cuda")
+    assert trainer.calls[-1] == "tokenizer of models/base"
+    assert read_findings(trainer.folder / "guards.jsonl")[0]["level"] == "stop"
+
+
+def test_a_wrong_reward_may_be_told_and_trained_on(trainer: Trainer) -> None:
+    trainer.wrong = "the response 'x' got the reward +1, expected -1"
+    assert trainer.main("cuda", canary="warn")[-2:] == ["run", "shutdown"]
+    assert len(read_findings(trainer.folder / "guards.jsonl")) == 1
+
+
+def test_a_canary_that_is_off_is_not_sent(trainer: Trainer) -> None:
+    assert "tokenizer of models/base" not in trainer.main("cuda", canary="'off'")
 
 
 def test_ray_ends_when_training_fails(trainer: Trainer) -> None:

@@ -79,6 +79,7 @@ def write(root: Path, problems: list[tuple[float | None, str | None]]) -> None:
             "answer": "2",
             "level": 1,
             "solve_rate": rate,
+            "n_rollouts": None if rate is None else 64,
             "stages": stages,
         }
         for n, (rate, stages) in enumerate(problems)
@@ -114,13 +115,19 @@ def test_a_stage_trains_its_problems_from_its_model_and_hands_on_what_it_trained
     assert (root / "data/rl-1/steps.csv").read_text() == "4"
     assert json.loads((training.paths.work / FINISHED).read_text())["model"] == "models/rl-1"
     mixed = 1 - 2 * 0.5**8  # of groups of 8 at a solve rate of one half
-    assert summary.metrics.pop("mixed_groups_predicted") == pytest.approx(mixed)
+    assert summary.metrics.pop("mixed_groups_predicted") == pytest.approx(mixed, abs=0.01)
+    low, high = summary.metrics.pop("mixed_groups_predicted_ci95")
+    assert 0.95 < low < high <= 1
     assert summary.stage == "rl-1"
     assert summary.metrics == {
         "problems": 3,
         "too_long": 0,
         "steps": 20,
+        "problems_no_rollout_solved": 0,
+        "problems_every_rollout_solved": 0,
+        "solve_rates_are_the_policys": True,
         "groups_used": 0.75,
+        "guards_fired": 0,
         "reward_first": -0.5,
         "reward_last": 0.5,
         "response_tokens_first": 20.0,
@@ -139,13 +146,59 @@ def test_problems_that_were_not_graded_predict_nothing(training: Training, root:
     assert rl.run(settings(root), "rl-1", root).metrics["mixed_groups_predicted"] is None
 
 
-def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(training: Training, root: Path) -> None:
-    write(root, [(1.0, "rl-1")])
-    with pytest.raises(UserError, match=r"rl-1: only .* of groups are expected to hold both"):
-        rl.run(settings(root, max_generation_batches="1"), "rl-1", root)
+def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(
+    training: Training, root: Path, capsys: pytest.CaptureFixture
+) -> None:
+    write(root, [(0.0, "rl-1")] * 100)
+    told = r"rl-1: only 0\.\d% of groups.*no rollout solved 100,.*guard `rl\.guards\.mixed_groups`"
+    with pytest.raises(UserError, match=told):
+        rl.run(settings(root), "rl-1", root)
     assert training.exported == []
-    rl.run(settings(root, max_generation_batches="1", dynamic_sampling="false"), "rl-1", root)
-    assert len(training.exported) == 1
+    rl.run(settings(root, guards="{mixed_groups: {level: warn}}"), "rl-1", root)
+    rl.run(settings(root, guards="{mixed_groups: {level: 'off'}}"), "rl-1", root)
+    rl.run(settings(root, dynamic_sampling="false"), "rl-1", root)
+    assert len(training.exported) == 3
+    assert capsys.readouterr().err.count("warning: rl-1: only") == 1
+
+
+@pytest.mark.parametrize(("stage", "model"), [("rl-2", "models/base"), ("rl-1", "someone/else")])
+def test_rates_of_another_model_warn_and_say_whose_they_are(
+    training: Training, root: Path, capsys: pytest.CaptureFixture, stage: str, model: str
+) -> None:
+    write(root, [(0.0, stage)] * 100)
+    ours = settings(root)
+    graded = ours.model_copy(update={"grade": ours.grade.model_copy(update={"model": model})})
+    summary = rl.run(graded, stage, root)
+    start = ours.rl.stages[stage].init_from
+    assert f"rates of {model}, not of the policy that starts here: {start}" in capsys.readouterr().err
+    assert summary.metrics["solve_rates_are_the_policys"] is False
+    assert summary.metrics["problems_no_rollout_solved"] == 100
+
+
+def test_what_guards_found_and_the_samples_that_show_it_are_handed_on(training: Training, root: Path) -> None:
+    def found(*given, **named):
+        metrics = Training.train(training, *given, **named)
+        training.paths.samples.mkdir()
+        (training.paths.samples / "000003-loops.parquet").write_text("rows")
+        line = {
+            "step": 3,
+            "guard": "loops",
+            "level": "warn",
+            "message": "loops",
+            "samples": "/far/000003-loops.parquet",
+        }
+        training.paths.findings.write_text(json.dumps(line) + "\n")
+        return metrics
+
+    (root / "data/rl-1/samples").mkdir(parents=True)
+    (root / "data/rl-1/samples/of-an-earlier-run").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rl, "train", found)
+        summary = rl.run(settings(root), "rl-1", root)
+    assert summary.metrics["guards_fired"] == 1
+    assert json.loads((root / "data/rl-1/guards.json").read_text())[0]["samples"] == "000003-loops.parquet"
+    assert [path.name for path in (root / "data/rl-1/samples").iterdir()] == ["000003-loops.parquet"]
+    assert pq.read_table(root / "data/rl-1/rollouts.parquet").num_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -165,6 +218,8 @@ def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(training: Tr
             True,
         ),
         ({"rl-1": "{init_from: base, steps: 20, resources: {dtype: bfloat16}}"}, False),
+        ({"guards": "{cut_off: {level: stop}}"}, True),
+        ({"rollouts_every": "1"}, True),
         ({"clip_high": "0.3"}, False),
         ({"seed": "1"}, False),
     ],

@@ -1,0 +1,189 @@
+"""The guards that look at every iteration after its update and before its checkpoint.
+
+A table: each entry says what it watches, why, and what to do, and has a function that finds it in the facts of an iteration.
+A new guard is one more entry, a field of `Guards` in `compass/settings/guards.py`, and a test that provokes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from compass.rl.guards.agreement import disagreement
+
+CUT_OFF = "guards/cut_off_share"
+LOOPS = "guards/loop_share"
+ZERO_SIGNAL = "guards/zero_signal_share"
+LENGTH = "guards/response_length"
+ENTROPY = "actor/entropy"
+GRADIENT = "actor/grad_norm"
+FINITE = (
+    GRADIENT,
+    ENTROPY,
+    "actor/loss",
+    "actor/pg_loss",
+    "actor/kl_loss",
+    "critic/grad_norm",
+    "critic/vf_loss",
+    "training/rollout_probs_diff_max",
+)
+"""Metrics that must be numbers wherever verl gives them."""
+
+FEW = 5
+"""Earlier iterations that a comparison with them needs."""
+
+RECENT = 20
+"""How many of the last iterations it looks at."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An iteration as the guards see it: its metrics, those of earlier ones in order, and the stage's device and type."""
+
+    metrics: Mapping[str, Any]
+    history: Sequence[Mapping[str, Any]]
+    device: str
+    dtype: str
+
+    def value(self, metric: str) -> float:
+        """A metric of this iteration; not a number where it is missing."""
+        return float(self.metrics.get(metric, math.nan))
+
+    def earlier(self, metric: str) -> list[float]:
+        """The finite values of a metric in earlier iterations, in order."""
+        values = [float(row[metric]) for row in self.history if row.get(metric) not in (None, "")]
+        return [value for value in values if math.isfinite(value)]
+
+
+@dataclass(frozen=True)
+class StepGuard:
+    """One guard.
+
+    Attributes:
+        name: its field of `rl.guards`.
+        watches: what it looks at.
+        why: what goes wrong without it.
+        remedy: what to do when it fires.
+        find: `(facts, settings)` to what was seen, None where all is well.
+        worst: the column of the rollouts' table by which the worst samples come first.
+    """
+
+    name: str
+    watches: str
+    why: str
+    remedy: str
+    find: Callable[[Facts, Mapping[str, Any]], str | None]
+    worst: str
+
+
+def _not_finite(facts: Facts, _: Mapping[str, Any]) -> str | None:
+    broken = [name for name in FINITE if name in facts.metrics and not math.isfinite(facts.metrics[name])]
+    return f"{', '.join(broken)} {'is' if len(broken) == 1 else 'are'} not finite" if broken else None
+
+
+def _agreement(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+    return disagreement(facts.metrics, facts.device, facts.dtype, ours["limit"])
+
+
+def _gradient_spike(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+    earlier, now = facts.earlier(GRADIENT)[-RECENT:], facts.value(GRADIENT)
+    if len(earlier) < FEW or not now > ours["limit"] * median(earlier):
+        return None
+    return f"the gradient norm is {now:.3g}, {now / median(earlier):.0f} times the median of the iterations before"
+
+
+def _entropy_collapse(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+    first, now = facts.earlier(ENTROPY)[:FEW], facts.value(ENTROPY)
+    if len(first) < FEW or not now < ours["limit"] * median(first):
+        return None
+    return f"entropy is {now:.3g}, {now / median(first):.0%} of what the stage began with ({median(first):.3g})"
+
+
+def _response_length(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+    earlier, now = facts.earlier(LENGTH)[-RECENT:], facts.value(LENGTH)
+    if len(earlier) < FEW or not now > ours["limit"] * median(earlier):
+        return None
+    return f"responses have {now:.0f} tokens on average, {now / median(earlier):.1f} times the median before"
+
+
+def _share(metric: str, what: str) -> Callable[[Facts, Mapping[str, Any]], str | None]:
+    def find(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+        share = facts.value(metric)
+        return f"{share:.0%} of {what} (allowed: {ours['limit']:.0%})" if share > ours["limit"] else None
+
+    return find
+
+
+STEP_GUARDS = (
+    StepGuard(
+        "not_finite",
+        watches="loss, gradient norm, entropy and probabilities are numbers",
+        why="verl leaves out an update whose gradient is not finite, prints a line and trains on",
+        remedy="lower `optimizer.learning_rate` or `optimizer.grad_clip`, or use float32; the last checkpoint is from before",
+        find=_not_finite,
+        worst="gap_max",
+    ),
+    StepGuard(
+        "agreement",
+        watches="the difference of token probabilities between rollout and trainer",
+        why="a rollout policy with other weights is trained from without a sign",
+        remedy=(
+            "check that vLLM is the pinned version (requirements/) and that the model's vocabulary is no larger than the "
+            "tokenizer's"
+        ),
+        find=_agreement,
+        worst="gap_max",
+    ),
+    StepGuard(
+        "gradient_spike",
+        watches="the gradient norm, against the median of the last iterations",
+        why="one update far from the others can undo many, and comes before divergence",
+        remedy="lower `optimizer.learning_rate` or `optimizer.grad_clip`, and look at the samples for a wrong gold",
+        find=_gradient_spike,
+        worst="advantage_size",
+    ),
+    StepGuard(
+        "entropy_collapse",
+        watches="entropy, against that of the first iterations",
+        why="a policy that always says the same explores nothing, and its groups have no signal",
+        remedy="raise `loss.clip_high`, lower `optimizer.learning_rate`, or give harder levels (`curriculum.mixes`)",
+        find=_entropy_collapse,
+        worst="advantage_size",
+    ),
+    StepGuard(
+        "response_length",
+        watches="mean response length, against the median of the last iterations",
+        why="responses that grow without a limit are mostly repetition, and end cut off",
+        remedy="read the samples; `reward.overlong_buffer` penalises length",
+        find=_response_length,
+        worst="response_tokens",
+    ),
+    StepGuard(
+        "cut_off",
+        watches="the share of responses that reach the longest length",
+        why="a response that is cut off has no answer and is punished for its length, whatever it says",
+        remedy="raise `rollout.max_response_tokens`, or read the samples for repetition",
+        find=_share(CUT_OFF, "responses are cut off at `rollout.max_response_tokens`"),
+        worst="response_tokens",
+    ),
+    StepGuard(
+        "loops",
+        watches="the share of responses that end in a repeated passage",
+        why="loops fill the batch with tokens that teach nothing and are a first sign of collapse",
+        remedy="lower `optimizer.learning_rate`, or go on from an earlier checkpoint",
+        find=_share(LOOPS, "responses end in a repeated passage"),
+        worst="loop",
+    ),
+    StepGuard(
+        "zero_signal",
+        watches="the share of sampled groups whose responses are all right or all wrong",
+        why="they cost generation and have no gradient",
+        remedy="change the levels (`curriculum.mixes`) or raise `rollout.group_size`",
+        find=_share(ZERO_SIGNAL, "the sampled groups are all right or all wrong"),
+        worst="reward",
+    ),
+)
+"""In the order in which they are asked; the first of level `stop` that fires ends the stage."""

@@ -1,0 +1,141 @@
+"""verl's synchronous trainer, watched: guards before the checkpoint, rollouts kept, progress told.
+
+verl trains, saves a checkpoint, and only then gives an iteration's metrics: a fault that they show is in the checkpoint by
+then, and a kill between the two loses them. Here
+
+1. the guards see an iteration after its update and before its checkpoint, so that a checkpoint is never of a faulty one;
+2. an iteration that is saved has its metrics on disk first;
+3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
+4. the phase that the trainer is in is told to the process that watches it.
+
+`compass.rl.train` puts it in the place of verl's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.utils.debug import marked_timer
+
+from compass.rl.guards.findings import Findings
+from compass.rl.guards.loops import looping
+from compass.rl.guards.step_guards import CUT_OFF, LENGTH, LOOPS, STEP_GUARDS, Facts, StepGuard
+from compass.rl.metrics import read_metrics
+from compass.rl.progress import Progress
+from compass.rl.rollout_rows import SAMPLED, TRAINED, fetch, rollout_rows, without_end
+from compass.rl.rollout_table import keeps, write_step, write_worst
+
+
+class StageTrainer(PPOTrainerSync):
+    """One RL stage's trainer; `trainer.v1.sampler.sampler_kwargs.watch` of its configuration says where it writes."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.watch = config.trainer.v1.sampler.sampler_kwargs.watch
+        self.findings = Findings(Path(self.watch.findings), self.watch.guards)
+        self.progress = Progress(Path(self.watch.progress))
+        metrics = Path(self.watch.metrics)
+        self.history: list[dict[str, Any]] = read_metrics(metrics) if metrics.exists() else []
+        self.now: tuple[Any, dict[str, Any]] = (None, {})
+        self.began = time.monotonic()
+
+    def on_step_begin(self) -> None:
+        """The next iteration begins."""
+        self.began = time.monotonic()
+        super().on_step_begin()
+
+    def step(self, metrics: dict, timing_raw: dict) -> Any:
+        """One iteration: verl's, and a look at it.
+
+        Raises:
+            GuardError: a guard of level `stop` fired.
+        """
+        batch = super().step(metrics, timing_raw)
+        with marked_timer("guards", timing_raw):
+            self._tell("guards")
+            self._look(batch, metrics)
+        self.history.append(dict(metrics))
+        self.now = batch, metrics
+        return batch
+
+    def _look(self, batch: Any, metrics: dict[str, Any]) -> None:
+        """Ask every guard, and keep the rollouts."""
+        longest = self.config.data.max_response_length
+        real = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
+        lengths = np.array([tag["response_len"] for tag in batch.tags if not tag.get("is_padding", False)])
+        responses = fetch(real, batch.partition_id, ("responses",))
+        metrics[LENGTH] = float(lengths.mean())
+        metrics[CUT_OFF] = float((lengths >= longest).mean())
+        metrics[LOOPS] = float(looping([without_end(row["responses"], longest) for row in responses.values()]).mean())
+
+        rows: list[dict[str, Any]] = []
+        if keeps(self.global_steps, self.watch.steps, self.watch.rollouts_every):
+            rows = self._rows(batch, real)
+            write_step(Path(self.watch.rollouts), self.global_steps, rows)
+        facts = Facts(metrics, self.history, self.watch.device, self.watch.dtype)
+        for guard in STEP_GUARDS:
+            seen = None
+            if self.findings.level(guard.name) != "off":
+                seen = guard.find(facts, self.watch.guards[guard.name])
+            if seen is not None:
+                rows = rows or self._rows(batch, real)
+                self._fire(guard, seen, rows)
+
+    def _fire(self, guard: StepGuard, seen: str, rows: list[dict[str, Any]]) -> None:
+        path = Path(self.watch.samples) / f"{self.global_steps:06d}-{guard.name}.parquet"
+        write_worst(path, [row for row in rows if row["used"]], guard.worst)
+        self.findings.fire(guard.name, self.global_steps, f"{seen}: {guard.why}. To do: {guard.remedy}", path)
+
+    def _rows(self, batch: Any, real: list[str]) -> list[dict[str, Any]]:
+        """Every response that the update used, and those that the sampler kept of groups that it left out."""
+        used = fetch(real, batch.partition_id, (*SAMPLED, *TRAINED))
+        groups = {key.split("_")[0] for key in used}
+        responses = {**self.replay_buffer.responses, **used}
+        return rollout_rows(self.global_steps, responses, groups, self.tokenizer, self.config.data.max_response_length)
+
+    def _save_checkpoint(self) -> None:
+        self._tell("checkpoint")
+        self._keep_metrics()
+        super()._save_checkpoint()
+
+    def _keep_metrics(self) -> None:
+        """Write the iteration's metrics, as verl will log them after the checkpoint: a kill in between loses none."""
+        batch, metrics = self.now
+        whole, timing = dict(metrics), {**self.timing_raw, "step": time.monotonic() - self.began}
+        epoch = (self.global_steps - 1) // self.steps_per_epoch
+        super()._compute_metrics(batch, whole, timing, global_steps=self.global_steps, epoch=epoch)
+        numbers = {name: float(value) for name, value in whole.items() if np.isscalar(value)}
+        with Path(self.watch.saved_metrics).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"step": self.global_steps, "data": numbers}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _tell(self, phase: str) -> None:
+        self.progress.tell(step=self.global_steps, phase=phase)
+
+    def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
+        self._tell("old log-probabilities")
+        return super()._compute_old_log_prob(batch, metrics)
+
+    def _compute_ref_log_prob(self, batch: Any, metrics: dict) -> Any:
+        self._tell("reference log-probabilities")
+        return super()._compute_ref_log_prob(batch, metrics)
+
+    def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
+        self._tell("advantages")
+        return super()._compute_advantage(batch, metrics)
+
+    def _update_actor(self, batch: Any, metrics: dict) -> Any:
+        self._tell("update")
+        return super()._update_actor(batch, metrics)
+
+    def on_step_end(self) -> None:
+        """The update is done; its weights go to the rollout engine."""
+        self._tell("weights to the rollout engine")
+        super().on_step_end()
