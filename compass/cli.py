@@ -20,6 +20,7 @@ COMMANDS = {
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
     "card": ("compass.commands.card", "the data card of a curated set"),
+    "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
     "rl": ("compass.commands.rl", "show what an RL stage would run with"),
 }
 """Subcommand to the module that holds it and one line of help."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from compass.records import RecordError, split_stages
-from compass.report.outputs import Outputs, rewards, rollouts
+from compass.report.outputs import Outputs, read_table, rewards, rollouts
 from compass.report.printable import printable
+from compass.report.rollouts import problem_lines
 
 MEANING = {
     "exact_duplicate": "it has the same tokens as its twin",
@@ -107,3 +108,12 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             tokens = sum(row["response_tokens"] for row in group) / len(group)
             fate = "" if used else "; left out of the update"
             yield f"{'':11}   iteration {step}: rewards {each}  ({tokens:.0f} tokens on average{fate})"
+        yield from _kept_rollouts(folder, stage, id_)
+
+
+def _kept_rollouts(folder: Path, stage: str, id_: str) -> Iterator[str]:
+    """The responses of iterations whose rollouts are kept."""
+    path = folder / stage / "rollouts.parquet"
+    if rows := read_table(path, filters=[("id", "=", id_)]).to_pylist() if path.exists() else []:
+        yield f"{'':11}   {len(rows)} responses are kept:"
+        yield from (f"{'':11}     {line}" for line in problem_lines(rows))
