@@ -174,6 +174,7 @@ def test_a_stage_that_a_guard_stopped_can_go_on(stage: Stage) -> None:
 
 def test_what_a_killed_run_kept_of_later_iterations_is_dropped(stage: Stage) -> None:
     stage.checkpoint(1)
+    stage.paths.metrics.write_text('{"step": 1}\n')
     stage.paths.rollouts.mkdir(parents=True)
     for step in (1, 2):
         (stage.paths.rollouts / f"{step:06d}.parquet").touch()
@@ -202,6 +203,7 @@ def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(st
 
 def test_an_end_without_a_new_iteration_says_so(stage: Stage) -> None:
     stage.checkpoint(2)
+    stage.paths.metrics.write_text('{"step": 1}\n{"step": 2}\n')
     with pytest.raises(TrainingError, match="stopped at iteration 2 of 3, without a new one in this run"):
         stage.train(status=0)
 
@@ -210,6 +212,14 @@ def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> N
     with pytest.raises(TrainingError, match="stopped at iteration 1 of 3"):
         stage.train(steps=[1], reached=3)
     assert [row["step"] for row in stage.train(steps=[1, 2, 3], reached=3)] == [1, 2, 3]
+
+
+def test_a_kill_between_the_last_checkpoint_and_its_log_loses_nothing(stage: Stage) -> None:
+    line = json.dumps({"step": 3, "data": AGREES}) + "\n"
+    with pytest.raises(TrainingError, match="stopped at iteration 2 of 3"):
+        stage.train(steps=[1, 2], reached=3, files={"metrics.saved.jsonl": line})
+    assert stage.train(says="started again") == [{"step": step, **AGREES} for step in (1, 2, 3)]
+    assert "started again" not in (stage.paths.work / "train.log").read_text()
 
 
 def test_one_checkpoint_is_left(stage: Stage) -> None:
