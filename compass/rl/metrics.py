@@ -53,15 +53,16 @@ def recover_metrics(saved: Path, live: Path, metrics: Path, done: int) -> None:
 
     Args:
         saved: what the trainer writes before a checkpoint, for a kill between the checkpoint and verl's log; it may not
-            exist. It lacks what verl measures after the checkpoint.
-        live: verl's file of the killed process, removed here; it may not exist.
+            exist, and is removed here. It lacks what verl measures after the checkpoint.
+        live: verl's file of the killed process, removed here as well; it may not exist.
         metrics: the stage's own file; it may not exist yet.
         done: the last checkpoint's iteration; later ones will be run again.
     """
     rows = all_metrics(saved, live, metrics)
     lines = [json.dumps(rows[step]) + "\n" for step in sorted(rows) if step <= done]
     _replace(metrics, lines)
-    live.unlink(missing_ok=True)
+    for path in (saved, live):
+        path.unlink(missing_ok=True)
 
 
 def forget_after(path: Path, step: int) -> None:

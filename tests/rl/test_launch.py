@@ -118,9 +118,7 @@ def test_an_exit_without_an_error_is_no_proof(stage: Stage) -> None:
 
 
 def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
-    message = (
-        r"stopped at iteration 0 of 3: SIGKILL ended the trainer \(the kernel does so when memory runs out\); the log"
-    )
+    message = r"stopped at iteration 0 of 3, without a new one in this run: SIGKILL ended the trainer \(the kernel does so when memory runs out\); the log"
     with pytest.raises(TrainingError, match=message):
         stage.train(status=-signal.SIGKILL)
 

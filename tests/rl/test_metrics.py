@@ -66,6 +66,7 @@ def test_metrics_of_a_checkpoint_whose_log_never_came_are_not_lost(live: Path, k
         {"step": 3, "loss": 0.75},
         {"step": 4, "loss": 0.5},
     ]
+    assert not saved.exists()
 
 
 def test_metrics_come_back_in_the_order_of_iterations(live: Path, kept: Path) -> None:
