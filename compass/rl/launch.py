@@ -99,7 +99,12 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
-            env=trainer_environment(os.environ, gpus=settings.resources.gpus, live_metrics=paths.live_metrics),
+            env=trainer_environment(
+                os.environ,
+                gpus=settings.resources.gpus,
+                nodes=settings.resources.nodes,
+                live_metrics=paths.live_metrics,
+            ),
             stdout=log,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -146,23 +151,27 @@ def _recorded(rows: Collection[int]) -> int:
     return step
 
 
-def trainer_environment(given: Mapping[str, str], *, gpus: int, live_metrics: Path) -> dict[str, str]:
+def trainer_environment(given: Mapping[str, str], *, gpus: int, nodes: int, live_metrics: Path) -> dict[str, str]:
     """The environment variables of the trainer: `given`, and what verl, Ray and the device ask for.
 
     Args:
         given: the variables of the stage's own process.
         gpus: GPUs per node; 0 is the CPU.
+        nodes: nodes of the Ray cluster; with several the trainer joins the running one, as `given` says how.
         live_metrics: the file that verl writes its metrics to.
     """
     if gpus == 0:
         from compass.rl.cpu.environment import environment as cpu_environment
 
         given = cpu_environment(given)
+    if nodes == 1:
+        given = {name: value for name, value in given.items() if name != "RAY_ADDRESS"} | {
+            # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        }
     return {
         **given,
-        # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "VERL_FILE_LOGGER_PATH": str(live_metrics.resolve()),
         "RAY_DEDUP_LOGS": "0",
         "TQDM_DISABLE": "1",

@@ -19,16 +19,11 @@ FIXED = {
 }
 """Variables that training on the CPU cannot do without."""
 
-DROPPED = ("RAY_ADDRESS",)
-"""Variables that would send the trainer's processes to a Ray cluster that has no CPU trainer."""
-
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """`given` with what training on the CPU needs, and without what leads astray; how OpenMP uses the cores only where
-    `given` does not say."""
+    """`given` with what training on the CPU needs; how OpenMP uses the cores only where `given` does not say."""
     threads = {
         "OMP_NUM_THREADS": str(cores()),  # Ray would give each process one
         "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
     }
-    kept = {name: value for name, value in given.items() if name not in DROPPED}
-    return {**threads, **kept, **FIXED}
+    return {**threads, **given, **FIXED}
