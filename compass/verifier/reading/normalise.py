@@ -48,6 +48,7 @@ _DOLLAR = re.compile(r"\\(?:text|textrm|textbf|mathrm|mbox)\s*\{\s*\\dollar\s*\}
 _ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v", "\t": r"\t", "\r": r"\r"}
 _CONTROL = re.compile(r"[\a\x08\f\v](?=[a-z])|\t(?=ext|imes|heta|frac|an[({ ^]|au\b|riangle|o\b)|\r(?=ight|ho\b)")
 """A control character in whose place a backslash and a letter stood before the text was unescaped once too often."""
+_UPRIGHT_CURRENCY = re.compile(r"\\text\{\s*(\\(?:dollar|euro|pounds|yen|rupee|cent))\s*\}")
 _RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
@@ -97,6 +98,8 @@ def _once(text: str) -> str:
         if r"\$" in text or r"\textdollar" in text:
             text = text.replace(r"\$", r"\dollar ").replace(r"\textdollar", r"\dollar ")
             text = _DOLLAR.sub(r"\\dollar ", text)
+        if "\\text{\\" in text:
+            text = _UPRIGHT_CURRENCY.sub(r"\1 ", text)
         text = _NOISE.sub(_noise, text)
     if " " in text or "\n" in text or "\t" in text:
         text = _SPACES.sub(

@@ -25,6 +25,8 @@ SCALES = {
     "dozen": 12,
 }
 """Words that multiply the number before them."""
+MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items() if word != "dozen"} | {"tens": 10}
+"""The same with their plurals: `3 hundreds`."""
 _IRREGULAR = {
     "one": "first",
     "two": "second",

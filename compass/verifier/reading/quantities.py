@@ -7,7 +7,7 @@ from flint import fmpq
 from compass.verifier.contents import rebuilt, symbols
 from compass.verifier.reading.dimensions import conversion
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.number_words import FRACTIONS, SCALES
+from compass.verifier.reading.number_words import FRACTIONS, MULTIPLES
 from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.operators import divide, times
 from compass.verifier.reading.parser import PRODUCT, Parser
@@ -197,12 +197,12 @@ def _with_unit(parser: Parser, left: Node) -> Node:
 def _multiplied(value: Node, word: str) -> Node | None:
     """The value that a word makes of the number before it: `5 million`, `5 halves`, `5 squared`; None for any other word."""
     match value:
-        case Quantity(inner, unit) if word in SCALES:
-            return Quantity(times(inner, number(SCALES[word])), unit)
+        case Quantity(inner, unit) if word in MULTIPLES:
+            return Quantity(times(inner, number(MULTIPLES[word])), unit)
         case Quantity():
             return None
-    if word in SCALES:
-        return times(value, number(SCALES[word]))
+    if word in MULTIPLES:
+        return times(value, number(MULTIPLES[word]))
     if word in FRACTIONS:
         return times(value, number(fmpq(1, FRACTIONS[word])))
     match word:

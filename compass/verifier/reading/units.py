@@ -64,6 +64,8 @@ _REFUSED = frozenset(
     "not no none more less than least most approximately about around between from to minus plus but except if when where then "
     "correct answer wrong either neither is are equal equals over under above below maybe possibly undefined error the "
     "solution times negative positive mod modulo inverse reciprocal root choose divided multiplied raised power base "
+    "divides cube greater smaller larger doubled tripled halved twice thrice complement conjugate sine cosine tangent log opposite reversed "
+    "infinity remainder sqrt rounded mistaken incorrectly unless versus vs "
     "exponent isn never without or and only incorrect false unknown trillionth score".split()
 )
 """Words that change what an answer says: a number followed by one of them is not a number with a unit."""
