@@ -221,12 +221,12 @@ def _ratios(gold: Shape, answer: Shape) -> Finding:
         case Ratio(first), Ratio(second):
             if len(first) != len(second):
                 return no("ratios of other lengths")
-            if _looks_like_a_time(first) or _looks_like_a_time(second):
+            if _looks_like_a_time(first) and _looks_like_a_time(second):
                 return in_order(first, second, compare)
             return in_order(_scaled(first), _scaled(second), compare)
-        case Ratio((top, bottom) as ratio), other if answer.kind == "scalar" and not _looks_like_a_time(ratio):
+        case Ratio((top, bottom)), other if answer.kind == "scalar":
             return scalar.compare(quotient(top, bottom), other)
-        case other, Ratio((top, bottom) as ratio) if gold.kind == "scalar" and not _looks_like_a_time(ratio):
+        case other, Ratio((top, bottom)) if gold.kind == "scalar":
             return scalar.compare(other, quotient(top, bottom))
     return no("a ratio against something else")
 
@@ -238,9 +238,10 @@ def _scaled(ratio: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def _looks_like_a_time(parts: tuple[Node, ...]) -> bool:
+    """Whether two digits, or none, stand after the colon."""
     match parts:
         case (Number(hour), Number(minute)):
-            return hour <= 24 and 10 <= minute < 60
+            return hour <= 24 and (minute == 0 or 10 <= minute < 100)
     return False
 
 

@@ -27,6 +27,7 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    Words,
     negate,
     quotient,
 )
@@ -165,8 +166,15 @@ def choose(parser: Parser, left: Node, token: Token) -> Node:
     return Call("binom", (left, parser.expression(SETOP)))
 
 
+def _is_minute(token: Token) -> bool:
+    """Whether a token is two digits of which the first is 0, which no part of a ratio is."""
+    return token[0] == "num" and len(token[1]) == 2 and token[1][0] == "0"
+
+
 def ratio(parser: Parser, left: Node, token: Token) -> Node:
     """`a : b`, and on: `a : b : c`."""
+    if _is_minute(parser.token) and isinstance(left, Number):
+        return Words(f"{left.value}:{parser.take()[1]}")  # 6:03 is a time in any place
     right = parser.expression(RATIO)
     match left:
         case Ratio(items):
