@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import sqlite3
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import yaml
@@ -95,7 +96,7 @@ def recorded(root: Path, stage: str) -> dict[int, float]:
 
 def runs(root: Path) -> set[str]:
     """Ids of the stage runs in MLflow."""
-    return {run.info.run_id for run in _search(root)}
+    return set(_stage_runs(root))
 
 
 def iterations(root: Path, stage: str, before: dict[int, float], known: set[str]) -> list[str]:
@@ -125,26 +126,28 @@ def iterations(root: Path, stage: str, before: dict[int, float], known: set[str]
         for row in means
         if abs(row["reward_mean"] - curve.get(row["step"], 9)) > 1e-5
     ]
-    fresh = [run for run in _search(root) if run.info.run_id not in known]
-    finished = [run for run in fresh if run.info.status == "FINISHED" and run.info.run_name == stage]
+    fresh = {run: name for run, name in _stage_runs(root).items() if run not in known}
+    finished = [run for run, (name, status) in fresh.items() if (name, status) == (stage, "FINISHED")]
     if len(finished) != 1:
-        return [
-            *faults,
-            f"MLflow has {[(run.info.run_name, run.info.status) for run in fresh]}, not one finished {stage}",
-        ]
-    history = [(entry.step, entry.value) for entry in _client(root).get_metric_history(finished[0].info.run_id, CURVE)]
-    if sorted(step for step, _ in history) != wanted:
-        faults.append(f"MLflow has iterations {sorted(step for step, _ in history)} in the finished run, not {wanted}")
+        return [*faults, f"MLflow has {sorted(fresh.values())}, not one finished {stage}"]
+    history = _query(root, "SELECT step FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step", finished[0], CURVE)
+    if [step for (step,) in history] != wanted:
+        faults.append(f"MLflow has iterations {history} in the finished run, not {wanted}")
     return faults
 
 
-def _client(root: Path) -> Any:
-    from mlflow import MlflowClient
+def _stage_runs(root: Path) -> dict[str, tuple[str, str]]:
+    """Name and status of every stage's run, by its id."""
+    rows = _query(
+        root,
+        "SELECT run_uuid, name, status FROM runs WHERE run_uuid IN (SELECT run_uuid FROM tags WHERE key = ? AND value = ?)",
+        "compass.kind",
+        "stage",
+    )
+    return {run: (name, status) for run, name, status in rows}
 
-    return MlflowClient(f"sqlite:///{root}/mlflow.db")
 
-
-def _search(root: Path) -> list[Any]:
-    client = _client(root)
-    experiment = client.get_experiment_by_name("compass-thinker")
-    return client.search_runs([experiment.experiment_id], "tags.`compass.kind` = 'stage'")
+def _query(root: Path, sql: str, *values: str) -> list[tuple]:
+    """Ask MLflow's database itself: its client keeps connections to the database of the copy before."""
+    with contextlib.closing(sqlite3.connect(f"file:{root}/mlflow.db?mode=ro", uri=True)) as database:
+        return database.execute(sql, values).fetchall()

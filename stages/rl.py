@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from compass.records import read_records, split_stages
-from compass.rl.checkpoint import checkpoint_folder
+from compass.rl.checkpoint import best_step, checkpoint_folder
 from compass.rl.config import StagePaths
 from compass.rl.course import (
     FINISHED,
@@ -53,7 +53,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     """
     from transformers import AutoTokenizer
 
-    from compass.rl.dataset import write_training_set
+    from compass.rl.dataset import hold_out, write_training_set
 
     if stage not in settings.rl.stages:
         raise SettingsError(f"`rl.stages` in params.yaml has no {stage!r}; there are {', '.join(settings.rl.stages)}")
@@ -63,6 +63,9 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     work = root / "work" / stage
     training_set = work / "train.parquet"
     counts = write_training_set(stage, problems, ours, AutoTokenizer.from_pretrained(start), training_set)
+    if held := ours.checkpoint.validation_problems:
+        validation = work / "validation.parquet"
+        counts["problems"] = hold_out(stage, training_set, validation, count=held, seed=settings.seed)
     check_start(stage, ours, model=start, train=training_set)
     expected = _expected_groups(stage, problems, settings)
 
@@ -79,8 +82,9 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     write_rollouts(paths.rollouts, out / "rollouts.parquet")
     found = write_findings(paths.findings, paths.samples, out)
     model = Path("models") / stage
+    chosen = best_step(metrics) or ours.steps
     export_model(
-        checkpoint_folder(paths.checkpoints, ours.steps),
+        checkpoint_folder(paths.checkpoints, chosen),
         start,
         root / model,
         dtype=ours.resources.dtype,
@@ -89,7 +93,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
             ours,
             profile=settings.profile,
             seed=settings.seed,
-            step=ours.steps,
+            step=chosen,
             problems=counts["problems"],
             metrics=metrics,
         ),
@@ -103,6 +107,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         metrics={
             **counts,
             "steps": ours.steps,
+            "exported_step": chosen,
             **_group_metrics(expected, _graded_by_policy(settings, stage)),
             "groups_used": _share_used(rewards),
             "guards_fired": len(found),

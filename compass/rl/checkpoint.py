@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,12 @@ TRACKER = "latest_checkpointed_iteration.txt"
 
 OPTIMIZER = "optimizer"
 """The folder inside a model folder that holds verl's whole training state."""
+
+VALIDATION_SAMPLES = 4
+"""Responses per validation problem, sampled as in training."""
+
+ACCURACY = f"val-core/validation/acc/mean@{VALIDATION_SAMPLES}"
+"""verl's name for the share of right ones among them."""
 
 _FOLDER = re.compile(r"global_step_(\d+)")
 _SHARD = re.compile(r"model_world_size_(\d+)_rank_0\.pt")
@@ -43,19 +49,26 @@ def whole_checkpoints(checkpoints: Path) -> list[int]:
     return sorted(int(match[1]) for match in found if match and _whole(checkpoints / match[0], int(match[1])))
 
 
-def resume_from(checkpoints: Path, *, recorded: int) -> int:
+def best_step(rows: Iterable[Mapping[str, Any]]) -> int | None:
+    """The iteration with the highest accuracy on validation problems, the earlier of equals; None where none was measured."""
+    measured = [row for row in rows if ACCURACY in row]
+    return max(measured, key=lambda row: (row[ACCURACY], -row["step"]))["step"] if measured else None
+
+
+def resume_from(checkpoints: Path, *, recorded: int, keep: int | None = None) -> int:
     """Choose the checkpoint to go on from, point verl to it, and remove those that do not count.
 
     Args:
         checkpoints: the stage's checkpoints; need not exist.
         recorded: the last iteration up to which every one is recorded and trusted, and at most the stage's last.
+        keep: an iteration whose checkpoint stays as well, the best so far.
 
     Returns:
         The iteration of the newest whole checkpoint up to `recorded`; 0 starts from the beginning.
     """
     chosen = max((step for step in whole_checkpoints(checkpoints) if step <= recorded), default=None)
     for path in checkpoints.glob("global_step_*"):
-        if path.name != f"global_step_{chosen}":
+        if path.name not in (f"global_step_{chosen}", f"global_step_{keep}"):
             shutil.rmtree(path)
     tracker = checkpoints / TRACKER
     if chosen is None:

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.settings import RlStage
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class StagePaths:
     model: Path
     train: Path
     work: Path
+
+    @property
+    def validation(self) -> Path:
+        """verl's parquet of validation problems, where there are any."""
+        return self.train.with_name("validation.parquet")
 
     @property
     def checkpoints(self) -> Path:
@@ -140,8 +146,9 @@ def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) ->
 def _data(settings: RlStage, paths: StagePaths, seed: int) -> dict[str, Any]:
     return {
         "data.train_files": str(paths.train),
-        "data.val_files": str(paths.train),  # verl wants a file; validation is the evaluate stage's
-        "data.val_max_samples": 1,
+        # verl wants a file where there is no validation, too
+        "data.val_files": str(paths.validation if settings.checkpoint.validation_problems else paths.train),
+        "data.val_max_samples": settings.checkpoint.validation_problems or 1,
         "data.train_batch_size": settings.data.batch_size,
         "data.max_prompt_length": settings.data.max_prompt_tokens,
         "data.max_response_length": settings.rollout.max_response_tokens,
@@ -161,6 +168,10 @@ def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
         f"{rollout}.temperature": ours.temperature,
         f"{rollout}.top_p": ours.top_p,
         f"{rollout}.seed": seed,
+        f"{rollout}.val_kwargs.n": VALIDATION_SAMPLES,
+        f"{rollout}.val_kwargs.do_sample": True,
+        f"{rollout}.val_kwargs.temperature": ours.temperature,
+        f"{rollout}.val_kwargs.top_p": ours.top_p,
         f"{rollout}.max_model_len": settings.data.max_prompt_tokens + ours.max_response_tokens,
         f"{rollout}.calculate_log_probs": True,
         f"{rollout}.disable_log_stats": True,
@@ -258,7 +269,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         # verl counts by iterations, must not end it first.
         "trainer.total_epochs": settings.steps + 1,
         "trainer.val_before_train": False,
-        "trainer.test_freq": -1,
+        "trainer.test_freq": settings.checkpoint.save_every if settings.checkpoint.validation_problems else -1,
         "trainer.v1.sampler.sync_refill_failed_groups": True,  # prompts are fetched singly, to replace failed groups
         "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",

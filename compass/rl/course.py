@@ -67,12 +67,13 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
 def disk_need(settings: RlStage, start: Path) -> tuple[int, int]:
     """Bytes that a stage needs: for its checkpoints in `work/`, and for its model in `models/` and once more in DVC's cache.
 
-    Two checkpoints exist while the second is written. With `keep_optimizer` the model holds the training state too.
+    Two checkpoints exist while the second is written, and a third where the best by validation is kept. With `keep_optimizer` the model holds the training state too.
     """
     parameters = sum(math.prod(shape) for shape in tensor_shapes(start).values())
     state = STATE_BYTES * parameters
     model = {"float32": 4, "bfloat16": 2}[settings.resources.dtype] * parameters
-    return 2 * state, 2 * (model + settings.checkpoint.keep_optimizer * state)
+    checkpoints = 3 if settings.checkpoint.validation_problems else 2
+    return checkpoints * state, 2 * (model + settings.checkpoint.keep_optimizer * state)
 
 
 def check_disk(stage: str, settings: RlStage, start: Path, work: Path) -> str:
@@ -94,7 +95,7 @@ def check_disk(stage: str, settings: RlStage, start: Path, work: Path) -> str:
     there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
     existing = next(path for path in (work, *work.parents) if path.exists())
     free = shutil.disk_usage(existing).free
-    needed = f"{_size(checkpoints)} for two checkpoints, {_size(model)} for the model and its copy in DVC's cache"
+    needed = f"{_size(checkpoints)} for checkpoints, {_size(model)} for the model and its copy in DVC's cache"
     if checkpoints + model > free + there:
         raise DiskError(
             f"{stage}: needs {needed}, and {_size(free)} are free where {existing} is; free some space"

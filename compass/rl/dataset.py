@@ -11,7 +11,11 @@ import pyarrow.parquet as pq
 from compass.files import atomic_path
 from compass.prompts import chat_messages
 from compass.records import RecordError, split_stages
+from compass.seeded_draw import draw
 from compass.settings import RlStage
+
+VALIDATION = "validation"
+"""The data source that verl names validation's metrics after."""
 
 
 def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokenizer: Any, path: Path) -> dict[str, int]:
@@ -59,3 +63,34 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(rows), temporary)
     return {"problems": len(rows), "too_long": too_long}
+
+
+def hold_out(stage: str, training_set: Path, validation: Path, *, count: int, seed: int) -> int:
+    """Move `count` problems from a stage's training set to its validation set.
+
+    Args:
+        stage: the stage's name.
+        training_set: what `write_training_set` wrote; rewritten without them.
+        validation: the file to write; its problems are one data source, `validation`.
+        count: how many.
+        seed: the run's; the draw depends on it and on the problems' ids alone.
+
+    Returns:
+        The problems left for training.
+
+    Raises:
+        RecordError: none would be left.
+    """
+    rows = pq.read_table(training_set).to_pylist()
+    if count >= len(rows):
+        raise RecordError(
+            f"{stage}: `checkpoint.validation_problems` ({count}) leaves none of its {len(rows)} problems to train on; "
+            "give a smaller number"
+        )
+    chosen = set(draw((row["extra_info"]["id"] for row in rows), count, f"{seed} validation"))
+    held = [{**row, "data_source": VALIDATION} for row in rows if row["extra_info"]["id"] in chosen]
+    left = [row for row in rows if row["extra_info"]["id"] not in chosen]
+    for path, kept in ((validation, held), (training_set, left)):
+        with atomic_path(path) as temporary:
+            pq.write_table(pa.Table.from_pylist(kept), temporary)
+    return len(left)

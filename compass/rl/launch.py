@@ -19,7 +19,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
-from compass.rl.checkpoint import last_step, remove_older, resume_from, start_from_optimizer
+from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
@@ -53,8 +53,10 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     from omegaconf import OmegaConf
 
     paths.work.mkdir(parents=True, exist_ok=True)
-    recorded = _recorded(all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics))
-    done = resume_from(paths.checkpoints, recorded=min(recorded, settings.steps))
+    rows = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
+    recorded = min(_recorded(rows), settings.steps)
+    best = best_step(row for step, row in rows.items() if step <= recorded)
+    done = resume_from(paths.checkpoints, recorded=recorded, keep=best)
     recover_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics, done)
     forget_after(paths.rewards, done)
     forget_findings(paths.findings, done)
@@ -122,7 +124,8 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     bar.update(1)
                     bar.set_postfix_str(headline(row))
                 if fresh:
-                    remove_older(paths.checkpoints, recorded=fresh[-1]["step"])
+                    best = best_step(read_metrics(paths.metrics))
+                    remove_older(paths.checkpoints, recorded=fresh[-1]["step"], keep=best)
                 if running and (seen := watchdog.standstill()):
                     findings.fire("watchdog", bar.n + 1, seen)
                 for finding in read_findings(paths.findings)[told:]:

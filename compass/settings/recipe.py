@@ -148,6 +148,10 @@ class Checkpoint(Section):
     save_every: Positive = 5
     """Iterations between two checkpoints."""
 
+    validation_problems: NotNegative = 0
+    """Problems of the stage that it does not train on, but samples at every checkpoint; its model is then made of the checkpoint that
+    solved most of them, the earlier of equals. 0: the last checkpoint, and no such problems."""
+
     keep_optimizer: bool = False
     """Keep the final optimizer state among the stage's outputs, for a later stage with `carry_optimizer`."""
 

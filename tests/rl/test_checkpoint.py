@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from compass.rl.checkpoint import (
+    ACCURACY,
     TRACKER,
+    best_step,
     last_step,
     remove_older,
     resume_from,
@@ -102,6 +104,20 @@ def test_a_chosen_checkpoint_stays(tmp_path: Path) -> None:
         save(tmp_path, step)
     remove_older(tmp_path, recorded=15, keep=5)
     assert steps(tmp_path) == [5, 15]
+
+
+def test_the_best_checkpoint_stays_beside_the_newest_when_a_stage_is_started_again(tmp_path: Path) -> None:
+    for step in (5, 10, 15, 20):
+        save(tmp_path, step)
+    assert resume_from(tmp_path, recorded=17, keep=5) == 15
+    assert steps(tmp_path) == [5, 15]
+    assert (tmp_path / TRACKER).read_text() == "15"
+
+
+def test_the_best_iteration_is_the_earliest_of_equals() -> None:
+    rows = [{"step": 1}, {"step": 2, ACCURACY: 0.5}, {"step": 4, ACCURACY: 0.75}, {"step": 6, ACCURACY: 0.75}]
+    assert best_step(rows) == 4
+    assert best_step(rows[:1]) is None
 
 
 class Stage:

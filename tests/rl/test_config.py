@@ -130,6 +130,10 @@ def test_every_setting_becomes_verls() -> None:
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
         "trainer.v1.sampler.sync_refill_failed_groups": True,
+        f"{rollout}.val_kwargs.n": 4,
+        f"{rollout}.val_kwargs.do_sample": True,
+        f"{rollout}.val_kwargs.temperature": 0.9,
+        f"{rollout}.val_kwargs.top_p": 0.8,
         "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
         "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
         "trainer.v1.sampler.sampler_kwargs": {
@@ -213,3 +217,10 @@ def test_the_papers_profile_trains_on_gpus(stage: str) -> None:
     assert "py_executable" not in config.ray_kwargs.ray_init.runtime_env or (
         config.ray_kwargs.ray_init.runtime_env.py_executable is None
     )
+
+
+def test_validation_has_problems_of_its_own_at_every_checkpoint() -> None:
+    chosen = ODD.model_copy(update={"checkpoint": Checkpoint(save_every=11, validation_problems=30)})
+    values = overrides("warm", chosen, PATHS, seed=3)
+    changed = {key: value for key, value in values.items() if value != overrides("warm", ODD, PATHS, seed=3)[key]}
+    assert changed == {"data.val_files": "validation.parquet", "data.val_max_samples": 30, "trainer.test_freq": 11}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.records import RecordError
-from compass.rl.dataset import write_training_set
+from compass.rl.dataset import hold_out, write_training_set
 
 
 class Tokenizer:
@@ -76,3 +76,23 @@ def test_a_stage_without_a_problem_says_where_to_look(problems: pa.Table, tmp_pa
     with pytest.raises(RecordError, match=r"rl-1: no training problem is left \(3 are longer.*= 4\).*mixes\.rl-1"):
         write(problems, tmp_path / "train.parquet", max_prompt_tokens=4)
     assert not (tmp_path / "train.parquet").exists()
+
+
+def test_validation_problems_are_no_longer_trained_on(problems: pa.Table, tmp_path: Path) -> None:
+    train, validation = tmp_path / "train.parquet", tmp_path / "validation.parquet"
+    _, before = write(problems, train)
+    assert hold_out("rl-1", train, validation, count=1, seed=0) == 2
+    held, left = pq.read_table(validation).to_pylist(), pq.read_table(train).to_pylist()
+    assert [row["data_source"] for row in held] == ["validation"]
+    ids = [{row["extra_info"]["id"] for row in rows} for rows in (held, left)]
+    assert ids[0] | ids[1] == {row["extra_info"]["id"] for row in before}
+    assert not ids[0] & ids[1]
+    write(problems, train)
+    hold_out("rl-1", train, validation, count=1, seed=0)
+    assert pq.read_table(validation).to_pylist() == held
+
+
+def test_validation_must_leave_problems_to_train_on(problems: pa.Table, tmp_path: Path) -> None:
+    write(problems, tmp_path / "train.parquet")
+    with pytest.raises(RecordError, match=r"`checkpoint\.validation_problems` \(3\) leaves none of its 3 problems"):
+        hold_out("rl-1", tmp_path / "train.parquet", tmp_path / "validation.parquet", count=3, seed=0)

@@ -178,7 +178,10 @@ SAMPLING = {
                 "epochs": 1,
             },
         ),
-        (Checkpoint(), {"save_every": 5, "keep_optimizer": False, "carry_optimizer": False}),
+        (
+            Checkpoint(),
+            {"save_every": 5, "validation_problems": 0, "keep_optimizer": False, "carry_optimizer": False},
+        ),
         (
             Resources(),
             {

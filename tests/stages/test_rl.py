@@ -123,6 +123,7 @@ def test_a_stage_trains_its_problems_from_its_model_and_hands_on_what_it_trained
         "problems": 3,
         "too_long": 0,
         "steps": 20,
+        "exported_step": 20,
         "problems_no_rollout_solved": 0,
         "problems_every_rollout_solved": 0,
         "solve_rates_are_the_policys": True,
