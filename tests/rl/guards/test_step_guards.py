@@ -1,0 +1,142 @@
+"""The guards that look at every iteration, on metrics as verl gives them."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.rl.guards.step_guards import FINITE, STEP_GUARDS, Facts
+from compass.rl.rollout_table import ROLLOUTS
+from compass.settings.guards import Guards
+
+GUARDS = {guard.name: guard for guard in STEP_GUARDS}
+LIMITS = Guards().model_dump()
+HEALTHY = {
+    "actor/entropy": 0.07,
+    "actor/grad_norm": 0.6,
+    "actor/loss": -0.006,
+    "actor/pg_loss": -0.006,
+    "training/rollout_probs_diff_max": 1e-5,
+    "training/rollout_probs_diff_mean": 4e-7,
+    "guards/response_length": 26.0,
+    "guards/cut_off_share": 0.03,
+    "guards/loop_share": 0.0,
+    "guards/zero_signal_share": 0.3,
+}
+# measured in rl-1 of the tiny profile, seed 0
+ENTROPY = "252 142 102 91 80 94 73 67 72 77 69 71 71 68 62 65 60 59 64 55"
+GRADIENT = "919 846 842 651 365 452 623 596 514 739 462 914 472 539 468 619 478 622 450 848"
+TOKENS = "151 188 223 273 250 263 254 235 259 286 245 218 259 254 272 262 269 262 264 250"
+TINY = [
+    {"actor/entropy": int(e) / 1000, "actor/grad_norm": int(g) / 1000, "guards/response_length": int(t) / 10}
+    for e, g, t in zip(ENTROPY.split(), GRADIENT.split(), TOKENS.split(), strict=True)
+]
+
+
+def find(name: str, earlier: int = 5, device: str = "cpu", dtype: str = "float32", **changed: Any) -> str | None:
+    metrics = {**HEALTHY, **changed}
+    return GUARDS[name].find(Facts(metrics, [HEALTHY] * earlier, device, dtype), LIMITS[name])
+
+
+def test_a_healthy_iteration_fires_none() -> None:
+    assert {name: find(name) for name in GUARDS} == dict.fromkeys(GUARDS)
+
+
+def test_the_tiny_profile_fires_none() -> None:
+    rows = [{**HEALTHY, **measured} for measured in TINY]
+    for step, row in enumerate(rows):
+        facts = Facts(row, rows[:step], "cpu", "float32")
+        assert [name for name, guard in GUARDS.items() if guard.find(facts, LIMITS[name])] == [], step
+
+
+@pytest.mark.parametrize("metric", FINITE)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_number_fires(metric: str, value: float) -> None:
+    assert find("not_finite", **{metric: value}) == f"{metric} is not finite"
+
+
+def test_two_metrics_that_are_no_numbers_are_both_named() -> None:
+    broken = {"actor/grad_norm": math.nan, "actor/pg_loss": math.inf}
+    assert find("not_finite", **broken) == "actor/grad_norm, actor/pg_loss are not finite"
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "metric", "bound"),
+    [
+        ("cpu", "float32", "training/rollout_probs_diff_max", 1e-4),
+        ("cuda", "float32", "training/rollout_probs_diff_mean", 1e-3),
+        ("cpu", "bfloat16", "training/rollout_probs_diff_mean", 0.01),
+        ("cuda", "bfloat16", "training/rollout_probs_diff_mean", 0.01),
+    ],
+)
+def test_every_device_and_type_has_its_bound_of_disagreement(
+    device: str, dtype: str, metric: str, bound: float
+) -> None:
+    def at(value: float | None, **limits: Any) -> str | None:
+        facts = Facts({**HEALTHY, metric: value}, [], device, dtype)
+        return GUARDS["agreement"].find(facts, {"limit": None, **limits})
+
+    assert at(bound * 0.99) is None
+    assert re.search(rf"{bound:.2g} \(allowed in {dtype}: {bound:g}\)", at(bound) or "")
+    assert at(math.nan) is not None  # verl's, where no token was valid
+    assert "did not measure" in (at(None) or "")
+    assert at(bound * 2, limit=bound * 3) is None
+    assert at(bound * 0.99, limit=bound / 2) is not None
+
+
+def test_a_large_difference_of_one_token_is_rounding_in_half_precision() -> None:
+    assert find("agreement", dtype="bfloat16", **{"training/rollout_probs_diff_max": 0.4}) is None
+    assert find("agreement", dtype="float32", **{"training/rollout_probs_diff_max": 0.4}) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "just", "beyond", "seen"),
+    [
+        ("gradient_spike", "actor/grad_norm", 6.0, 6.6, "gradient norm is 6.6, 11 times the median"),
+        ("entropy_collapse", "actor/entropy", 0.00701, 0.0069, r"entropy is 0.0069, 10% of .* \(0.07\)"),
+        ("response_length", "guards/response_length", 52.0, 60.0, "60 tokens on average, 2.3 times the median"),
+        ("cut_off", "guards/cut_off_share", 0.5, 0.51, "51% of responses are cut off.*allowed: 50%"),
+        ("loops", "guards/loop_share", 0.2, 0.25, "25% of responses end in a repeated passage"),
+        ("zero_signal", "guards/zero_signal_share", 0.9, 0.95, "95% of the sampled groups are all right or all wrong"),
+    ],
+)
+def test_a_guard_fires_beyond_its_limit(name: str, metric: str, just: float, beyond: float, seen: str) -> None:
+    assert find(name, **{metric: just}) is None
+    assert re.search(seen, find(name, **{metric: beyond}) or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "value"),
+    [
+        ("gradient_spike", "actor/grad_norm", 99.0),
+        ("entropy_collapse", "actor/entropy", 0.0),
+        ("response_length", "guards/response_length", 999.0),
+    ],
+)
+def test_a_comparison_needs_five_earlier_iterations(name: str, metric: str, value: float) -> None:
+    assert find(name, earlier=4, **{metric: value}) is None
+    assert find(name, earlier=5, **{metric: value}) is not None
+
+
+def test_earlier_iterations_that_are_no_numbers_do_not_count() -> None:
+    history = [{"actor/grad_norm": value} for value in (math.nan, None, "", 1.0, math.inf, 3.0)]
+    assert Facts({}, history, "cpu", "float32").earlier("actor/grad_norm") == [1.0, 3.0]
+
+
+def test_every_guard_has_its_setting_its_words_and_a_column_for_its_samples() -> None:
+    columns = {*ROLLOUTS.names, "advantage_size"}
+    assert set(GUARDS) <= set(Guards.model_fields)
+    assert all(guard.worst in columns and guard.remedy and guard.why for guard in STEP_GUARDS)
+
+
+def test_the_page_lists_every_guard_as_it_is() -> None:
+    page = (Path(__file__).parents[3] / "docs/rl.md").read_text()
+    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    rows = {cells[0].strip("`"): cells for cells in lines}
+    assert set(Guards.model_fields) <= set(rows)
+    for guard in STEP_GUARDS:
+        assert rows[guard.name][1] == guard.watches
+        assert rows[guard.name][3] == guard.why
+        assert rows[guard.name][2].startswith(LIMITS[guard.name]["level"])
