@@ -1,0 +1,203 @@
+"""verl's trainer, watched. Its own trainer is a stand-in that does an iteration in verl's order."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from omegaconf import OmegaConf
+
+from compass.rl.config import StagePaths, watch_config
+from compass.rl.guards.findings import GuardError, read_findings
+from compass.rl.progress import read_progress
+from compass.settings import load_settings
+
+TINY = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml").rl.stages["rl-1"]
+HEALTHY = {
+    "actor/entropy": 0.07,
+    "actor/grad_norm": 0.6,
+    "training/rollout_probs_diff_max": 1e-5,
+    "guards/zero_signal_share": 0.2,
+}
+
+
+class PPOTrainerSync:
+    """An iteration in verl's order: update, checkpoint, weights, metrics."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.steps_per_epoch, self.global_steps = 4, 1
+        self.replay_buffer = SimpleNamespace(responses={})
+        self.tokenizer = SimpleNamespace(batch_decode=lambda rows, skip_special_tokens: [str(len(row)) for row in rows])
+        self.timing_raw: dict[str, float] = {}
+        self.saved: list[int] = []
+        self.phases: list[str] = []
+        self.faults: dict[str, float] = {}
+
+    def phase(self) -> None:
+        told = read_progress(Path(self.config.trainer.v1.sampler.sampler_kwargs.watch.progress))
+        self.phases.append(told["phase"] if told else "")
+
+    def on_step_begin(self) -> None: ...
+
+    def _update_actor(self, batch: Any, metrics: dict) -> Any:
+        self.phase()
+        metrics.update(HEALTHY, **self.faults)
+        return batch
+
+    def step(self, metrics: dict, timing_raw: dict) -> Any:
+        keys = ["u1_0_0", "u1_1_0", "u1_2_0"]
+        tags = [{"response_len": 4}, {"response_len": 48}, {"response_len": 9, "is_padding": True}]
+        return self._update_actor(SimpleNamespace(keys=keys, tags=tags, partition_id="train"), metrics)
+
+    def _save_checkpoint(self) -> None:
+        self.phase()
+        self.saved.append(self.global_steps)
+
+    def on_step_end(self) -> None:
+        self.phase()
+
+    def _compute_metrics(self, batch: Any, metrics: dict, timing_raw: dict, global_steps: int, epoch: int) -> None:
+        assert timing_raw["step"] >= 0
+        metrics.update({"critic/score/mean": np.float64(0.25), "training/epoch": epoch, "counts": {1.0: 3}})
+
+    def iteration(self, step: int) -> dict[str, Any]:
+        """What verl's `fit` does with one."""
+        self.global_steps = step
+        metrics: dict[str, Any] = {}
+        self.on_step_begin()
+        self.step(metrics, self.timing_raw)
+        self._save_checkpoint()
+        self.on_step_end()
+        return metrics
+
+
+@pytest.fixture
+def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
+    from contextlib import nullcontext
+
+    def get(keys: list[str], partition_id: str, select_fields: list[str]) -> dict[str, list[Any]]:
+        lengths = {"u1_0_0": 4, "u1_1_0": 48}
+        columns: dict[str, Any] = {
+            "extra_fields": lambda n: {"reward_extra_info": {"acc": 1.0, "pred": "7"}},
+            "extra_info": lambda n: {"id": "p1", "level": 2},
+            "reward_model": lambda n: {"ground_truth": "7"},
+            "responses": lambda n: np.full(n, 3),
+        }
+        return {field: [columns.get(field, np.zeros)(lengths[key]) for key in keys] for field in select_fields}
+
+    library("transfer_queue", kv_batch_get=get)
+    library("verl.trainer.ppo.v1.trainer_sync", PPOTrainerSync=PPOTrainerSync)
+    library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
+    paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
+    watch = watch_config(TINY, paths)
+    watch["guards"]["loops"]["limit"] = 0.9
+    watch["guards"]["cut_off"]["limit"] = 0.9
+    config = {
+        "data": {"max_response_length": 48},
+        "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
+    }
+    made = load("compass.rl.stage_trainer").StageTrainer(OmegaConf.create(config))
+    made.paths = paths
+    return made
+
+
+def test_an_iteration_gets_the_guards_metrics(trainer: Any) -> None:
+    metrics = trainer.iteration(2)
+    assert metrics == {
+        **HEALTHY,
+        "guards/response_length": 26.0,  # of the two that are no padding
+        "guards/cut_off_share": 0.5,
+        "guards/loop_share": 0.5,
+    }
+    assert read_findings(trainer.paths.findings) == []
+    assert not trainer.paths.rollouts.exists()
+
+
+def test_a_fault_stops_the_stage_before_its_checkpoint(trainer: Any) -> None:
+    trainer.iteration(1)
+    trainer.faults = {"actor/grad_norm": float("nan")}
+    with pytest.raises(GuardError, match=r"iteration 2: actor/grad_norm is not finite: verl leaves out an update"):
+        trainer.iteration(2)
+    assert trainer.saved == [1]
+    (found,) = read_findings(trainer.paths.findings)
+    assert (found["step"], found["guard"], found["level"]) == (2, "not_finite", "stop")
+    samples = pq.read_table(found["samples"]).to_pylist()
+    assert {row["id"] for row in samples} == {"p1"}
+    assert len(samples) == 2
+
+
+def test_a_stale_policy_leaves_no_checkpoint(trainer: Any) -> None:
+    trainer.faults = {"training/rollout_probs_diff_max": 0.1}
+    with pytest.raises(GuardError, match="largest difference of a token's probability"):
+        trainer.iteration(1)
+    assert trainer.saved == []
+
+
+def test_a_warning_saves_its_samples_and_trains_on(trainer: Any) -> None:
+    trainer.faults = {"guards/zero_signal_share": 0.95}
+    trainer.iteration(3)
+    assert trainer.saved == [3]
+    (found,) = read_findings(trainer.paths.findings)
+    assert (found["level"], Path(found["samples"]).name) == ("warn", "000003-zero_signal.parquet")
+
+
+def test_a_guard_that_is_off_does_not_look(trainer: Any) -> None:
+    trainer.findings.levels["not_finite"]["level"] = "off"
+    trainer.faults = {"actor/grad_norm": float("nan")}
+    trainer.iteration(1)
+    assert read_findings(trainer.paths.findings) == []
+
+
+def test_comparisons_go_on_from_the_iterations_before_a_kill(trainer: Any, load: Any) -> None:
+    rows = [{"step": step, **HEALTHY, "guards/response_length": 26.0} for step in range(1, 6)]
+    trainer.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = type(trainer)(trainer.config)
+    again.faults = {"actor/grad_norm": 60.0}
+    again.iteration(6)
+    assert [found["guard"] for found in read_findings(trainer.paths.findings)] == ["gradient_spike"]
+
+
+def test_a_saved_iteration_has_its_metrics_on_disk_first(trainer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(self: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PPOTrainerSync, "_save_checkpoint", killed)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.iteration(5)
+    (line,) = trainer.paths.saved_metrics.read_text().splitlines()
+    saved = json.loads(line)
+    assert saved["step"] == 5
+    assert saved["data"]["critic/score/mean"] == 0.25
+    assert saved["data"]["training/epoch"] == 1
+    assert saved["data"]["actor/entropy"] == 0.07
+    assert "counts" not in saved["data"]
+
+
+def test_the_rollouts_of_chosen_iterations_are_kept_with_those_that_were_left_out(trainer: Any) -> None:
+    left_out = {
+        "prompts": np.zeros(2),
+        "responses": np.zeros(2),
+        "rm_scores": np.zeros(2),
+        "rollout_log_probs": np.zeros(2),
+        "extra_fields": {"reward_extra_info": {"acc": 0.0}},
+        "extra_info": {"id": "p2"},
+        "reward_model": {"ground_truth": "1"},
+    }
+    trainer.replay_buffer.responses = {"u9_0_0": left_out}
+    trainer.iteration(5)
+    rows = pq.read_table(trainer.paths.rollouts / "000005.parquet").to_pylist()
+    assert [(row["id"], row["used"], row["advantage"] is None) for row in rows] == [
+        ("p1", True, False),
+        ("p1", True, False),
+        ("p2", False, True),
+    ]
+
+
+def test_the_phase_is_told(trainer: Any) -> None:
+    trainer.iteration(7)
+    assert trainer.phases == ["update", "checkpoint", "weights to the rollout engine"]
+    assert read_progress(trainer.paths.progress)["step"] == 7
