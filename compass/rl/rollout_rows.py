@@ -102,9 +102,9 @@ def _values(column: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A tensor as an array; verl wraps some other values."""
-    if hasattr(value, "detach"):
+    """A tensor as an array; verl wraps some other values, and an array's `data` is its memory."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
         return value.detach().cpu().numpy()
-    if isinstance(value, np.ndarray):  # its `data` is its memory
-        return value
-    return getattr(value, "data", value)
+    return value if isinstance(value, np.ndarray) else getattr(value, "data", value)
