@@ -30,14 +30,14 @@ from compass.verifier.tree import (
 )
 
 MAX_LISTED = 200
-_DOTS = frozenset(["\\ldots", "\\dots", "\\cdots", "\\vdots"])
+DOTS = frozenset(["\\ldots", "\\dots", "\\cdots", "\\vdots"])
 _INDEX = Symbol(" index")
 _SUBSCRIPT = re.compile(r"([A-Za-z]+)_(?:(\d+)|([A-Za-z])(?:\+(-?\d+))?)")
 
 
 def has_dots(node: Node) -> bool:
     """Whether dots stand for something in a node."""
-    return not symbols(node).isdisjoint(_DOTS)
+    return not symbols(node).isdisjoint(DOTS)
 
 
 def without_dots(node: Node) -> Node:
@@ -57,7 +57,7 @@ def without_dots(node: Node) -> Node:
 
 
 def _is_dots(node: Node) -> bool:
-    return isinstance(node, Symbol) and node.name in _DOTS
+    return isinstance(node, Symbol) and node.name in DOTS
 
 
 def _folded(terms: tuple[Node, ...], operator: str) -> Node | None:
@@ -71,15 +71,25 @@ def _folded(terms: tuple[Node, ...], operator: str) -> Node | None:
             continue
         length = _length(pattern, last[-1])
         if length is not None and all(
-            scalar.values(_at(pattern, difference(length, number(back))), term).same
-            for back, term in enumerate(reversed(last))
+            _agree(_at(pattern, difference(length, number(back))), term) for back, term in enumerate(reversed(last))
         ):
             return BigOperator(operator, _INDEX.name, ONE, length, pattern)
     return None
 
 
 def _fits(pattern: Node, at: int, term: Node) -> bool:
-    return bool(scalar.values(_at(pattern, number(at)), term).same)
+    return _agree(_at(pattern, number(at)), term)
+
+
+def _agree(one: Node, two: Node) -> bool:
+    """Whether two terms are equal; unknown functions, as subscripts are, at equal arguments."""
+    if not contains(one, Call):
+        return bool(scalar.values(one, two).same)
+    if isinstance(one, Call) and isinstance(two, Call) and one.function != two.function:
+        return False
+    if type(one) is type(two) and len(one.children()) == len(two.children()) > 0:
+        return all(map(_agree, one.children(), two.children()))
+    return bool(scalar.values(one, two).same)
 
 
 def _at(pattern: Node, index: Node) -> Node:

@@ -145,7 +145,8 @@ def _with_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
     constants = frozenset().union(*map(_free, said.items)) - set(said.domains)
     letters = frozenset().union(*map(_free, silent.items)) - constants
     whole = set(said.domains.values()) <= set(WHOLE)
-    if not letters or not letters <= (_INDICES | _PARAMETERS if whole else _PARAMETERS | _MORE_CONSTANTS | letters):
+    points = all(isinstance(named_value(item)[1], Sequence) for item in silent.items)
+    if not letters or (whole and not points and not letters <= _INDICES | _PARAMETERS):
         return None
     domain = next(iter(said.domains.values()))
     silent = silent._replace(domains=dict.fromkeys(letters, domain))
@@ -200,14 +201,15 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
 
 def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | None:
     """Two answers that say nothing of their letters: constants of integration, multiples of a period, parameters of a line."""
-    free = frozenset().union(*map(_free, one.items)), frozenset().union(*map(_free, two.items))
+    free = tuple(frozenset().union(*(symbols(named_value(item)[1]) for item in side.items)) for side in (one, two))
     first, second = free[0] - free[1], free[1] - free[0]
     if not first or len(first) != len(second) or len(first) > MAX_PARAMETERS:
         return None
     items = (*one.items, *two.items)
+    points = all(isinstance(named_value(item)[1], Sequence) for item in items)
     if first | second <= _INDICES and all(map(_is_periodic, items)):
         domain = "Z"
-    elif (first | second <= _PARAMETERS and all(isinstance(named_value(item)[1], Sequence) for item in items)) or (
+    elif (points and first | second <= _PARAMETERS | _CONSTANTS) or (
         _may_be_constants(first | second) and free[0] & free[1] | _bound(items) and all(map(_holds_constant, items))
     ):
         domain = "Z" if first | second <= _PARAMETERS and isinstance(named_value(items[0])[1], Sequence) else "R"

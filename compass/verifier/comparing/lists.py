@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from compass.verifier.comparing.intervals import infinite
@@ -64,9 +65,16 @@ def _single_tuple(side: Shape) -> Node | None:
     return None
 
 
+_EXTREME = re.compile(
+    r"Words\(text='(?:maximum|minimum|max|min|largest|smallest|greatest|least)(?: value)?'\)", re.IGNORECASE
+)
+
+
 def _naming(names: tuple[str, ...]) -> str:
     """`""` no item has a name, `one` they share it (`x = 1, 2`), `several` each has its own (`x = 1, y = 2`)."""
     different = set(names) - {""}
+    if len(different) == 2 and all(_EXTREME.fullmatch(name) for name in different):
+        return ""  # the values say which is the largest
     return "" if not different else "one" if len(different) == 1 else "several"
 
 

@@ -13,7 +13,10 @@ _LETTERS = frozenset("CPA")
 
 def may_select(node: Node) -> bool:
     """Whether a letter of selections occurs."""
-    return any(name[0] in _LETTERS and (len(name) == 1 or _INDEXED.fullmatch(name)) for name in symbols(node))
+    names = symbols(node)
+    if not names.isdisjoint(_LETTERS) and contains(node, Sequence):
+        return True
+    return any(_INDEXED.fullmatch(name) for name in names if len(name) > 2)
 
 
 def selected(node: Node) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compass.verifier.comparing import scalar
-from compass.verifier.comparing.dots import has_dots, without_dots
+from compass.verifier.comparing.dots import DOTS, has_dots, without_dots
 from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
@@ -13,7 +13,7 @@ from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.selections import may_select, selected
 from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed, with_signs
-from compass.verifier.comparing.vectors import as_vectors
+from compass.verifier.comparing.vectors import BASIS, as_vectors, is_in_basis
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading.wording import wording
@@ -45,6 +45,10 @@ _STRUCTURED = (
 )  # fmt: skip
 
 
+LOADED = DOTS | BASIS.keys()
+"""Letters that may stand for more than themselves."""
+
+
 def compare_answers(gold: Node, answer: Node) -> Finding:
     """Compare two whole answers of any kind: as they stand, then as families with a letter.
 
@@ -72,12 +76,17 @@ def compare_answers(gold: Node, answer: Node) -> Finding:
 
 def _rewritten(gold: Node, answer: Node) -> Finding | None:
     """A second look at notations that can mean something else: letters of selections, and dots."""
+    listed = contains(gold, Sequence, Matrix) or contains(answer, Sequence, Matrix)
+    loaded = not (symbols(gold) | symbols(answer)).isdisjoint(LOADED)
+    if not (listed or loaded or may_select(gold) or may_select(answer)):
+        return None
     one, two = gold, answer
     if may_select(gold) != may_select(answer):
         one, two = (selected(gold), answer) if may_select(gold) else (gold, selected(answer))
     if has_dots(gold) or has_dots(answer):
         one, two = without_dots(one), without_dots(two)
-    one, two = as_vectors(one, two)
+    if listed or is_in_basis(one) or is_in_basis(two):
+        one, two = as_vectors(one, two)
     for first in with_signs(one):
         for second in with_signs(two):
             if first is not gold or second is not answer:

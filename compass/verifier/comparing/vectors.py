@@ -22,7 +22,7 @@ from compass.verifier.tree import (
 )
 
 _ACCENTS = ("hat", "vec", "bar", "overrightarrow")
-_BASIS = {
+BASIS = {
     **{f"{accent}({letter})": at for accent in _ACCENTS for at, letter in enumerate("ijk")},
     "j": 1, "k": 2, "hat(imath)": 0, "hat(jmath)": 1, "vec(imath)": 0, "vec(jmath)": 1,
 }  # fmt: skip
@@ -63,12 +63,12 @@ def in_entries(node: Node, entries: int) -> Sequence | None:
     """An expression in `i`, `j` and `k` as the tuple of its coefficients; None where it is no such vector of that many entries."""
     if entries not in (2, 3) or contains(node, Sequence, Matrix):
         return None
-    found = symbols(node) & _BASIS.keys()
+    found = symbols(node) & BASIS.keys()
     if not found:
         return None
     vector = substituted(node, IMAGINARY, Symbol(" 0"))
     for name in found:
-        vector = substituted(vector, Symbol(name), Symbol(f" {_BASIS[name]}"))
+        vector = substituted(vector, Symbol(name), Symbol(f" {BASIS[name]}"))
     letters = [Symbol(f" {at}") for at in range(3)]
     values = [_at(vector, letters, one) for one in range(3)]
     if not scalar.values(_at(vector, letters, None), ZERO).same:
@@ -87,7 +87,7 @@ def _at(vector: Node, letters: list[Symbol], one: int | None) -> Node:
 
 def is_in_basis(node: Node) -> bool:
     """Whether an expression has letters with accents that only vectors have: `2\\hat i`."""
-    return any("(" in name for name in symbols(node) & _BASIS.keys())
+    return any("(" in name for name in symbols(node) & BASIS.keys())
 
 
 def tuple_of(node: Node) -> Sequence | None:

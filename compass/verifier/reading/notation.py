@@ -22,6 +22,7 @@ _WORDED = [
 _MEMBER = re.compile(
     rf"[,;]?\s*(?:{_JOINER})?\s*{_QUANTIFIER}\s*(?:\\forall\s?|\()\s*(?P<member>{_SYMBOLS}\\in\s?\\mathbb\{{[A-Z]\}}[^,()]*)\)?$"
 )
+_MIDDLE = re.compile(rf"\s(?:for|where|with)\s{_QUANTIFIER}({_SYMBOL}\\in\s?\\mathbb\{{[A-Z]\}})(?=\s?(?:,|and|or))")
 _WORDED_MEMBER = re.compile(rf"{_JOINER}{_QUANTIFIER}(?P<member>{_SYMBOLS}\\in\s?\\mathbb\{{[A-Z]\}}[^,()]*)$")
 _SHARED = re.compile(
     rf"(?<=[,(])(?P<first>{_SYMBOL}),(?P<rest>{_SYMBOL}(?:,{_SYMBOL})*)\\in\s?(?P<set>\\mathbb\{{[ZNQ]\}}(?:[\^_](?:\w|[+*]|\{{[^{{}}]*\}}))?)$"
@@ -47,6 +48,7 @@ _LETTERED = re.compile(
 )
 _THREE_DOTS = re.compile(r"(?<=[,;+*-])\.{3,}")
 _QUANTIFIED = re.compile(r"(\\(?:exists|forall)[^:,|]*)(?::|\||\\mid(?![a-z])|\\text\{\s?(?:such that|s\.t\.)\s?\})")
+_EXTREME = re.compile(r"(?<=imum)(?:\s?value)?\}?\s?:", re.IGNORECASE)
 _ONLY = re.compile(r"^\\text\{\s?only\s?\}|^only(?=[\s\\a-zA-Z]*=)")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
@@ -59,6 +61,8 @@ def restated(text: str) -> str:
         text = _intervals(text)
     if "C" in text or "P" in text:
         text = _LETTERED.sub(_selection, text)
+    if "imum" in text:
+        text = _EXTREME.sub("=", text)
     if "only" in text:
         text = _ONLY.sub("", text)
     if "exists" in text or "forall" in text:
@@ -97,7 +101,7 @@ def _with_clause(text: str) -> str:
     """A clause at the end that says what a letter stands for, as a membership: `, k \\in \\mathbb{Z}`."""
     text = _PLAIN_SET.sub(lambda found: rf"\in\mathbb{{{found[1] or found[2]}}}", text)
     plain = " ".join(_TEXT.sub(r" \1 ", text).split())
-    plain = _AFTERTHOUGHT.sub("", plain)
+    plain = _MIDDLE.sub(r",\1", _AFTERTHOUGHT.sub("", plain))
     for _ in range(3):
         shorter = _one_clause(plain)
         if shorter == plain:

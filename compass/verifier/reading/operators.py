@@ -185,7 +185,12 @@ def ratio(parser: Parser, left: Node, token: Token) -> Node:
 
 def set_operation(parser: Parser, left: Node, token: Token) -> Node:
     """A union, an intersection or a difference of sets."""
-    return SetOperation(SET_OPERATIONS[token[1]], left, parser.expression(SETOP))
+    return SetOperation(SET_OPERATIONS[token[1]], _braced(left), _braced(parser.expression(SETOP)))
+
+
+def _braced(node: Node) -> Node:
+    """A number beside a sign of set operations is the only member of a set: TeX takes the braces of `{3}` for its own."""
+    return Sequence("{", "}", (node,)) if isinstance(node, Number) else node
 
 
 def relation(parser: Parser, left: Node, token: Token) -> Node:
