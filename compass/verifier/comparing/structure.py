@@ -128,6 +128,8 @@ def compare(gold: Node, answer: Node) -> Finding:
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
             return compare(_by_place(gold_name, gold_value), _by_place(answer_name, answer_value))
+        if not (isinstance(gold, Relation) and isinstance(answer, Relation)):
+            return no("other names")  # points: M(1,2) and N(1,2)
         return compare_equations(gold, answer, compare)
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
