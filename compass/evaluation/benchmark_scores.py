@@ -30,12 +30,13 @@ def benchmark_scores(samples: pa.Table) -> dict[str, Any]:
     """A model's scores on one benchmark.
 
     Args:
-        samples: columns `id`, `greedy`, `answer`, `correct`, `boxed`, `tokens`, `finish_reason`; as many sampled responses
+        samples: columns `id`, `greedy`, `answer`, `correct`, `boxed`, `correct_lenient`, `leniencies`, `tokens`, `finish_reason`; as many sampled responses
             for every problem.
 
     Returns:
         Fractions 0..1: `accuracy` (avg@k) with `ci95`, `pass@k`, `maj@k`, `greedy` with `greedy_ci95` where there are
-        greedy responses, `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box). `length` is the mean
+        greedy responses, `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `lenient` (accuracy in the verifier's lenient mode), `leaned` (of the right responses those whose verdict leans
+        on a leniency). `length` is the mean
         response in tokens, `problems`, `samples` (per problem) and `prompt_too_long` (problems that were not sampled, and
         count as wrong) are counts.
     """
@@ -65,6 +66,8 @@ def benchmark_scores(samples: pa.Table) -> dict[str, Any]:
     reasons = drawn.column("finish_reason").to_pylist()
     scores["length"] = _mean(drawn.column("tokens").to_pylist())
     scores["truncated"] = _mean([reason == "length" for reason in reasons])
+    scores["lenient"] = _mean(drawn.column("correct_lenient").to_pylist())
+    scores["leaned"] = _leaned(drawn)
     scores["boxed"] = _mean(drawn.column("boxed").to_pylist())
     scores["prompt_too_long"] = reasons.count(PROMPT_TOO_LONG) // count
     return scores
@@ -111,6 +114,12 @@ def over_base(
         gain, interval = paired_difference(mine, other, resamples=resamples, seed=seed)
         gains[name] = {"over_base": gain, "over_base_ci95": list(interval)}
     return gains
+
+
+def _leaned(drawn: pa.Table) -> float:
+    """The share of right responses whose verdict leans on some rule; 0 where none is right."""
+    leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
+    return _mean(leaned) if leaned else 0.0
 
 
 def _majority(group: Sequence[tuple[str | None, bool]]) -> float:

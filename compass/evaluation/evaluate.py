@@ -14,7 +14,9 @@ from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
 from compass.settings import Evaluate
 
-COLUMNS = ["model", "benchmark", "id", "sample", "greedy", "answer", "correct", "boxed", "tokens", "finish_reason"]
+COLUMNS = [
+    "model", "benchmark", "id", "sample", "greedy", "answer", "correct", "boxed", "correct_lenient", "leniencies", "tokens", "finish_reason",
+]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`."""
 
 
@@ -49,7 +51,8 @@ def evaluate_model(
         folder=work,
         what=f"{name} on {len(benchmarks)} benchmarks",
     )
-    scored = score_responses(responses, dict(zip(ids, items.column("answer").to_pylist(), strict=True)))
+    golds, problems = (dict(zip(ids, items.column(name).to_pylist(), strict=True)) for name in ("answer", "problem"))
+    scored = score_responses(responses, golds, problems)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
     scored = scored.append_column("model", pa.array([name] * scored.num_rows, type=pa.string()))
     sources = [source[problem] for problem in scored.column("id").to_pylist()]

@@ -13,7 +13,7 @@ from compass.grading.solve_rate import solve_rates
 from compass.records import RecordError, with_column
 from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
-from compass.sampling.score import score_responses
+from compass.sampling.score import leaned_shares, score_responses
 from compass.seeded_draw import draw
 from compass.settings import Grade
 
@@ -28,7 +28,7 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
         work: folder of resumable work.
 
     Returns:
-        Columns `id`, `sample`, `answer`, `correct`, `boxed`, `tokens`, `finish_reason`, `response`, in the records' order.
+        Columns `id`, `sample`, `answer`, `correct`, `boxed`, `leniencies`, `tokens`, `finish_reason`, `response`, in the records' order.
 
     Raises:
         RecordError: two records with one id.
@@ -48,8 +48,10 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
         what="rollouts",
     )
     golds = dict(zip(*(records.column(name).to_pylist() for name in ("id", "answer")), strict=True))
-    scored = score_responses(responses, golds)
-    return scored.select(["id", "sample", "answer", "correct", "boxed", "tokens", "finish_reason", "response"])
+    scored = score_responses(responses, golds, problems)
+    return scored.select(
+        ["id", "sample", "answer", "correct", "boxed", "leniencies", "tokens", "finish_reason", "response"]
+    )
 
 
 def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple[pa.Table, dict[str, Any]]:
@@ -57,7 +59,7 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
 
     Returns:
         The records, and what was measured: problems graded, not drawn or too long to sample, how many of them nobody or everybody solved, each level's
-        size and mean solve rate, the mean response length in tokens.
+        size and mean solve rate, the mean response length in tokens, and of the right rollouts the share that leans on each leniency.
     """
     rates = solve_rates(rollouts)
     level = assign_levels(rates, settings)
@@ -70,7 +72,8 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
     for name, values in columns.items():
         records = with_column(records, name, values)
     too_long = len(set(rollouts.column("id").to_pylist())) - len(rates)
-    return records, _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
+    measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
+    return records, measured | {"leaned": leaned_shares(rollouts)}
 
 
 def _measured(rates: dict[str, Any], level: dict[str, int], *, not_drawn: int, prompt_too_long: int) -> dict[str, Any]:

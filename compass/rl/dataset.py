@@ -51,7 +51,12 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
                 "prompt": messages,
                 "ability": "math",
                 "reward_model": {"style": "rule", "ground_truth": record["answer"]},
-                "extra_info": {"id": record["id"], "level": record["level"], "index": len(rows)},
+                "extra_info": {
+                    "id": record["id"],
+                    "level": record["level"],
+                    "index": len(rows),
+                    "question": record["problem"],
+                },
             }
         )
     if not rows:

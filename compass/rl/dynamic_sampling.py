@@ -26,6 +26,7 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import ZERO_SIGNAL
+from compass.rl.leaned import leaned_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.progress import Progress
 from compass.rl.reward_table import append_groups, group_line
@@ -57,10 +58,11 @@ class GroupSampler(ReplayBuffer):
         self.selected: set[str] = set()
         self.evicted: Counter[float] = Counter()
         self.failed: dict[str, str] = {}
+        self.judged: list[dict[str, Any]] = []
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
         """Wait for `batch_size` groups that teach something; see the base class."""
-        for kept in (self.groups, self.mixed, self.responses, self.selected, self.evicted, self.failed):
+        for kept in (self.groups, self.mixed, self.responses, self.selected, self.evicted, self.failed, self.judged):
             kept.clear()
         try:
             batch, metrics = super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
@@ -70,6 +72,7 @@ class GroupSampler(ReplayBuffer):
         if self.mixed:
             metrics[ZERO_SIGNAL] = 1 - sum(self.mixed.values()) / len(self.mixed)
             metrics[FAILED] = len(self.failed)
+            metrics |= leaned_metrics(self.judged)
         return batch, metrics
 
     def _materialize_batch(
@@ -124,6 +127,7 @@ class GroupSampler(ReplayBuffer):
                 }
             )
         for name, group in groups.items():
+            self.judged += group
             self.groups[name] = group_line(global_steps, group)
             self.mixed[name] = len({response["acc"] for response in group}) > 1
 

@@ -19,16 +19,19 @@ def compute_score(
         data_source: the problem's source; not used.
         solution_str: the whole response.
         ground_truth: the gold answer.
-        extra_info: carries the problem's `id`, which travels on into the record of rewards.
+        extra_info: carries the problem's `id`, which travels on into the record of rewards, and its text as `question`, from which
+            no formula may be copied.
 
     Returns:
         `score` (+1.0 or -1.0, the reward), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
-        read) and `problem_id`.
+        read), `leaned` (names of the rules that a right verdict leans on, joined by commas) and `problem_id`.
     """
-    judgement = judge(gold=str(ground_truth), response=solution_str)
+    info = extra_info or {}
+    judgement = judge(gold=str(ground_truth), response=solution_str, question=info.get("question"))
     return {
         "score": 1.0 if judgement.equal else -1.0,
         "acc": 1.0 if judgement.equal else 0.0,
         "pred": judgement.answer or "",
-        "problem_id": (extra_info or {}).get("id", ""),
+        "leaned": ",".join(judgement.verdict.leniencies),
+        "problem_id": info.get("id", ""),
     }

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from compass.machine import cores
-from compass.verifier.extract import extract_answer
-from compass.verifier.reward import NO_ANSWER, Judgement
+from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.reward import NO_ANSWER, Judgement, in_form
 from compass.verifier.verdict import Verdict
 from compass.verifier.verify import verify
 from compass.verifier.warm import warm
@@ -47,12 +47,37 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
         return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
 
 
-def judge_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) -> list[Judgement]:
-    """Judgements on `(gold, response)` pairs, in their order; each distinct gold and final answer is verified once."""
-    answered = [(gold, extract_answer(response)) for gold, response in pairs]
+def judge_many(
+    pairs: Iterable[tuple[str, str]],
+    processes: int | None = None,
+    *,
+    questions: Iterable[str | None] | None = None,
+    mode: Mode = Mode.STRICT,
+) -> list[Judgement]:
+    """Judgements on `(gold, response)` pairs, in their order; each distinct gold and final answer is verified once.
+
+    Args:
+        pairs: gold and response, as for `judge`.
+        processes: how many processes share the work, as for `verify_many`.
+        questions: the problem's text of each pair.
+        mode: how strictly responses are read.
+
+    Raises:
+        ValueError: not as many questions as pairs.
+    """
+    given = list(pairs)
+    asked = [None] * len(given) if questions is None else list(questions)
+    answered = [(gold, extract_answer(response, mode)) for gold, response in given]
     distinct = list(dict.fromkeys((gold, answer) for gold, answer in answered if answer is not None))
     verdicts = dict(zip(distinct, verify_many(distinct, processes), strict=True))
-    return [Judgement(answer, verdicts.get((gold, answer), NO_ANSWER)) for gold, answer in answered]
+    formed: dict[tuple[str, str, str | None], Verdict] = {}
+    for (gold, answer), question in zip(answered, asked, strict=True):
+        if answer is not None and (gold, answer, question) not in formed:
+            formed[gold, answer, question] = in_form(gold, answer, verdicts[gold, answer], question, mode)
+    return [
+        Judgement(answer, formed.get((gold, answer or "", question), NO_ANSWER))
+        for (gold, answer), question in zip(answered, asked, strict=True)
+    ]
 
 
 def _chunk(pairs: list[tuple[str, str]]) -> list[Verdict]:

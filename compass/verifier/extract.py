@@ -29,6 +29,10 @@ _GIVEN_UP = re.compile(
 _WITHDRAWN = re.compile(
     r"[\s$.,;:!)*\]]{0,6}(?:no\b|nope|not?\s(?:right|correct)|wrong|incorrect|wait|hmm|hold on)", re.IGNORECASE
 )
+_HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
+REASONED = 5
+"""Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
+
 _OUTPUT = re.compile(r"```(?:output|text)?\s{0,3}\n([^`]{1,200}?)\s{0,9}```\s{0,9}$")
 _NAME = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=\s*[-+]?\s*(?:\$|\\\(|\\\[)?\s*$")
 
@@ -127,10 +131,16 @@ def _takes_back(after: str) -> bool:
 
 def _hedges(text: str, boxes: list[Box], group: list[Box]) -> bool:
     """Whether a response offers several answers, one after the other, so that one of them may be right."""
-    others = [box for box in boxes if box.start < group[0].start and box.content is not None]
-    withdrawn = sum(_WITHDRAWN.match(text, box.end, box.end + 40) is not None for box in others)
-    if withdrawn >= 2:
+    if _HIDDEN.search(text, boxes[0].start - 12 if boxes[0].start > 12 else 0):
         return True
+    others = [box for box in boxes if box.start < group[0].start and box.content is not None]
+    withdrawn = [box for box in others if _WITHDRAWN.match(text, box.end, box.end + 40)]
+    if len(withdrawn) >= 2:
+        return True
+    if withdrawn:
+        following = next(box for box in boxes if box.start >= withdrawn[0].end)
+        if len(text[withdrawn[0].end : following.start].split()) < REASONED:
+            return True
     low = max(text.rfind("\n", 0, group[0].start), text.rfind(". ", 0, group[0].start)) + 1
     near = (
         text[max(low, group[0].start - 200) : group[0].start]

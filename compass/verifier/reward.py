@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from compass.verifier.copied import is_copied
 from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.final_form import is_final
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 
 NO_ANSWER = Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
+NOT_FINAL = Verdict(Outcome.DIFFERENT, "form", "equal, but not worked out")
+COPIED = Verdict(Outcome.DIFFERENT, "form", "equal, but copied from the question")
 
 
 class Judgement(NamedTuple):
@@ -23,20 +27,40 @@ class Judgement(NamedTuple):
         return self.verdict.equal
 
 
-def judge(*, gold: str, response: str, mode: Mode = Mode.LENIENT) -> Judgement:
+def judge(*, gold: str, response: str, question: str | None = None, mode: Mode = Mode.STRICT) -> Judgement:
     """Take the final answer out of a response, then verify it.
+
+    `Mode.STRICT` asks for a box or an announced value, in its final form, and with the question at hand refuses a formula copied from it
+    (`final_form` and `copied` state the rules). `Mode.LENIENT` also takes what the last sentence states, in any form.
 
     Raises:
         TypeError: an argument that is no text.
     """
     answer = extract_answer(response, mode)
-    return Judgement(answer, NO_ANSWER if answer is None else verify(gold=gold, answer=answer))
+    if answer is None:
+        return Judgement(None, NO_ANSWER)
+    return Judgement(answer, in_form(gold, answer, verify(gold=gold, answer=answer), question, mode))
 
 
-def reward(response: str, gold: str) -> float:
+def in_form(gold: str, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
+    """The verdict on an answer, or why the strict mode does not accept the form of one that is equal."""
+    if mode is Mode.LENIENT or not verdict.equal or verdict.detail == "the same text":
+        return verdict
+    if not is_final(gold, answer):
+        return NOT_FINAL
+    return COPIED if question is not None and is_copied(gold, answer, question) else verdict
+
+
+def reward(response: str, gold: str, question: str | None = None, mode: Mode = Mode.STRICT) -> float:
     """+1.0 where the response's final answer equals the gold, else -1.0.
+
+    Args:
+        response: all that the model wrote.
+        gold: the reference answer.
+        question: the problem's text; with it, a formula copied from the question earns nothing.
+        mode: how strictly the response is read; `judge` says what differs.
 
     Raises:
         TypeError: an argument that is no text.
     """
-    return 1.0 if judge(gold=gold, response=response).equal else -1.0
+    return 1.0 if judge(gold=gold, response=response, question=question, mode=mode).equal else -1.0

@@ -22,6 +22,8 @@ def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") ->
                         "answer": {"r": "5", "w": "7"}.get(letter),
                         "correct": letter == "r",
                         "boxed": letter in "rw",
+                        "correct_lenient": letter in "rc",
+                        "leniencies": "unit" if letter == "r" and sample == 0 else "",
                         "tokens": {"r": 10, "w": 20, "c": 48, "l": 0}[letter],
                         "finish_reason": {"c": "length", "l": "prompt_too_long"}.get(letter, "stop"),
                     }
@@ -41,6 +43,8 @@ def test_scores_of_a_benchmark():
     assert (score["problems"], score["samples"], score["prompt_too_long"]) == (2, 4, 0)
     assert score["truncated"] == pytest.approx(1 / 8)
     assert score["boxed"] == pytest.approx(7 / 8)
+    assert score["lenient"] == pytest.approx(4 / 8)
+    assert score["leaned"] == pytest.approx(1 / 3)
     assert score["length"] == pytest.approx((3 * 10 + 4 * 20 + 48) / 8)
 
 

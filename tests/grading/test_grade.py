@@ -14,6 +14,7 @@ def rollouts(marks: dict[str, str]) -> pa.Table:
             "id": name,
             "sample": sample,
             "correct": letter == "r",
+            "leniencies": "unit" if letter == "r" and sample == 0 else "",
             "tokens": 10 * (sample + 1),
             "finish_reason": "prompt_too_long" if letter == "l" else "stop",
         }
@@ -46,6 +47,7 @@ def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():
     assert measured["never_solved"] == measured["always_solved"] == 1
     assert measured["solve_rate"] == pytest.approx(0.5)
     assert measured["tokens"] == 25
+    assert measured["leaned"] == {"unit": 4 / 10}
     assert measured["levels"]["2"] == {"problems": 1, "solve_rate": 0.75}
     assert list(measured["levels"]) == ["1", "2", "3", "4", "5"]
 
@@ -66,6 +68,7 @@ def test_nothing_graded_is_measured_as_nothing():
     graded, measured = fill_levels(records, rollouts({"a": "ll"}), Grade())
     assert graded.column("level").to_pylist() == [None]
     assert measured == {
+        "leaned": {},
         "graded": 0,
         "not_drawn": 0,
         "prompt_too_long": 1,

@@ -49,7 +49,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         asked.append(select_fields)
         right = [key.endswith("0") for key in keys]
         scores = [
-            {"reward_extra_info": {"score": 7, "acc": float(one), "problem_id": key[:2]}}
+            {"reward_extra_info": {"score": 7, "acc": float(one), "leaned": "unit", "problem_id": key[:2]}}
             for one, key in zip(right, keys, strict=True)
         ]
         every = {
@@ -115,7 +115,13 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any)
     sampler.partitions["train"]["u4_0"] = {"response_len": 9}  # its group is still running
     batch, metrics = sampler.sample(global_steps=7, partition_id="train", batch_size=2)
     assert batch == ("train", ["u1", "u2"])
-    assert metrics == {"evicted": set(), "guards/zero_signal_share": 0.0, "guards/failed_groups": 0}
+    assert metrics == {
+        "evicted": set(),
+        "guards/zero_signal_share": 0.0,
+        "guards/failed_groups": 0,
+        "reward/leaned": 1.0,
+        "reward/leaned/unit": 1.0,
+    }
     assert recorded(sampler) == [
         {"step": 7, "id": name, "rewards": [1.0, -1.0], "tokens": [5, 6], "used": name != "u3"}
         for name in ("u1", "u2", "u3")

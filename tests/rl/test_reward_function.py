@@ -10,8 +10,21 @@ def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:
         "score": 1.0,
         "acc": 1.0,
         "pred": "12",
+        "leaned": "",
         "problem_id": "abc",
     }
+
+
+def test_the_question_reaches_the_verifier() -> None:
+    question = r"Simplify $\sqrt{50}+\sqrt{18}$."
+    copied = r"\boxed{\sqrt{50}+\sqrt{18}}"
+    assert compute_score("tiny", copied, r"8\sqrt{2}", {"question": question})["score"] == -1.0
+    assert compute_score("tiny", r"\boxed{8\sqrt2}", r"8\sqrt{2}", {"question": question})["score"] == 1.0
+
+
+def test_what_a_right_verdict_leans_on_travels_with_it() -> None:
+    assert compute_score("tiny", r"\boxed{x = 12\text{ cm}}", "12")["leaned"] == "unit,name"
+    assert compute_score("tiny", r"\boxed{13\text{ cm}}", "12")["leaned"] == ""
 
 
 def test_a_wrong_answer_costs() -> None:

@@ -30,7 +30,9 @@ def test_an_answer_outside_a_box_is_scored_but_not_boxed():
 
 def test_the_columns_that_were_there_stay():
     rows = pa.table({"id": ["p"], "tokens": [3], "response": [r"\boxed{1}"]})
-    assert score_responses(rows, {"p": "1"}).column_names == ["id", "tokens", "response", "answer", "correct", "boxed"]
+    assert score_responses(rows, {"p": "1"}).column_names == [
+        "id", "tokens", "response", "answer", "correct", "boxed", "correct_lenient", "leniencies"
+    ]  # fmt: skip
 
 
 def test_a_response_to_an_unknown_problem_is_an_error():

@@ -73,6 +73,7 @@ def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], t
         "answer",
         "correct",
         "boxed",
+        "leniencies",
         "tokens",
         "finish_reason",
         "response",

@@ -1,0 +1,242 @@
+"""Whether an answer is a formula of the question, handed back.
+
+Asked in `Mode.STRICT` of answers that equal the gold. A formula of the question that equals the gold is no answer, unless the gold is written
+just so. Order, brackets and terms or factors that are added to it (`+0`, `\\cdot 1`) change nothing. A plain number is no answer only
+where the gold writes it in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well stand in
+the question. Where the gold itself is written in the question (`gives_away`), nothing can be refused; such problems are for curation to drop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from compass.verifier import budget
+from compass.verifier.comparing.structure import compare
+from compass.verifier.contents import walk
+from compass.verifier.final_form import last_side, tree_of, value_of
+from compass.verifier.leniency import mark, rewind
+from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.tree import (
+    Cases,
+    Constant,
+    Degrees,
+    Inverse,
+    Negative,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quantity,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Unreadable,
+    Words,
+)
+
+MAX_FORMULAS = 100
+"""Formulas of a question that are looked at, the last ones."""
+
+_FORMULA = re.compile(r"\$\$(.{1,2000}?)\$\$|\$(.{1,2000}?)\$|\\\((.{1,2000}?)\\\)|\\\[(.{1,2000}?)\\\]", re.DOTALL)
+_PLAIN = re.compile(r"(?<![\w$\\])[-\w.(){}\[\]|^/*+=<>!√²³,]*[-^/*+=<>!√²³][-\w.(){}\[\]|^/*+=<>!√²³ ,]*")
+_PLAIN_WORD = re.compile(r"(?<![A-Za-z\\])(?!(?:sqrt|sin|cos|tan|log|ln|pi|exp)\b)[A-Za-z]{2,}")
+_SEPARATORS = re.compile(r"\\(?:text|mbox)\s?\{[^{}]{0,40}\}|\\q?quad|\\\\(?!\w)|;|\n\s*\n")
+_NUMERAL = re.compile(
+    r"\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?|(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
+    r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})(?P<percent>\s?\\?%)?"
+)
+_TEN = 10
+
+
+def is_copied(gold: str, answer: str, question: str) -> bool:
+    """Whether an answer that equals the gold is a formula of the question, perhaps with trivial edits, and the gold is not."""
+    one, two = tree_of(gold), tree_of(answer)
+    if one is None or two is None:
+        return False
+    whole, one, two = one, value_of(one), value_of(last_side(two))
+    if _is_plain(two):
+        return _is_rewritten_number(gold, answer, question)
+    if _key(one) == _key(two):
+        return False
+    for formula in formulas(question):
+        if _holds(two, formula) and not _holds(one, formula) and _equal(whole, formula):
+            return True
+    return False
+
+
+def gives_away(gold: str, question: str) -> bool:
+    """Whether the gold is written in the question as a formula; plain numbers and single letters give nothing away."""
+    tree = tree_of(gold)
+    if tree is None:
+        return False
+    value = value_of(tree)
+    return not _is_plain(value) and any(_key(value) == _key(formula) for formula in formulas(question))
+
+
+@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)
+def formulas(question: str) -> tuple[Node, ...]:
+    """The formulas of a question, and the sides, items and cells of those that are relations, lists or systems; without plain numbers,
+    single letters and prose."""
+    found: dict[Node, None] = {}
+    for text in formula_texts(question):
+        tree = tree_of(text)
+        for part in [] if tree is None else _parts(tree):
+            if not _is_plain(part):
+                found[part] = None
+    return tuple(found)
+
+
+def _is_rewritten_number(gold: str, answer: str, question: str) -> bool:
+    """Whether an answer is a number of the question that the gold writes in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4."""
+    asked, given = _written(gold), _written(answer)
+    if asked is None or given is None or asked == given:
+        return False
+    numbers = {_written(match[0]) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
+    return given in numbers and asked not in numbers
+
+
+def _written(text: str) -> tuple[str, str] | None:
+    """How a plain number is written: as a whole number, a fraction of which two numbers, a decimal or a percentage."""
+    match = _NUMERAL.fullmatch(normalise(text))
+    if match is None:
+        return None
+    if match["percent"]:
+        return "percent", match["decimal"]
+    if match["decimal"]:
+        whole = float(match["decimal"].replace(",", "")).is_integer()
+        return ("whole", "") if whole else ("decimal", "")
+    return "fraction", (match["top"] or match["top2"]) + "/" + (match["bottom"] or match["bottom2"])
+
+
+def formula_texts(question: str) -> list[str]:
+    """The formulas of a question as they are written: what stands between delimiters, and runs of mathematics in plain text."""
+    texts = []
+    for match in _FORMULA.finditer(question):
+        inside = next(group for group in match.groups() if group is not None).strip().strip(".,;: ")
+        texts += [inside, *(piece.strip(" .,;:") for piece in _SEPARATORS.split(inside))]
+    blank = _FORMULA.sub(" ; ", question)
+    for match in _PLAIN.finditer(blank):
+        run = _PLAIN_WORD.split(match[0])
+        texts += [piece.strip(" .,;:") for piece in run]
+    return [text for text in dict.fromkeys(texts) if 1 < len(text) <= MAX_LENGTH][-MAX_FORMULAS:]
+
+
+def is_formula_text(text: str) -> bool:
+    """Whether a text is a formula that could be copied as an answer: more than a plain number, a letter or prose."""
+    tree = tree_of(text)
+    return tree is not None and not _is_plain(tree)
+
+
+def _parts(tree: Node) -> list[Node]:
+    """A formula, and what it is made of where it is a relation, a list or a system."""
+    parts = [tree]
+    match tree:
+        case Relation(_, sides):
+            parts += [part for side in sides for part in _parts(side)]
+        case Sequence(_, _, items):
+            parts += [part for item in items for part in _parts(item)]
+        case Cases(rows):
+            parts += [part for row in rows for cell in row for part in _parts(cell)]
+    return parts
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a node is a number, a single letter or prose: nothing that would have to be worked out, or could be copied."""
+    match node:
+        case Number() | Symbol() | Constant() | Words():
+            return True
+        case Negative(inner) | Quantity(inner, _) | Percent(inner) | Degrees(inner) | Inverse(inner):
+            return _is_plain(inner)
+        case Product((first, Inverse(second))):
+            return isinstance(first, Number) and isinstance(second, Number)
+        case Product((Number(), Power(Number(base), _))):
+            return base == _TEN
+        case Relation(("=",), (name, value)):
+            return isinstance(name, Symbol) and _is_plain(value)
+    return False
+
+
+def _key(node: Node) -> object:
+    """What a node and its trivial rewritings share: order of terms and factors, brackets, `+0` and `\\cdot 1` make no difference."""
+    match node:
+        case Number(value):
+            return str(value)
+        case Sum():
+            terms = _terms(node)
+            return ("sum", tuple(sorted(terms.items(), key=repr))) if len(terms) != 1 else next(iter(terms))
+        case Product() | Negative() | Inverse():
+            factors = _factors(node)
+            return (
+                ("mul", tuple(sorted(factors.items(), key=repr))) if sum(factors.values()) != 1 else next(iter(factors))
+            )
+        case Sequence("(" | "[" | "{", _, (item,)):
+            return _key(item)
+        case Relation(("=",), sides):
+            return ("=", tuple(sorted(map(_key, sides), key=repr)))
+        case Relation(operators, sides) if operators[0] in (">", ">="):
+            turned = tuple({">": "<", ">=": "<="}.get(operator, operator) for operator in reversed(operators))
+            return ("rel", turned, tuple(map(_key, reversed(sides))))
+    return (node.kind, tuple(_field(getattr(node, field)) for field in node.__match_args__))
+
+
+def _field(part: object) -> object:
+    if isinstance(part, Node):
+        return _key(part)
+    return tuple(map(_field, part)) if isinstance(part, tuple) else part
+
+
+def _terms(node: Node, sign: int = 1) -> Counter:
+    match node:
+        case Sum(terms):
+            return sum((_terms(term, sign) for term in terms), Counter())
+        case Negative(Sum() as inner):
+            return _terms(inner, -sign)
+    key = _key(node if sign > 0 else Negative(node))
+    return Counter() if key == "0" else Counter([key])
+
+
+def _factors(node: Node) -> Counter:
+    match node:
+        case Product(factors):
+            found = sum((_factors(factor) for factor in factors), Counter())
+        case Negative(Number(value)):
+            return Counter([str(-value)])
+        case Negative(inner):
+            found = _factors(inner) + Counter(["-1"])
+        case Inverse(inner):
+            return Counter({("inv", key): count for key, count in _factors(inner).items()})
+        case _:
+            return Counter([_key(node)])
+    found.pop("1", None)
+    if found["-1"] > 1:
+        found["-1"] %= 2
+    return +found or Counter(["1"])
+
+
+def _holds(whole: Node, formula: Node) -> bool:
+    """Whether a tree is a formula, has it as a part, or has all of its terms or factors."""
+    key = _key(formula)
+    if any(_key(node) == key for node in walk(whole)):
+        return True
+    match formula, whole:
+        case Sum(), Sum():
+            return not _terms(formula) - _terms(whole)
+        case Product(), Product() | Negative():
+            return not _factors(formula) - _factors(whole)
+    return False
+
+
+def _equal(gold: Node, formula: Node) -> bool:
+    budget.start()
+    marked = mark()
+    try:
+        return bool(compare(gold, formula).same or compare(gold, value_of(formula)).same)
+    except Unreadable:
+        return False
+    finally:
+        rewind(marked)
