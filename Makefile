@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-fast mutation kills lint format ui deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation kills lint format ui wheel deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -64,6 +64,11 @@ format: $(READY)  ## format, and fix what ruff can fix
 
 ui: $(READY)  ## MLflow's pages on http://127.0.0.1:PORT
 	@$(BIN)/mlflow ui --backend-store-uri sqlite:///mlflow.db --host 127.0.0.1 --port $(PORT)
+
+wheel: $(READY)  ## build the verifier as a wheel of its own in dist/
+	@rm -rf packaging/verifier/build
+	@$(BIN)/uv build -q --wheel --no-build-isolation --python $(BIN)/python -o dist packaging/verifier
+	@ls dist/*.whl
 
 deps: $(READY)  ## write into dvc.yaml which files each stage imports
 	@$(BIN)/python -m stages._deps

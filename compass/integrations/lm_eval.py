@@ -1,0 +1,37 @@
+"""Scoring for a task of lm-evaluation-harness, named in the task's YAML file:
+
+process_results: !function utils.process_results    # utils.py: from compass.integrations.lm_eval import process_results
+metric_list:
+  - metric: compass_accuracy
+    aggregation: mean
+    higher_is_better: true
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compass.verifier import extract_answer, judge
+
+GOLD_FIELDS = ("answer", "solution", "target")
+
+
+def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, float]:
+    """`compass_accuracy` of the first response to a problem: 1.0 or 0.0.
+
+    Args:
+        doc: the problem; the gold is its `answer`, or the final answer of its `solution` or `target`.
+        results: the responses.
+
+    Raises:
+        KeyError: the problem has none of these fields.
+    """
+    return {"compass_accuracy": float(judge(gold=_gold(doc), response=results[0]).equal)}
+
+
+def _gold(doc: dict[str, Any]) -> str:
+    for field in GOLD_FIELDS:
+        if field in doc:
+            text = str(doc[field])
+            return text if field == "answer" else extract_answer(text) or text
+    raise KeyError(f"the problem has no gold: expected one of {', '.join(GOLD_FIELDS)}, found {', '.join(doc)}")
