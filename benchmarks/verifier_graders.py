@@ -1,11 +1,12 @@
 """The graders that `benchmarks/verifier.py` compares, each run alone in a process: `python verifier_graders.py NAME`.
 
-Reads one JSON pair `[gold, answer]` a line and writes `[equal, processor seconds]`. Standard library and the grader's
+Reads one JSON row `[gold, answer, whole response]` a line and writes `[equal, processor seconds]`. Standard library and the grader's
 own package only, so that any interpreter that has the package can run it.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import logging
 import os
@@ -16,40 +17,115 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-Grader = Callable[[str, str], bool]
+Grader = Callable[[str, str, bool], bool]
+"""Gold, answer, and whether the answer is a whole response from which the final answer must be taken first."""
 MEMORY = 6 * 2**30
 
 
 def compass() -> Grader:
     """This project's verifier."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from compass.verifier import verify
+    from compass.verifier import judge, verify, warm
 
-    return lambda gold, answer: verify(gold=gold, answer=answer).equal
+    warm()
+
+    def grade(gold: str, answer: str, whole: bool) -> bool:
+        return judge(gold=gold, response=answer).equal if whole else verify(gold=gold, answer=answer).equal
+
+    return grade
 
 
 def math_verify() -> Grader:
-    """Math-Verify as its README calls it, on answers set in `$...$`."""
+    """Math-Verify as its README calls it, on answers set in `$...$` unless they hold a `$` or a box themselves."""
     from math_verify import parse, verify
 
-    return lambda gold, answer: verify(parse(f"${gold}$"), parse(f"${answer}$"))
+    def math(text: str) -> str:
+        return text if "$" in text or "\\boxed" in text else f"${text}$"
+
+    return lambda gold, answer, whole: verify(parse(math(gold)), parse(answer if whole else math(answer)))
+
+
+def math_verify_boxed() -> Grader:
+    """Math-Verify on answers set in a box, as a model gives them."""
+    from math_verify import parse, verify
+
+    def boxed(text: str) -> str:
+        return text if "\\boxed" in text else f"\\boxed{{{text.strip('$')}}}"
+
+    return lambda gold, answer, whole: verify(parse(boxed(gold)), parse(answer if whole else boxed(answer)))
 
 
 def verl_math_dapo() -> Grader:
     """verl's `math_dapo`: normalised text."""
-    from verl.utils.reward_score.math_dapo import normalize_final_answer
+    from verl.utils.reward_score.math_dapo import compute_score, normalize_final_answer
 
-    return lambda gold, answer: normalize_final_answer(gold) == normalize_final_answer(answer)
+    def grade(gold: str, answer: str, whole: bool) -> bool:
+        if whole:
+            return compute_score(answer, gold)["acc"]
+        return normalize_final_answer(gold) == normalize_final_answer(answer)
+
+    return grade
 
 
 def verl_math_reward() -> Grader:
     """verl's `math_reward`: the MATH dataset's own string rules."""
-    from verl.utils.reward_score.math_reward import is_equiv
+    from verl.utils.reward_score.math_reward import compute_score, is_equiv
 
-    return lambda gold, answer: bool(is_equiv(gold, answer))
+    return lambda gold, answer, whole: bool(compute_score(answer, gold) if whole else is_equiv(gold, answer))
 
 
-GRADERS = {grader.__name__: grader for grader in (compass, math_verify, verl_math_dapo, verl_math_reward)}
+def verl_prime_math() -> Grader:
+    """verl's `prime_math`: the rules of PRM800K, then sympy."""
+    from verl.utils.reward_score.prime_math import compute_score, grade_answer
+
+    return lambda gold, answer, whole: bool(compute_score(answer, gold)[0] if whole else grade_answer(answer, gold))
+
+
+def oat() -> Grader:
+    """oat's `math_grader` with its slow mode, which asks Math-Verify as well; loaded by path, since `import oat` needs vLLM."""
+    found = importlib.util.find_spec("oat")
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError("oat")
+    path = Path(found.submodule_search_locations[0], "utils", "math_grader.py")
+    spec = importlib.util.spec_from_file_location("math_grader", path)
+    assert spec is not None
+    assert spec.loader is not None
+    grader = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(grader)
+
+    def grade(gold: str, answer: str, whole: bool) -> bool:
+        if whole and (answer := grader.extract_answer(answer)) is None:
+            return False
+        return grader.grade(answer, gold, fast=False)
+
+    return grade
+
+
+def lm_eval_math_equal() -> Grader:
+    """`math_equal` of ToRA, Qwen2.5-Math and NeMo-Skills, in the copy of lm-evaluation-harness."""
+    from lm_eval.tasks.score.math.math_grader import extract_answer, math_equal
+
+    def grade(gold: str, answer: str, whole: bool) -> bool:
+        if whole and (answer := extract_answer(answer)) is None:
+            return False
+        return bool(math_equal(answer, gold))
+
+    return grade
+
+
+GRADERS = {
+    grader.__name__: grader
+    for grader in (
+        compass,
+        math_verify,
+        math_verify_boxed,
+        verl_math_dapo,
+        verl_math_reward,
+        verl_prime_math,
+        oat,
+        lm_eval_math_equal,
+    )
+}
 
 
 def main(name: str) -> None:
@@ -61,14 +137,14 @@ def main(name: str) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     grade = GRADERS[name]()
     for pair in (("1", "1"), (r"\frac{1}{2}", "0.5"), ("x^2+1", "1+x^2")):  # load what is loaded on first use
-        grade(*pair)
+        grade(*pair, False)
     replies.write("ready\n")
     replies.flush()
     for line in sys.stdin:
-        gold, answer = json.loads(line)
+        gold, answer, whole = json.loads(line)
         started = time.process_time()
         try:
-            equal = bool(grade(gold, answer))
+            equal = bool(grade(gold, answer, whole))
         except (
             ArithmeticError,
             AttributeError,
