@@ -1,7 +1,8 @@
 """When a decimal stands for a number that it does not equal: the one rule in which gold and answer are not alike.
 
 - A gold with a decimal point and at least three significant digits may be rounded. An answer that is exact and has no
-  finite decimal form, or a decimal with at least two digits more, equals it when it rounds to it.
+  finite decimal form, or a decimal with at least two digits more, equals it when it rounds to it. For a decimal answer a gold in
+  halves or quarters is exact.
 - An answer with at least eight significant digits, none of them padding, may be a rounding of an exact gold that has no
   finite decimal form.
 - Whole numbers are never roundings.
@@ -16,6 +17,8 @@ from compass.verifier.comparing.balls import PRECISION, working_precision
 GOLD_DIGITS = 3
 ANSWER_DIGITS = 8
 EXTRA_DIGITS = 2
+EXACT_PARTS = 4
+"""A gold in halves or quarters is exact for a decimal answer: 12.5 is not 12.547 rounded."""
 
 
 def decimal_parts(literal: str) -> tuple[int, int]:
@@ -49,7 +52,7 @@ def gold_is_rounded(gold: fmpq, literal: str, answer: fmpq | arb, answer_literal
         return False
     if isinstance(answer, fmpq):
         if answer_literal is not None:
-            if decimal_parts(answer_literal)[1] > last - EXTRA_DIGITS:
+            if gold.q <= EXACT_PARTS or decimal_parts(answer_literal)[1] > last - EXTRA_DIGITS:
                 return False
         elif terminates(answer):
             return False

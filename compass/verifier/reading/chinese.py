@@ -36,6 +36,9 @@ _DAYS = dict(
 )
 _WEEKDAY = re.compile(r"(?:星期|周|礼拜)([一二三四五六日天])")
 _LABEL = re.compile(r"^(?:所以|因此|故)?(?:本题|正确|最终)?(?:答案|答|选|故选)(?:为|是|应为)?\s*[:：]?\s*(?=.)")
+_ABOUT = re.compile(r"^[约約]\s?(?=\d)")
+_TOTAL = re.compile(r"^(?:一共|总共|共)(?:有)?\s?(?=\d)")
+_MINUTES = re.compile(r"(?<=时)\s?(\d+)\s?分(?!钟|之)")
 _PARTS = re.compile(rf"(?P<below>{_NUMERAL}|\d+)分之(?P<above>{_NUMERAL}|\d+)")
 _NUMBER = re.compile(_NUMERAL)
 _ORDINAL = re.compile(r"第(?=\d)")
@@ -48,15 +51,15 @@ _WORD = re.compile(
 
 def restated(text: str) -> str:
     """Text with what this module knows rewritten; a Chinese character that is left stops the reader."""
-    text = _LABEL.sub("", text).strip(" .。")
+    text = _ABOUT.sub("about ", _LABEL.sub("", text).strip(" .。"))
     whole = _PHRASES.get(text)
     if whole is not None:
         return whole
     text = _WEEKDAY.sub(lambda match: _DAYS[match[1]], text)
-    text = _PARTS.sub(_fraction, text)
+    text = _MINUTES.sub(r"\1分钟", _PARTS.sub(_fraction, text))
     text = _NUMBER.sub(_digits, text)
     text = _MULTIPLE.sub(lambda match: rf"\times 10^{{{len(str(_MYRIADS[match[1]])) - 1}}}", text)
-    return _WORD.sub(_word, _ORDINAL.sub("", text)).strip()
+    return _WORD.sub(_word, _TOTAL.sub("", _ORDINAL.sub("", text))).strip()
 
 
 def _fraction(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ _MONTHS = {
 }  # fmt: skip
 _MARKUP = re.compile(r"\\(?:text|textbf|textrm|mathrm|mbox)\s*(?=\{)|[{}\\]")
 _TIME = re.compile(
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s*(?:(?P<half>[ap])\.?\s*m\.?)?|(?P<hour12>\d{1,2})\s*(?P<half12>[ap])\.?\s*m\.?|(?P<clock>\d{1,2})\s*o'?\s?clock",
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s*(?:(?P<half>[ap])\.?\s*m\.?)?|(?P<hour12>\d{1,2})\s*(?P<half12>[ap])\.?\s*m\.?|(?P<clock>\d{1,2})\s*o'?\s?clock|12(?::00)?\s?(?P<named>noon|midnight)",
     re.IGNORECASE,
 )
 _NAMED = {"noon": (12, 0, 0), "midnight": (0, 0, 0)}
@@ -45,6 +45,8 @@ def time(text: str) -> Time | None:
     match = _TIME.fullmatch(plain)
     if match is None:
         return None
+    if match["named"]:
+        return time(match["named"])
     hour, minute, second = (
         int(match["hour"] or match["hour12"] or match["clock"]),
         int(match["minute"] or 0),

@@ -31,6 +31,7 @@ _SAME = {
     "all real numbers": "all reals;all real x;for all real numbers;any real number;all real numbers x;real numbers;every real number;mathbb r;all of mathbb r;set of real numbers;set of all real numbers",
     "converges": "convergent;converge;it converges;series converges", "diverges": "divergent;diverge;it diverges;series diverges",
     "true": "it is true", "false": "it is false", "undefined": "is undefined;not defined;undefined expression",
+    **{f"{day}day": short for day, short in (("mon", "mon"), ("tues", "tue;tues"), ("wednes", "wed"), ("thurs", "thu;thur;thurs"), ("fri", "fri"))},
     "impossible": "it is impossible;not possible",
 }  # fmt: skip
 SYNONYMS = {other: name for name, others in _SAME.items() for other in (name, *others.split(";"))}

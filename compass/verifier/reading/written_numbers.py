@@ -13,6 +13,7 @@ _FRACTION = re.compile(r"(?<![\\A-Za-z])[dt]?frac(?=\s?[{\d])")
 _BASE = re.compile(
     r"(?<=[0-9A-Fa-f])\}?\s*(?:\\(?:text|mathrm|textrm)\s*\{)?\s*\(?\s*(?:in )?base[\s-]*(?P<base>\d{1,2}|[a-z]+)\s*\)?\s*\}?$"
 )
+_WORDED_BASE = re.compile(r"(?<=[\d)])_\{(?P<base>[a-z]{3,8})\}")
 _LETTERED = re.compile(
     r"(?P<before>(?:^|.*=)-?)(?:\\(?:text|mathrm|textrm)\s*\{(?P<upright>[0-9A-Fa-f]+)\}|(?P<digits>(?=\d*[A-Fa-f])(?:\d[0-9A-Fa-f]*|[A-F][0-9A-F]+)))"
     r"_\{?(?P<base>1[1-6])\}?",
@@ -30,6 +31,8 @@ def restated(text: str) -> str:
         text = _POINT.sub("0.", text)
     if "frac" in text:
         text = _FRACTION.sub(r"\\frac", text)
+    if "_{" in text:
+        text = _WORDED_BASE.sub(_with_base, text)
     if "base" in text:
         text = _BASE.sub(_with_base, text)
     if "_1" in text or "_{1" in text:

@@ -39,6 +39,10 @@ def test_fractions_of_twos_and_fives_terminate() -> None:
         ("2.33", fmpq(23351, 10000), "2.3351", False),
         ("2.33", fmpq(2325, 1000), "2.3250", True),
         ("2.33", fmpq(23249, 10000), "2.3249", False),
+        ("12.5", fmpq(12547, 1000), "12.547", False),  # halves and quarters are exact
+        ("2.25", fmpq(22512, 10000), "2.2512", False),
+        ("1.00", fmpq(9999, 10000), "0.9999", False),
+        ("2.25", fmpq(9, 4) + fmpq(1, 700), None, True),
         ("3.14", arb.pi(), None, True),
         ("3.15", arb.pi(), None, False),
     ],

@@ -106,7 +106,8 @@ def test_mixed_numbers_and_products(read: Callable[[str], str], text: str, tree:
 BASES = [
     ("52_8", "based(52, 8)"),
     ("52_{8}", "based(52, 8)"),
-    ("1010_{two}", "Unreadable: a number with a subscript that is no base"),
+    ("1010_{two}", "based(1010, 2)"),
+    ("1010_{few}", "Unreadable: a number with a subscript that is no base"),
     ("0110_2", "based(110, 2)"),
     ("0_2", "based(0, 2)"),
     (r"1010_{\text{TWO}}", "based(1010, 2)"),
