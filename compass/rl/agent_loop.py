@@ -66,9 +66,11 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
             await self._agent_loop_postprocess(output, trajectory["validate"], **prompt)
         except Exception as error:  # any: verl marks the group as failed, and does not hand on why
             problem = prompt.get("extra_info", {}).get("id", "unknown")
-            reason = f"{type(error).__name__}: {error}"[:LONGEST_REASON] + f" (problem {problem})"
+            reason = f"{type(error).__name__}: {error}"[:LONGEST_REASON]
             await tq.async_kv_put(
-                key=prompt["uid"], partition_id="val" if trajectory["validate"] else "train", tag={"error": reason}
+                key=prompt["uid"],
+                partition_id="val" if trajectory["validate"] else "train",
+                tag={"error": reason, "problem": problem},
             )
             raise
 

@@ -57,7 +57,7 @@ class GroupSampler(ReplayBuffer):
         self.responses: dict[str, dict[str, Any]] = {}
         self.selected: set[str] = set()
         self.evicted: Counter[float] = Counter()
-        self.failed: dict[str, str] = {}
+        self.failed: dict[str, tuple[str, str]] = {}
         self.judged: list[dict[str, Any]] = []
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
@@ -141,7 +141,9 @@ class GroupSampler(ReplayBuffer):
         if not fresh:
             return
         tags = tq.kv_list(partition_id)[partition_id]
-        self.failed.update({name: tags[name].get("error", "no reason was given") for name in fresh})
+        self.failed.update(
+            {name: (tags[name].get("error", "no reason was given"), tags[name].get("problem", "")) for name in fresh}
+        )
         ours, batch = self.watch["guards"]["failed_rollouts"], self.train_batch_size
         count = len(self.failed)
         if count > self.max_generation_batches * batch:
@@ -154,10 +156,11 @@ class FailedRolloutsError(RuntimeError):
     """So many groups failed that an iteration cannot fill its batch."""
 
 
-def _failures(failed: dict[str, str], batch: int) -> str:
-    reason, times = Counter(failed.values()).most_common(1)[0]
+def _failures(failed: dict[str, tuple[str, str]], batch: int) -> str:
+    """How many groups failed, and the most frequent reason with a problem that shows it."""
+    reason, times = Counter(error for error, _ in failed.values()).most_common(1)[0]
+    problem = next(problem for error, problem in failed.values() if error == reason)
     return (
-        f"{len(failed)} groups (a batch has {batch}) hold a response that could not be sampled or scored, "
-        f"{times} of them for this reason: {reason}; a failed response is no sample, so the groups were replaced. Mend "
-        "the cause: the traceback is in the stage's train.log"
+        f"{len(failed)} groups (a batch has {batch}) hold a response that could not be sampled or scored, {times} of them for "
+        f"this reason: {reason} (problem {problem or 'unknown'}). Mend the cause: the traceback is in the stage's train.log"
     )

@@ -63,7 +63,12 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         return {field: every.get(field, [field] * len(keys)) for field in select_fields}
 
     def tags(partition_id: str) -> dict[str, dict[str, dict]]:
-        return {partition_id: {name: {"error": "ValueError: no verdict"} for name in ("f1", "f2", "f3", "f4", "f5")}}
+        return {
+            partition_id: {
+                name: {"error": "ValueError: no verdict", "problem": f"p-{name}"}
+                for name in ("f1", "f2", "f3", "f4", "f5")
+            }
+        }
 
     asked: list[list[str]] = []
 
@@ -204,7 +209,7 @@ def test_a_failed_group_is_replaced_and_counted(sampler: Any) -> None:
 
 def test_more_failed_groups_than_are_tolerated_stop_the_stage_and_tell_why(sampler: Any) -> None:
     sampler.failure_keys["train"] |= {"f1", "f2"}
-    told = r"iteration 2: 2 groups \(a batch has 2\).*2 of them for this reason: ValueError: no verdict;.*train\.log"
+    told = r"iteration 2: 2 groups \(a batch has 2\).*2 of them for this reason: ValueError: no verdict \(problem p-f\d\)\..*train\.log"
     with pytest.raises(GuardError, match=told):
         sampler.sample(global_steps=2, partition_id="train", batch_size=1)
     assert read_findings(sampler.findings.path)[0]["guard"] == "failed_rollouts"
