@@ -28,6 +28,8 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     first, second = gold.items, answer.items
     if len(first) != len(second):
         return no(f"{len(first)} values against {len(second)}")
+    if kinds == {"tuple"} and _naming(gold.names) == _naming(answer.names) == "several":
+        return _by_name(gold, answer, compare)
     if kinds == {"tuple"}:
         return in_order(first, second, compare) if _same_brackets(gold, answer) else no("other brackets")
     if "tuple" in kinds:

@@ -9,14 +9,17 @@ from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order
 from compass.verifier.comparing.real_sets import pieces
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.contents import contains, symbols
+from compass.verifier.leniency import Leniency, lean
 from compass.verifier.tree import (
     Matrix,
+    NamedSet,
     Node,
     OverBudget,
     Quantity,
     Relation,
     Sequence,
     SetOperation,
+    Symbol,
     Words,
     difference,
 )
@@ -35,6 +38,10 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         return YES
     if gold.kind == answer.kind == "relation":
         return compare_relations(gold.node, answer.node, compare)
+    match gold.node, answer.node:
+        case (Symbol(one), NamedSet(two)) | (NamedSet(one), Symbol(two)) if one == two:
+            lean(Leniency.WORDING)
+            return YES  # a plain R for the set of reals
     if gold.kind in _NAMING and answer.kind in _NAMING and symbols(gold.node) != symbols(answer.node):
         return no("conditions on other variables")
     first, second = pieces(gold.node), pieces(answer.node)

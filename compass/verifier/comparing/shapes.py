@@ -12,11 +12,13 @@ from compass.verifier.tree import (
     Call,
     Cases,
     Constant,
+    Inverse,
     Matrix,
     NamedSet,
     Node,
     Number,
     PlusMinus,
+    Power,
     Product,
     Ratio,
     Relation,
@@ -32,6 +34,7 @@ from compass.verifier.tree import (
 MAX_ITEMS = 200
 MAX_SIGNS = 3
 _OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
+_DIFFERENTIALS = (Symbol("d"), Symbol("\\partial"))
 _DENYING = frozenset("not no never none neither nor cannot isn't except without wrong incorrect false".split())  # noqa: SIM905
 _NAMED_OBJECTS = ("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow(")
 
@@ -55,6 +58,10 @@ def is_name(node: Node) -> bool:
     match node:
         case Symbol() | Constant("e"):
             return True
+        case Product((Power(Symbol(), Number(value)), Symbol())):
+            return value == -1  # f^{-1}(x)
+        case Product((Product((top, *_)), Inverse(Product((bottom, *_))))):
+            return _is_differential(top) and bottom in _DIFFERENTIALS
         case Product((Symbol(first), Symbol(second))) if first.isupper() and second.islower():
             return _is_applied(first, Symbol(second))
         case Product(parts) if all(isinstance(part, Symbol) for part in parts):
@@ -76,6 +83,11 @@ def is_name(node: Node) -> bool:
         case Words(text):
             return len(text) > 1 and _DENYING.isdisjoint(text.lower().split())
     return False
+
+
+def _is_differential(node: Node) -> bool:
+    """Whether the top of `dy/dx` or `d^2y/dx^2` begins here."""
+    return (node.base if isinstance(node, Power) else node) in _DIFFERENTIALS
 
 
 def _is_angle(node: Node) -> bool:
@@ -113,7 +125,7 @@ def bound_names(node: Node) -> tuple[str, ...]:
             isinstance(part, Symbol) and not part.name[0].isupper() for part in arguments
         ):
             return tuple(part.name for part in arguments)
-        case Product((_, Symbol(variable))) if not _is_object(node):
+        case Product((function, Symbol(variable))) if not _is_object(node) and not isinstance(function, Product):
             return (variable,)
     return ()
 
@@ -244,7 +256,7 @@ def _sequence(node: Sequence) -> Shape:
         return Shape("conditions", node)
     items: list[Node] = []
     names: list[str] = []
-    for item in node.items:
+    for item in node.items if node.opening else _solutions(node.items):
         name, value = unnamed(item)
         spreads = spread(value) if node.opening in ("", "{") else [value]
         items.extend(spreads)
@@ -253,6 +265,23 @@ def _sequence(node: Sequence) -> Shape:
             raise Unreadable(f"more than {MAX_ITEMS} values")
     kind = {"": "list", "{": "set"}.get(node.opening, "tuple")
     return Shape(kind, node, tuple(items), tuple(names))
+
+
+def _solutions(items: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The items of a list, with values for the same variables again and again brought together: `p=5, q=2, p=7, q=2` is two pairs."""
+    if len(items) < 4:
+        return items
+    names = [item.sides[0] for item in items if isinstance(item, Relation) and item.operators == ("=",)]
+    width = len(set(names))
+    if len(names) < len(items) or width < 2 or len(items) == width or len(items) % width:
+        return items
+    groups = [items[at : at + width] for at in range(0, len(items), width)]
+    if any({item.sides[0] for item in group} != set(names) for group in groups):
+        return items
+    order = names[:width]
+    return tuple(
+        Sequence("(", ")", tuple(sorted(group, key=lambda item: order.index(item.sides[0])))) for group in groups
+    )
 
 
 def label(name: Node) -> str:

@@ -24,7 +24,8 @@ from compass.verifier.tree import (
 _ACCENTS = ("hat", "vec", "bar", "overrightarrow")
 BASIS = {
     **{f"{accent}({letter})": at for accent in _ACCENTS for at, letter in enumerate("ijk")},
-    "j": 1, "k": 2, "hat(imath)": 0, "hat(jmath)": 1, "vec(imath)": 0, "vec(jmath)": 1,
+    **{f"{accent}(\\{letter}math)": at for accent in _ACCENTS for at, letter in enumerate("ij")},
+    "j": 1, "k": 2, "\\imath": 0, "\\jmath": 1,
 }  # fmt: skip
 TRANSPOSES = frozenset(["T", "\\top", "t", "\\intercal"])
 

@@ -49,6 +49,8 @@ _LETTERED = re.compile(
 _THREE_DOTS = re.compile(r"(?<=[,;+*-])\.{3,}")
 _QUANTIFIED = re.compile(r"(\\(?:exists|forall)[^:,|]*)(?::|\||\\mid(?![a-z])|\\text\{\s?(?:such that|s\.t\.)\s?\})")
 _EXTREME = re.compile(r"(?<=imum)(?:\s?value)?\}?\s?:", re.IGNORECASE)
+_PLAIN_UNION = re.compile(r"(?<=[)\]}])\s?(?:U|\\text\{\s?U\s?\})\s?(?=[(\[{\\])")
+_EITHER = re.compile(r"^(?:\\text\{\s?)?either\s?\}?(?![a-z])", re.IGNORECASE)
 _ONLY = re.compile(r"^\\text\{\s?only\s?\}|^only(?=[\s\\a-zA-Z]*=)")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
@@ -63,6 +65,10 @@ def restated(text: str) -> str:
         text = _LETTERED.sub(_selection, text)
     if "imum" in text:
         text = _EXTREME.sub("=", text)
+    if "U" in text:
+        text = _PLAIN_UNION.sub(r"\\cup ", text)
+    if "ither" in text:
+        text = _EITHER.sub("", text)
     if "only" in text:
         text = _ONLY.sub("", text)
     if "exists" in text or "forall" in text:

@@ -16,7 +16,7 @@ _BEFORE_A_DAY = re.compile(
     r"^(?:on|in) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b)"
 )
 _CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
-_WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?")
+_WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?|([a-h])\)")
 _SPELLED = re.compile(r"[A-Za-z](?: [A-Za-z]){2,}")
 
 _SAME = {
@@ -63,7 +63,7 @@ def choice(text: str) -> str | None:
     """The letter of a multiple-choice answer: `(B)`, `\\text{B}`, `B.`, `b)`; None for anything else."""
     plain = _TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").strip()
     match = _WRAPPED_CHOICE.fullmatch(plain)
-    return None if match is None else (match.group(1) or match.group(2)).upper()
+    return None if match is None else (match.group(1) or match.group(2) or match.group(3)).upper()
 
 
 def is_spelled(text: str) -> bool:

@@ -56,7 +56,7 @@ CHOICES = [
     (r"\text{B}", "B"),
     (r"\textbf{(B)}", "B"),
     ("b", None),
-    ("b)", None),
+    ("b)", "B"),
     ("(b)", "B"),
     ("AB", None),
     ("{C}", "C"),
