@@ -98,7 +98,8 @@ def problem_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    how = ", ".join(word for word in (row["verdict"], row["method"]) if word)
+    leaned = f"leaning on {row['leaned']}" if row["leaned"] else ""
+    how = ", ".join(word for word in (row["verdict"], row["method"], leaned) if word)
     answer = printable(row["answer"], 60) if row["answer"] else "none"
     return f"{'RIGHT' if row['right'] else 'WRONG'}  answer {answer}" + (f" ({how})" if how else "")
 

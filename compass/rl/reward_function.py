@@ -24,7 +24,8 @@ def compute_score(
 
     Returns:
         `score` (+1.0 or -1.0, the reward), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
-        read), `leaned` (names of the rules that a right verdict leans on, joined by commas) and `problem_id`.
+        read), `outcome` and `method` (the verifier's verdict and how it decided), `leaned` (names of the rules that a right
+        verdict leans on, joined by commas) and `problem_id`.
     """
     info = extra_info or {}
     judgement = judge(gold=str(ground_truth), response=solution_str, question=info.get("question"))
@@ -32,6 +33,8 @@ def compute_score(
         "score": 1.0 if judgement.equal else -1.0,
         "acc": 1.0 if judgement.equal else 0.0,
         "pred": judgement.answer or "",
+        "outcome": str(judgement.verdict.outcome),
+        "method": judgement.verdict.method,
         "leaned": ",".join(judgement.verdict.leniencies),
         "problem_id": info.get("id", ""),
     }

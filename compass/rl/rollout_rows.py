@@ -83,6 +83,7 @@ def _row(
         "right": bool(scored["acc"]),
         "verdict": scored.get("outcome"),
         "method": scored.get("method"),
+        "leaned": scored.get("leaned"),
         "reward": reward_of(fields["rm_scores"]),
         "advantage": advantage,
         "response_tokens": tokens,

@@ -30,6 +30,7 @@ ROLLOUTS = pa.schema(
         ("right", pa.bool_()),
         ("verdict", pa.string()),
         ("method", pa.string()),  # how the verifier decided
+        ("leaned", pa.string()),  # the rules that a right verdict leans on, joined by commas
         ("reward", pa.float32()),  # the one that trained
         ("advantage", pa.float32()),  # null where the update did not use the group
         ("response_tokens", pa.int32()),

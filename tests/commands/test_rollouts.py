@@ -17,6 +17,7 @@ BASE: dict[str, Any] = {
     "gold": "7",
     "verdict": "equal",
     "method": "text",
+    "leaned": "",
     "advantage": 0.5,
     "response_tokens": 9,
     "cut_off": False,
@@ -46,7 +47,7 @@ def row(step: int, id_: str, sample: int, right: bool, level: int = 1, **changed
 
 ROWS = [
     row(1, "a", 0, True),
-    row(1, "a", 1, False, cut_off=True),
+    row(1, "a", 1, False, cut_off=True, leaned="units,percent"),
     row(5, "a", 0, True),
     row(5, "b", 0, False, level=4, used=False, advantage=None, gap_mean=None, gap_max=None, verdict=None, method=None),
     row(5, "b", 1, False, level=4, loop=True, response="\x1b[31mred"),
@@ -89,7 +90,7 @@ def test_a_response_is_shown_with_its_problem_verdict_and_numbers(rollouts: Any)
         "iteration 1  a  level 1  gold 7",
         "  problem   How much is 3 + 4?",
         "",
-        "  sample 1  WRONG  answer 8 (equal, text)",
+        "  sample 1  WRONG  answer 8 (equal, text, leaning on units,percent)",
         "  reward -1, advantage +0.50, 9 tokens, log-probability gap 1.0e-06 on average, 2.0e-05 at most, cut off",
         "  | 3 + 4 = 8",
         "  | so \\boxed{8}",
@@ -157,7 +158,7 @@ def test_why_shows_a_problems_rollouts_over_training(data: Path) -> None:
     assert lines == [
         "3 responses are kept:",
         "iteration 1: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
-        "iteration 1: WRONG  answer 8 (equal, text), advantage +0.50: 3 + 4 = 8 so \\boxed{8}",
+        "iteration 1: WRONG  answer 8 (equal, text, leaning on units,percent), advantage +0.50: 3 + 4 = 8 so \\boxed{8}",
         "iteration 5: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
     ]
     assert list(_kept_rollouts(data, "rl-2", "a")) == []

@@ -10,6 +10,8 @@ def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:
         "score": 1.0,
         "acc": 1.0,
         "pred": "12",
+        "outcome": "equal",
+        "method": "text",
         "leaned": "",
         "problem_id": "abc",
     }

@@ -36,7 +36,14 @@ def response(tokens: list[int], right: bool, **trained: Any) -> dict[str, Any]:
         "rm_scores": np.array([0.0] * (len(tokens) - 1) + [0.5 if right else -1.5]),
         "rollout_log_probs": np.zeros(len(tokens)),
         "extra_fields": {
-            "reward_extra_info": {"acc": float(right), "score": 1.0, "pred": "12", "method": "text", "outcome": "equal"}
+            "reward_extra_info": {
+                "acc": float(right),
+                "score": 1.0,
+                "pred": "12",
+                "method": "text",
+                "outcome": "equal",
+                "leaned": "units",
+            }
         },
         "extra_info": {"id": "p1", "level": 4},
         "reward_model": {"ground_truth": 12},
@@ -71,6 +78,7 @@ def test_a_row_is_what_was_asked_said_judged_and_trained() -> None:
         "right": True,
         "verdict": "equal",
         "method": "text",
+        "leaned": "units",
         "reward": 0.5,  # the one that trains, not the score before shaping
         "advantage": pytest.approx(0.7),
         "response_tokens": 3,
