@@ -42,7 +42,7 @@ def _words(parser: Parser, token: Token) -> Node:
     if word.lower() in _HEDGES and parser.token[0] == "num":
         lean(Leniency.APPROXIMATE)
         return parser.expression(RELATION)
-    if word.lower() == "only" and parser.token[0] not in _WORDS:
+    if word.lower() in ("only", "either") and parser.token[0] not in _WORDS:
         lean(Leniency.WORDING)
         return parser.expression(LIST)
     if word in CURRENCY_WORDS and (amount := currency_word(parser, word)) is not None:

@@ -23,6 +23,7 @@ from compass.verifier.tree import (
     Constant,
     NamedSet,
     Node,
+    Number,
     Sequence,
     Symbol,
     Unreadable,
@@ -84,6 +85,8 @@ def _greek_function(parser: Parser, name: str) -> Node:
 def _accent(parser: Parser, name: str) -> Node:
     shown = "bar" if name == "overline" else name
     below = parser.argument()
+    if name == "overline" and isinstance(below, Number) and parser.accept(("op", "_")):
+        return based(str(below.value), parser.argument())
     if shown == "bar" and IMAGINARY in walk(below) and below != IMAGINARY:
         return Call("conj", (below,))
     return named(parser, f"{shown}({text_of(below)})")

@@ -45,6 +45,7 @@ CURRENCIES = {
 }
 """Commands for signs of currency, and the units that they stand for."""
 _WORDS = ("word", "roman")
+_OPEN, _CLOSE = ("op", "("), ("op", ")")
 _AND, _MINUTES = ("cmd", "and"), ("cmd", "min")
 _ARGUMENTS = frozenset(("op", sign) for sign in ("(", "[", "{", "\\{", "_"))
 _PRIMES = frozenset([("op", "'"), ("cmd", "prime")])
@@ -70,6 +71,10 @@ def beside(parser: Parser, left: Node, power: int) -> Node | None:
             return _arc(parser, left)
         if parser.peek() != ("op", "^") and not _is_factorial(left):
             raise Unreadable("a number straight after a value")
+    if parser.token == _OPEN and parser.peek()[0] in _WORDS and not symbols(left):
+        unit = _bracketed_unit(parser)
+        if unit is not None:
+            return measured(left, unit)
     if starts_unit(parser) and not symbols(left):
         start = parser.at
         try:
@@ -114,6 +119,22 @@ def continued(parser: Parser, left: Quantity, power: int) -> Node | None:
         if factor is not None and factor > 1:
             return Quantity(Sum((Product((number(factor), left.value)), right.value)), right.unit)
     parser.at, parser.depth, parser.commas = start, depth, commas
+    return None
+
+
+def _bracketed_unit(parser: Parser) -> str | None:
+    """`12 (meters)`; None, having read nothing, where the brackets hold anything but a known unit."""
+    start = parser.at
+    parser.at += 1
+    try:
+        words = unit_words(parser)
+    except Unreadable:
+        words = []
+    if words and parser.accept(_CLOSE) and all(named_unit(word) for word in words if word[0].isalpha()):
+        unit = unit_of(words)
+        if unit is not None:
+            return unit
+    parser.at = start
     return None
 
 

@@ -10,6 +10,10 @@ _TEXT_COMMAND = re.compile(
 )
 _NOT_WORDS = re.compile(r"[\W_]+")
 _ARTICLES = re.compile(r"\b(?:the|an?)\b(?= )", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"^(?:(?:it|this|that|they|there|answer)(?: (?:is|s|are|was|were|would be|will be)(?! not\b)| (?=cannot|can|does|do|has|will)))\s*(?=\w)"
+)
+"""How a sentence that gives an answer begins: "it is Thursday"."""
 _INITIAL = re.compile(r"(?<=\w )A\b(?! [a-z])")
 """A capital that is a name, as in "Team A"."""
 _BEFORE_A_DAY = re.compile(
@@ -56,7 +60,10 @@ def wording(text: str) -> str:
         plain = _BEFORE_A_DAY.sub("", " ".join(_ARTICLES.sub(" ", plain).split()) or plain)
     else:
         plain = plain.lower()
-    return SYNONYMS.get(plain, plain)
+    known = SYNONYMS.get(plain)
+    if known is None:
+        plain = _SUBJECT.sub("", plain)
+    return known or SYNONYMS.get(plain, plain)
 
 
 def choice(text: str) -> str | None:

@@ -13,6 +13,10 @@ _FRACTION = re.compile(r"(?<![\\A-Za-z])[dt]?frac(?=\s?[{\d])")
 _BASE = re.compile(
     r"(?<=[0-9A-Fa-f])\}?\s*(?:\\(?:text|mathrm|textrm)\s*\{)?\s*\(?\s*(?:in )?base[\s-]*(?P<base>\d{1,2}|[a-z]+)\s*\)?\s*\}?$"
 )
+_COMPARED = re.compile(
+    r"(?<=[\w})])\s?(?:\\text\s?\{\s*)?\bis\s(?:strictly\s)?(?P<word>greater|more|larger|less|smaller) than(?P<equal> or equal to)?\s*\}?\s*(?=[\w\\(.-])"
+)
+_UNION = re.compile(r"(?<=[)\]}])\s?U\s?(?=[(\[{])")
 _WORDED_BASE = re.compile(r"(?<=[\d)])_\{(?P<base>[a-z]{3,8})\}")
 _LETTERED = re.compile(
     r"(?P<before>(?:^|.*=)-?)(?:\\(?:text|mathrm|textrm)\s*\{(?P<upright>[0-9A-Fa-f]+)\}|(?P<digits>(?=\d*[A-Fa-f])(?:\d[0-9A-Fa-f]*|[A-F][0-9A-F]+)))"
@@ -33,6 +37,10 @@ def restated(text: str) -> str:
         text = _FRACTION.sub(r"\\frac", text)
     if "_{" in text:
         text = _WORDED_BASE.sub(_with_base, text)
+    if " than" in text:
+        text = _COMPARED.sub(_comparison, text)
+    if "U" in text:
+        text = _UNION.sub(r"\\cup ", text)
     if "base" in text:
         text = _BASE.sub(_with_base, text)
     if "_1" in text or "_{1" in text:
@@ -40,6 +48,11 @@ def restated(text: str) -> str:
         if match is not None:
             return f"{match['before']}\\based{{{(match['upright'] or match['digits']).upper()}}}{{{match['base']}}}"
     return text
+
+
+def _comparison(match: re.Match[str]) -> str:
+    sign = ">" if match["word"] in ("greater", "more", "larger") else "<"
+    return f"{sign}=" if match["equal"] else sign
 
 
 def _with_base(match: re.Match[str]) -> str:

@@ -33,6 +33,8 @@ REWRITTEN = [
     ("twenty percent", "20 percent"),
     ("five dozen", "60"),
     ("zero", "0"),
+    ("the year 2024", "2024"),
+    ("in the year 2024", "2024"),
 ]
 
 
@@ -44,7 +46,7 @@ def test_a_number_in_words_is_written_with_digits(text: str, digits: str) -> Non
 @pytest.mark.parametrize(
     "text",
     ["", "x", "one-to-one", "third quadrant", "twenty thirty", "one two", "five twenty", "hundred-fold", "and", "a", "a cat", "minus", "two and", "5", "5th floor", "nineteen five",
-     "three and three halves", "twenty-tenth", "onerous", "negative x", "a dozen"],
+     "three and three halves", "twenty-tenth", "onerous", "negative x", "a dozen", "year 24"],
 )  # fmt: skip
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert with_digits(text) == text

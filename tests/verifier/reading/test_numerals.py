@@ -119,6 +119,7 @@ BASES = [
     (r"\text{DEF}_{16}", "based(DEF, 16)"),
     ("x=FF_{16}", "rel([=], [x, based(FF, 16)])"),
     ("2a_{12}+1", "add([mul([2, a_12]), 1])"),
+    (r"\overline{12}_5", "based(12, 5)"),
     ("32 base 8", "based(32, 8)"),
     (r"32\text{ (base eight)}", "based(32, 8)"),
     ("2102_{(3)}", "based(2102, 3)"),
