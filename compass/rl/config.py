@@ -249,8 +249,7 @@ def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         f"{checkpoint}.save_contents": ["model", "optimizer", "extra"],  # compass.rl.export makes the model
         f"{checkpoint}.load_contents": ["model", "optimizer", "extra"],
         "trainer.save_freq": settings.checkpoint.save_every,
-        # verl forgets its earlier checkpoints when it is started again; compass.rl.launch removes them
-        "trainer.max_actor_ckpt_to_keep": None,
+        "trainer.max_actor_ckpt_to_keep": None,  # compass.rl.launch removes them: verl forgets them over a restart
         "trainer.default_local_dir": str(paths.checkpoints),
         "trainer.resume_mode": "auto",
     }

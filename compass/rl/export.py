@@ -70,6 +70,8 @@ def _write_weights(checkpoint: Path, start: Path, out: Path, dtype: str) -> None
             "remove the checkpoint's folder and run the stage again"
         )
     save_torch_state_dict(tensors, out, max_shard_size=LARGEST_FILE, metadata={"format": "pt"})
+    for path in out.glob("*.safetensors"):
+        path.chmod(0o644)  # the writer makes files for their owner alone
 
 
 def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:

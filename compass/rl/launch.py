@@ -25,6 +25,7 @@ from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.raylet import RayProcesses
 from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
 from compass.tracking import record_curves
@@ -75,11 +76,11 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     record_curves(read_metrics(paths.metrics))
     log = paths.work / "train.log"
     earlier = len(log_lines(log))
-    status = 0
+    cause = ""
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
-        status = _run(stage, settings, paths, config, done)
+        cause = _run(stage, settings, paths, config, done)
     for finding in read_findings(paths.findings):
         if finding["level"] == "stop":
             raise GuardError(finding["message"])
@@ -88,14 +89,14 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     if reached != settings.steps:
         new = "" if reached > done else ", without a new one in this run"
         raise TrainingError(
-            f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{_killed(status)}; the log is {log}\n"
+            f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{cause}; the log is {log}\n"
             + reason(log_lines(log), earlier)
         )
     return rows
 
 
-def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> int:
-    """Start the trainer, follow its metrics until it ends, and end whatever it left behind; the trainer's exit status."""
+def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> str:
+    """Start the trainer, follow its metrics until it ends, and end whatever it left behind; what ended it, if it cannot say."""
     from tqdm import tqdm
 
     with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
@@ -114,6 +115,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         )
         watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
         findings = Findings(paths.findings, settings.guards.model_dump())
+        ray, lost = RayProcesses(process.pid), ""
         position, told = 0, len(read_findings(paths.findings))
         try:
             while True:
@@ -132,7 +134,9 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     told += 1
                     bar.write(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
-                    return process.returncode
+                    return f": Ray's {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
+                if lost := lost or ray.lost():
+                    process.kill()  # it would wait for what never comes
                 time.sleep(0.5)
         finally:
             _end(process)

@@ -51,6 +51,7 @@ def test_the_model_has_trained_weights_in_the_declared_type(tmp_path: Path, star
     assert {tensor.dtype for tensor in tensors.values()} == {getattr(torch, dtype)}
     for name, tensor in tensors.items():
         assert torch.equal(tensor, (before[name].float() + 1 / 3).to(tensor.dtype))
+    assert (out / "model.safetensors").stat().st_mode & 0o777 == 0o644
     assert json.loads((out / "config.json").read_text())["dtype"] == dtype
     assert "torch_dtype" not in json.loads((out / "config.json").read_text())
     loaded = AutoModelForCausalLM.from_pretrained(out, dtype="auto")
