@@ -99,6 +99,9 @@ def own_processes() -> None:
     remove_abandoned()
     folder = _temporary_folder()
     starters = _starters()
+    if "DVC_STAGE" in os.environ and os.getsid(os.getppid()) != os.getsid(0):
+        shutil.rmtree(folder, ignore_errors=True)
+        sys.exit("DVC, which started this stage, has ended")  # the kernel gave this process another parent
     outer = psutil.Process()
     sys.stdout.flush()
     sys.stderr.flush()

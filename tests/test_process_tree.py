@@ -92,6 +92,39 @@ def test_a_killed_process_of_a_stage_takes_all_others_along(start: Callable[...,
     assert starter.wait(timeout=10) != 0
 
 
+ORPHAN = """
+import os, sys, time
+from pathlib import Path
+from compass.process_tree import own_processes
+
+Path("started").touch()
+while not Path("go").exists():
+    time.sleep(0.05)
+try:
+    own_processes()
+finally:
+    Path("ended.part").write_text(f"{sys.exc_info()[1]}")
+    Path("ended.part").rename("ended")
+"""
+
+
+def test_a_stage_whose_dvc_died_before_it_could_look_does_nothing(tmp_path: Path) -> None:
+    root = Path(process_tree.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root), "DVC_STAGE": "rl-1"}
+    dvc = subprocess.Popen(
+        [sys.executable, "-c", STARTER, ORPHAN], cwd=tmp_path, env=environment, start_new_session=True
+    )
+    for name, then in (("started", dvc.kill), ("ended", dvc.wait)):
+        deadline = time.monotonic() + 20
+        while not (tmp_path / name).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert (tmp_path / name).exists()
+        then()
+        dvc.wait()
+        (tmp_path / "go").touch()
+    assert (tmp_path / "ended").read_text() == "DVC, which started this stage, has ended"
+
+
 def test_a_killed_process_group_takes_all_others_along(start: Callable[..., Any]) -> None:
     starter, told = start()
     assert os.getpgid(told["outer"]) == os.getpgid(starter.pid) != os.getpgid(told["worker"])
