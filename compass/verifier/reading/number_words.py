@@ -57,6 +57,7 @@ _AFTER = re.compile(r"\s+[A-Za-z]|\s*(?:\\?%|\\text|\\mathrm)")
 _SUFFIX = re.compile(
     r"(\d{1,9})\s?\^?\{?\s*(?:\\(?:text|textrm|textbf|mathrm|mbox|rm)\s*\{?)?\s*(?:st|nd|rd|th)\s*\}{0,2}"
 )
+_SENTENCE = re.compile(r"(?:it|that|this) is (?=-?\d|\\)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:in )?(?:the )?year (\d{4})", re.IGNORECASE)
 MAX_WORDS = 20
 
@@ -67,6 +68,8 @@ def with_digits(text: str) -> str:
         match = _SUFFIX.fullmatch(text)
         return text if match is None else match[1]
     match = _WORD.match(text)
+    if match is not None and (sentence := _SENTENCE.match(text)) is not None:
+        return text[sentence.end() :]
     if match is not None and (year := _YEAR.fullmatch(text)) is not None:
         return year[1]
     if match is None or match[0].lower() not in _FIRST:

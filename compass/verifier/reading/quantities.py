@@ -12,7 +12,7 @@ from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.operators import divide, times
 from compass.verifier.reading.parser import PRODUCT, Parser
 from compass.verifier.reading.plain_number import literal
-from compass.verifier.reading.unit_words import starts_unit, unit_words
+from compass.verifier.reading.unit_words import starts_unit, starts_unit_sign, unit_words
 from compass.verifier.reading.units import named_unit, spelled, split, unit_of
 from compass.verifier.tree import (
     Call,
@@ -60,7 +60,7 @@ def beside(parser: Parser, left: Node, power: int) -> Node | None:
         return None
     kind = parser.token[0]
     if kind in _WORDS:
-        if kind == "roman" and parser.peek() == ("op", "_"):
+        if kind == "roman" and (parser.peek() == ("op", "_") or _is_variable(parser)):
             return times(left, parser.expression(PRODUCT))
         if parser.token[1] == "to" and parser.peek()[0] == "num":
             parser.at += 1
@@ -120,6 +120,11 @@ def continued(parser: Parser, left: Quantity, power: int) -> Node | None:
             return Quantity(Sum((Product((number(factor), left.value)), right.value)), right.unit)
     parser.at, parser.depth, parser.commas = start, depth, commas
     return None
+
+
+def _is_variable(parser: Parser) -> bool:
+    """Whether an upright letter names no unit, alone or with the sign after it: `3\\mathrm{x}`."""
+    return named_unit(parser.token[1]) is None and not starts_unit_sign(parser.peek())
 
 
 def _bracketed_unit(parser: Parser) -> str | None:

@@ -30,6 +30,11 @@ def starts_unit(parser: Parser) -> bool:
     return token in _OHM or (token in _MICRO and _unit_follows(parser, 1))
 
 
+def starts_unit_sign(token: Token) -> bool:
+    """Whether a token after a prefix goes on with the unit: the ohm of `k\\Omega`."""
+    return token in _OHM
+
+
 def unit_words(parser: Parser) -> list[str]:
     """Read the words and signs of a unit, as `unit_of` takes them.
 

@@ -35,9 +35,11 @@ _SPELLINGS = {
 _COMPOUNDS = {"mph": "mi/h", "kph": "km/h", "kmph": "km/h", "kmh": "km/h", "fps": "ft/s", "rpm": "rev/min", "mpg": "mi/gal", "cc": "cm^3", "sqft": "ft^2", "sqm": "m^2",
               "bps": "bit/s", "psi": "psi"}  # fmt: skip
 _SYMBOLS = {name: name for name in (*_PREFIXED, *_SPELLINGS, "Ω", "K")} | {"Ω": "ohm", "l": "L", "t": "t", "u": "u"}
-_WORDS = {word: name for name, words in _SPELLINGS.items() for word in (name.lower(), *words.split())} | {
-    form: symbol for symbol, words in _PREFIXED.items() for word in words.split() for form in (word, f"{word}s")
-}
+_WORDS = {
+    word: name
+    for name, words in _SPELLINGS.items()
+    for word in (*([name.lower()] if len(name) > 1 else []), *words.split())
+} | {form: symbol for symbol, words in _PREFIXED.items() for word in words.split() for form in (word, f"{word}s")}
 for _same in ("hertz", "lux", "henry"):
     _WORDS.pop(f"{_same}s", None)
 _LOWER = {symbol.lower(): symbol for symbol in "cm mm km kg mg mL Hz kHz MHz kW kJ kPa mol dm kWh".split()}

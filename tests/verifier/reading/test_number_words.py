@@ -33,6 +33,7 @@ REWRITTEN = [
     ("twenty percent", "20 percent"),
     ("five dozen", "60"),
     ("zero", "0"),
+    ("It is 12.5", "12.5"),
     ("the year 2024", "2024"),
     ("in the year 2024", "2024"),
 ]

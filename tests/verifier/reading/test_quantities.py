@@ -68,6 +68,8 @@ UNITS = [
     ("5 squared", "pow(5, 2)"),
     ("5 factorial", "call(factorial, [5])"),
     ("5 dozen eggs", "unit(mul([5, 12]), egg)"),
+    (r"3\mathrm{x}", "mul([3, x])"),
+    (r"5\text{k}", "mul([5, k])"),
     ("5 (meters)", "unit(5, m)"),
     (r"5\text{ (m/s)}", "unit(5, m/s)"),
     ("5(x)", "mul([5, x])"),
