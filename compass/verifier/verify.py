@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from compass.verifier import budget
+from compass.verifier.comparing.answers import compare_answers
 from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
-from compass.verifier.comparing.structure import compare_answers
 from compass.verifier.leniency import Leniency, lean, mark, named, rewind
 from compass.verifier.reading import choices, clock, plain_number, wording
 from compass.verifier.reading.grammar import parse

@@ -56,6 +56,19 @@ def without_dots(node: Node) -> Node:
     return node
 
 
+def indexed(node: Node) -> Node:
+    """A copy of a node in which the letters of a sum have its index for an argument: `\\sum x_i`."""
+    if not contains(node, BigOperator):
+        return node
+    node = rebuilt(node, indexed)
+    match node:
+        case BigOperator(operator, variable, low, high, body) if any(
+            name.endswith(f"_{variable}") for name in symbols(body)
+        ):
+            return BigOperator(operator, variable, low, high, _indexed(body))
+    return node
+
+
 def _is_dots(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name in DOTS
 
@@ -203,7 +216,9 @@ def _listed(items: tuple[Node, ...]) -> tuple[Node, ...] | None:
         return None
     if not rest:
         return (*(number(known[0] + step * at) for at in range(3)), Symbol("\\ldots")) if len(known) > 2 else None
-    last = rational(rest[0]) if not symbols(rest[0]) else None
+    if symbols(rest[0]):
+        return (*(number(value) for value in known[:2]), Symbol("\\ldots"), *rest)
+    last = rational(rest[0])
     if last is None or ((last - known[0]) / step).q != 1 or not 0 < (last - known[0]) / step < MAX_LISTED:
         return None
     whole = tuple(number(known[0] + step * at) for at in range(int(((last - known[0]) / step).p) + 1))

@@ -206,7 +206,9 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
     if not first or len(first) != len(second) or len(first) > MAX_PARAMETERS:
         return None
     items = (*one.items, *two.items)
-    points = all(isinstance(named_value(item)[1], Sequence) for item in items)
+    points = all(isinstance(named_value(item)[1], Sequence) for item in items) or (
+        min(len(one.items), len(two.items)) > 1 and all(named_value(item)[0] is not None for item in items)
+    )
     if first | second <= _INDICES and all(map(_is_periodic, items)):
         domain = "Z"
     elif (points and first | second <= _PARAMETERS | _CONSTANTS) or (

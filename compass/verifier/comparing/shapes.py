@@ -8,6 +8,7 @@ from typing import NamedTuple
 from compass.verifier.contents import contains, rebuilt, substituted, symbols, walk
 from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 from compass.verifier.tree import (
+    ZERO,
     Based,
     Call,
     Cases,
@@ -212,6 +213,8 @@ def chosen(node: Node, *, plus: bool) -> Node:
     match node:
         case PlusMinus(left, right, sign):
             left, right = chosen(left, plus=plus), chosen(right, plus=plus)
+            if left == ZERO and isinstance(right, Sequence):
+                return right if plus == (sign == "pm") else negate(right)
             return Sum((left, right if plus == (sign == "pm") else negate(right)))
     return rebuilt(node, lambda part: chosen(part, plus=plus))
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from compass.verifier.comparing import scalar
-from compass.verifier.comparing.dots import DOTS, has_dots, without_dots
-from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.lists import compare_lists
 from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
+from compass.verifier.comparing.piecewise import same_function
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.selections import may_select, selected
-from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed, with_signs
-from compass.verifier.comparing.vectors import BASIS, as_vectors, is_in_basis
+from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed
+from compass.verifier.comparing.vectors import tuple_of
 from compass.verifier.contents import contains, substituted, symbols
-from compass.verifier.leniency import Leniency, lean, mark, rewind
+from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.wording import wording
 from compass.verifier.tree import (
     Based,
@@ -23,15 +19,17 @@ from compass.verifier.tree import (
     Inverse,
     Matrix,
     NamedSet,
+    Negative,
     Node,
     Number,
-    OverBudget,
     PlusMinus,
+    Power,
     Product,
     Ratio,
     Relation,
     Sequence,
     SetOperation,
+    Sum,
     Symbol,
     Unreadable,
     Words,
@@ -45,71 +43,7 @@ _STRUCTURED = (
 )  # fmt: skip
 
 
-LOADED = DOTS | BASIS.keys()
-"""Letters that may stand for more than themselves."""
-
-
-def compare_answers(gold: Node, answer: Node) -> Finding:
-    """Compare two whole answers of any kind: as they stand, then as families with a letter.
-
-    Raises:
-        OverBudget, Unreadable: a part that cannot be evaluated.
-    """
-    marked, finding, unread = mark(), None, None
-    try:
-        finding = compare(gold, answer)
-    except OverBudget:
-        raise
-    except Unreadable as error:
-        unread = error
-    if finding is None or not finding.same:
-        for look in (_rewritten, _as_families):
-            rewind(marked)
-            second = look(gold, answer)
-            if second is not None and second.same:
-                return second
-        rewind(marked)
-    if unread is not None:
-        raise unread
-    return finding
-
-
-def _rewritten(gold: Node, answer: Node) -> Finding | None:
-    """A second look at notations that can mean something else: letters of selections, and dots."""
-    listed = contains(gold, Sequence, Matrix) or contains(answer, Sequence, Matrix)
-    loaded = not (symbols(gold) | symbols(answer)).isdisjoint(LOADED)
-    if not (listed or loaded or may_select(gold) or may_select(answer)):
-        return None
-    one, two = gold, answer
-    if may_select(gold) != may_select(answer):
-        one, two = (selected(gold), answer) if may_select(gold) else (gold, selected(answer))
-    if has_dots(gold) or has_dots(answer):
-        one, two = without_dots(one), without_dots(two)
-    if listed or is_in_basis(one) or is_in_basis(two):
-        one, two = as_vectors(one, two)
-    for first in with_signs(one):
-        for second in with_signs(two):
-            if first is not gold or second is not answer:
-                finding = _tried(compare, first, second)
-                if finding is not None and finding.same:
-                    return finding
-    return None
-
-
-def _as_families(gold: Node, answer: Node) -> Finding | None:
-    if symbols(gold) == symbols(answer) and not (has_domain(gold) or has_domain(answer)):
-        return None
-    return _tried(lambda one, two: compare_families(one, two, compare), gold, answer)
-
-
-def _tried(look: Callable[[Node, Node], Finding | None], gold: Node, answer: Node) -> Finding | None:
-    """What a second look finds; None where it cannot read a part."""
-    try:
-        return look(gold, answer)
-    except OverBudget:
-        raise
-    except Unreadable:
-        return None
+_INDICES = frozenset("nkmijr")
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -125,6 +59,13 @@ def compare(gold: Node, answer: Node) -> Finding:
     if gold_name is not None and answer_name is not None:
         if gold_name == answer_name:
             return compare(gold_value, answer_value)
+        if _are_terms(gold_name, answer_name):
+            gold, answer = (
+                substituted(side, Symbol(name.name[-1]), Symbol(" 0"))
+                for side, name in ((gold_value, gold_name), (answer_value, answer_name))
+            )
+            lean(Leniency.NAME)
+            return compare(gold, answer)
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
             return compare(_by_place(gold_name, gold_value), _by_place(answer_name, answer_value))
@@ -144,7 +85,24 @@ def compare(gold: Node, answer: Node) -> Finding:
         gold = _evaluated(gold)
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
         answer = _evaluated(answer)
-    return _compare_shapes(shape(matrix_of(gold) or gold), shape(matrix_of(answer) or answer))
+    return _compare_shapes(shape(_worked_out(gold)), shape(_worked_out(answer)))
+
+
+def _worked_out(node: Node) -> Node:
+    """Sums and multiples of matrices and tuples as one."""
+    if isinstance(node, (Sum, Product, Negative, Power)):
+        return matrix_of(node) or tuple_of(node) or node
+    return node
+
+
+def _are_terms(one: Node, two: Node) -> bool:
+    """Whether two names are general terms of one sequence, `a_n` and `a_k`."""
+    match one, two:
+        case Symbol(first), Symbol(second):
+            return (
+                first[:-1] == second[:-1] and first[-2:-1] == "_" and first[-1] in _INDICES and second[-1] in _INDICES
+            )
+    return False
 
 
 def _by_place(name: Node, value: Node) -> Node:
@@ -266,11 +224,14 @@ def _without_brace(side: Shape) -> Shape:
 
 def _cases(gold: Shape, answer: Shape) -> Finding:
     match gold.node, answer.node:
-        case Cases(first), Cases(second):
-            if len(first) != len(second):
-                return no("another number of cases")
-            return any_order(tuple(map(_row, first)), tuple(map(_row, second)), compare)
-    return no("a definition by cases, or a system, against something else")
+        case Cases(first), Cases(second) if len(first) == len(second):
+            finding = any_order(tuple(map(_row, first)), tuple(map(_row, second)), compare)
+            if finding.same:
+                return finding
+    same = same_function(gold.node, answer.node) if {gold.kind, answer.kind} <= {"cases", "scalar"} else None
+    if same is None:
+        return no("a definition by cases, or a system, against something else")
+    return Finding(same, "numeric", "equal at points of every case" if same else "different at a point")
 
 
 def _row(row: tuple[Node, ...]) -> Node:
