@@ -94,7 +94,7 @@ KINDS = [
         r"\begin{cases}x&x>0\end{cases}",
         "different",
         "structure",
-        "another number of cases",
+        "a definition by cases, or a system, against something else",
     ),
     (r"\begin{cases}x=1\\y=2\end{cases}", r"\begin{cases}y=2\\x=1\end{cases}", "equal", "structure", "the same parts"),
     (
