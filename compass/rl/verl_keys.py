@@ -17,15 +17,13 @@ NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "a field of AgentLoopConfig",
     "actor_rollout_ref.rollout.enable_sleep_mode": "a field of RolloutConfig",
-    "actor_rollout_ref.rollout.engine_kwargs.vllm": "passed on to vLLM",
     "ray_kwargs.ray_init.address": "passed on to ray.init",
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
     "ray_kwargs.ray_init.include_dashboard": "passed on to ray.init",
     "ray_kwargs.ray_init.object_store_memory": "passed on to ray.init",
     "reward.reward_kwargs": "passed on to the reward manager",
-    "trainer.v1.sampler.sampler_kwargs": "passed on to the sampler",
 }
-"""Keys that verl reads though its YAML files lack them, and who reads them. Below the last ones, others decide what a key may be."""
+"""Keys that verl reads though its YAML files lack them, and who reads them."""
 
 
 class UnknownKeyError(UserError):

@@ -23,6 +23,7 @@ def accepted(
         train: its training set.
         cluster: Ray's resources; None has what verl reserves.
     """
+    from verl.trainer.ppo.core_algos import get_adv_estimator_fn
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import omega_conf_to_dataclass, validate_config
 
@@ -30,6 +31,7 @@ def accepted(
     config = verl_config(stage, settings, StagePaths(model, train, Path("work")), seed=0)
     OmegaConf.to_container(config, resolve=True)
     check_cluster(config, reserved(config) if cluster is None else cluster)
+    get_adv_estimator_fn(config.algorithm.adv_estimator)
     policy = need_reference_policy(config)
     validate_config(config, use_reference_policy=policy, use_critic=need_critic(config))
     ours = config.actor_rollout_ref
