@@ -17,6 +17,9 @@ from compass.rl.progress import read_progress
 SHOWN = 8
 """How many processes a message names."""
 
+TITLES = ("ray::", "VLLM::")
+"""How the titles begin that Ray's actors and vLLM's engines give themselves."""
+
 
 class Watchdog:
     """Fires once when an iteration takes far longer than those before it.
@@ -102,17 +105,18 @@ def _processes(trainer: int) -> list[Any]:
 
 
 def _name(process: Any) -> str:
-    """What a process is called: Ray's actors and vLLM's engines name themselves in their command line."""
+    """What a process is called: its title, or its program and the actor that started it."""
     import psutil
 
     try:
         words = process.cmdline()
         named = " ".join(words).strip()
-        if named.startswith(("ray::", "VLLM::")):
+        if named.startswith(TITLES):
             return named[:60]
-        if "-m" in words[:-1]:
-            return words[words.index("-m") + 1]
-        return process.name()
+        name = words[words.index("-m") + 1] if "-m" in words[:-1] else process.name()
+        # vLLM's engine is a child of the actor that serves it, and on the CPU has the trainer's command line
+        above = " ".join(process.parent().cmdline()).strip() if process.parent() else ""
+        return f"{name} started by {above[:60]}" if above.startswith(TITLES) else name
     except psutil.Error:
         return "a process that just ended"
 
