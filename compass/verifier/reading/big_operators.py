@@ -9,12 +9,17 @@ from compass.verifier.tree import (
     IMAGINARY,
     ONE,
     BigOperator,
+    Call,
     Constant,
+    Inverse,
     Node,
+    Number,
+    Power,
     Product,
     Relation,
     Symbol,
     Unreadable,
+    number,
 )
 
 BIG_OPERATORS = ("bigcup", "bigcap", "sum", "prod", "int", "lim")
@@ -37,7 +42,22 @@ def big_operator(parser: Parser, name: str) -> Node:
             variable, body = "i", substituted(body, IMAGINARY, Symbol("i"))
         case _ if name == "int":
             variable, body = _differential(body)
-    return BigOperator(name, variable, low, high, body)
+    node = BigOperator(name, variable, low, high, body)
+    return _zeta(node) or node
+
+
+def _zeta(node: BigOperator) -> Node | None:
+    """The sum of all `1 / n^s` for a whole `s` above 1, which has a name and so a value."""
+    match node:
+        case BigOperator(
+            "sum",
+            variable,
+            Number(first),
+            Constant("inf"),
+            Product((Number(top), Inverse(Power(Symbol(base), Number(raised))))),
+        ) if first == top == 1 and base == variable and raised.q == 1 and raised > 1:
+            return Call("zeta", (number(raised),))
+    return None
 
 
 def _differential(body: Node) -> tuple[str, Node]:
