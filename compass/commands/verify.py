@@ -1,4 +1,5 @@
-"""`compass verify GOLD ANSWER` explains one verdict; `compass verify --file PAIRS.jsonl` judges a file of pairs."""
+"""`compass verify GOLD ANSWER` explains one verdict; `compass verify --file PAIRS.jsonl` judges a file of pairs; `compass verify --attack
+PROBLEMS` says how often answers that know only the question are paid."""
 
 from __future__ import annotations
 
@@ -38,6 +39,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PAIRS.jsonl",
         help="judge every line: an object with gold and answer (or pred, or response)",
     )
+    parser.add_argument(
+        "--attack",
+        type=Path,
+        metavar="PROBLEMS",
+        help="let policies that know only the question answer a file of problems (records, or any file `compass curate` "
+        "reads), and print for how many each is paid",
+    )
+    parser.add_argument("--problems", type=int, default=500, help="problems for --attack, a fixed draw (0: all)")
     parser.add_argument("--processes", type=int, help="processes for --file (default: every core)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -50,8 +59,12 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.file is not None:
         return _file(args)
+    if args.attack is not None:
+        from compass.commands.verify_attack import run_attack  # reads sources, which one pair does not need
+
+        return run_attack(args.attack, args.problems, as_json=args.json)
     if args.gold is None or args.answer is None:
-        raise PairsError("give GOLD and ANSWER, or --file PAIRS.jsonl")
+        raise PairsError("give GOLD and ANSWER, --file PAIRS.jsonl, or --attack PROBLEMS")
     return _pair(args)
 
 

@@ -23,11 +23,15 @@ _ENDS_WITH_VALUE = re.compile(
     r"\b(?:is|are|equals)\s(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?\.?$"
 )
 _GIVEN_UP = re.compile(
-    r"\b(?:cannot|can't|could not|couldn't|unable to|don't know how to|am not able to)\s(?:solve|answer|find|determine)\b",
+    r"\b(?:cannot|can't|could not|couldn't|unable to|(?:don't|do not) know how to|am not able to)\s(?:solve|answer|find|determine)\b",
     re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(
     r"[\s$.,;:!)*\]]{0,6}(?:no\b|nope|not?\s(?:right|correct)|wrong|incorrect|wait|hmm|hold on)", re.IGNORECASE
+)
+_SECOND_THOUGHT = re.compile(
+    r"[^A-Za-z\\]{0,6}(?:\\text\s?\{[^A-Za-z]{0,4})?(?:no,?\s)?(?:wait|hold on|hmm|sorry|oops|correction)",
+    re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
 REASONED = 5
@@ -137,7 +141,7 @@ def _hedges(text: str, boxes: list[Box], group: list[Box]) -> bool:
     withdrawn = [box for box in others if _WITHDRAWN.match(text, box.end, box.end + 40)]
     if len(withdrawn) >= 2:
         return True
-    if withdrawn:
+    if withdrawn and not _SECOND_THOUGHT.match(text, withdrawn[0].end, withdrawn[0].end + 60):
         following = next(box for box in boxes if box.start >= withdrawn[0].end)
         if len(text[withdrawn[0].end : following.start].split()) < REASONED:
             return True

@@ -75,3 +75,33 @@ def test_verdicts_against_their_labels_are_counted(tmp_path: Path, capsys: pytes
     pairs.write_text("\n".join(json.dumps({"gold": g, "pred": a, "label": label}) for g, a, label in rows))
     assert main(["verify", "--file", str(pairs)]) == 0
     assert capsys.readouterr().out == "3 pairs: 2 equal, 1 different, 0 unrecognised; 1 of 3 against their label\n"
+
+
+def test_an_attack_prints_the_share_that_each_policy_is_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"problem": f"Simplify $\\sqrt{{{2 * n * n}}}$.", "answer": f"{n}\\sqrt2"} for n in range(3, 9)]
+    path = tmp_path / "problems.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert call("--attack", str(path), "--problems", "4") == 0
+    shown = capsys.readouterr().out
+    assert "4 problems; 0 more left out" in shown
+    assert "  last formula                              0.00%  100.00%" in shown
+    assert call("--attack", str(path), "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["problems"], found["given_away"]) == (6, 0)
+    assert {policy["name"]: policy["lenient"] for policy in found["policies"]}["last formula"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(None, "no such file"), ('{"problem": "Is it $x+y$?", "answer": "x+y"}', "gives its answer away")],
+)
+def test_problems_that_cannot_be_attacked_are_an_error(
+    text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "problems.jsonl"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert call("--attack", str(path)) == 3
+    assert message in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Answers given away: the gold stands in the problem, boxed or behind "Answer:", or a solution ends the text."""
+"""Answers given away: the gold stands in the problem, as a formula, boxed or behind "Answer:", or a solution ends the text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from compass.curation.noise.text import ASK, excerpt, holds_any
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
+from compass.verifier.copied import gives_away
 
 _ANSWER = re.compile(r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
 _CONCLUSION = re.compile(r"(?:^|[.,\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
@@ -34,6 +35,8 @@ def answer_given(record: dict, settings: Denoise) -> Drop | None:
             match := _CONCLUDED.search(text)
         ):
             return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
+    if gives_away(record["answer"], text):  # the verifier cannot tell a copy from an answer
+        return Drop(Reason.ANSWER_GIVEN, {"formula": record["answer"][:120]})
     return None
 
 

@@ -83,7 +83,10 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
     """Whether the phrase stands under a condition: "if the answer is 5", "suppose the answer is 5"."""
     start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
     return (
-        re.search(r"\b(?:if|suppose|assume|when|whether|say)\b", tail[start : match.start()], re.IGNORECASE) is not None
+        re.search(
+            r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b", tail[start : match.start()], re.IGNORECASE
+        )
+        is not None
     )
 
 

@@ -45,6 +45,7 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
+_LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _QUESTIONED = re.compile(r"[\s$)*}]{0,4}\?")
 
 
@@ -142,7 +143,12 @@ def _bare_start(text: str, low: int, start: int) -> int:
     place = start
     for piece in reversed(list(re.finditer(r"\S+", text[low:start]))[-12:]):
         bullet = piece[0] in "-–—•" and low + piece.end() < start and not piece.start()
-        if bullet or piece[0][-1] in ".:;!?*,—`’'\"" or _WORD.search(_GROUPED_WORDS.sub(" ", piece[0])):
+        if (
+            bullet
+            or _LABEL.fullmatch(piece[0])
+            or piece[0][-1] in ".:;!?*,—`’'\""
+            or _WORD.search(_GROUPED_WORDS.sub(" ", piece[0]))
+        ):
             break
         place = low + piece.start()
     return place

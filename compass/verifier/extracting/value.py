@@ -43,6 +43,10 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"([A-Za-z](?:_\{?\w+\}?)?)\s*=[^=]+")
+_CONCLUDED = re.compile(
+    r"[,;:]\s{1,3}(?:so|hence|thus|therefore)[\s,:]{1,3}(?:it\sis\s|it's\s)?(\$[^$]{1,200}\$|[-−]?\d[\d,./]{0,20}|[A-J](?![A-Za-z]))[.\s]{0,3}$",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(r"(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
 _UNIT_WORDS = re.compile(r"\s*(?:[A-Za-z°%/²³^]+[\s.]*){0,4}$")
 
@@ -60,7 +64,7 @@ def value_of(sentence: str) -> str | None:
     if _RELATIVE.search(sentence):
         return None
     formula = FORMULA.fullmatch(sentence.rstrip("."))
-    if formula is not None:
+    if formula is not None and "$" not in inside(formula):
         return last_side(inside(formula)) or None
     option = _OPTION.search(sentence)
     if not _PROSE.search(plain):
@@ -74,6 +78,9 @@ def value_of(sentence: str) -> str | None:
 
 def stated(sentence: str) -> str | None:
     """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign."""
+    concluded = _CONCLUDED.search(sentence)
+    if concluded is not None:
+        return concluded[1].strip("$") or None
     if (
         HEDGED.search(sentence)
         or DENIED.search(sentence)

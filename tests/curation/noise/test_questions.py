@@ -199,6 +199,12 @@ def test_answers_that_are_given(problem, answer, dropped):
     assert bool(evidence(answer_given, problem, answer)) is dropped
 
 
+def test_a_gold_that_the_problem_writes_as_a_formula_is_given():
+    assert evidence(answer_given, r"Which is larger, $\sqrt{2}$ or $\sqrt{3}$?", r"\sqrt3") == {"formula": r"\sqrt3"}
+    assert not evidence(answer_given, r"Simplify $\sqrt{12}$.", r"2\sqrt3")
+    assert not evidence(answer_given, "Tom has $12$ apples and eats none. How many are left?", "12")
+
+
 def test_evidence_of_a_given_answer():
     box = "x" * 200
     assert evidence(answer_given, f"It is \\boxed{{{box}}}", box) == {"boxed": box[:120]}

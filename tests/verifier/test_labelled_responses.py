@@ -1,0 +1,49 @@
+"""Whole responses, honest and nasty, with what a careful teacher would pay."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from compass.verifier import Mode, judge
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "response_labels.jsonl").read_text(encoding="utf-8").splitlines()
+]
+MEGABYTE = 1_000_000
+SECONDS = 0.15
+"""Processor time of one response; some 20 ms on an idle machine."""
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row['group']} {number}" for number, row in enumerate(ROWS)])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_response_is_paid_as_a_teacher_would(row: dict, mode: Mode) -> None:
+    judgement = judge(gold=row["gold"], response=row["response"], mode=mode)
+    assert judgement.equal is row["label"], judgement
+
+
+def test_the_labels_hold_both_sorts() -> None:
+    assert len(ROWS) >= 120
+    assert 50 <= sum(row["label"] for row in ROWS) <= len(ROWS) - 50
+
+
+LONG = [
+    "$x ", "a", r"\boxed{", r"\boxed{5} ", "}", "{", "(", "$", r"\(", "\n", " ", "**", "# ", "#### 5\n", "the answer is 5. ", "answer\n\n", "1", "1,",
+    "\nQuestion:", "\nHuman:", "<think>", "</think>", "<answer>5", '{"answer":', "\\\\", r"\text{ and } ", "x = ", "Case 1 ", "wait ", "答案", "é", r"\boxed{1}, y=",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", LONG)
+@pytest.mark.parametrize(("before", "after"), [("", ""), (r"\boxed{7} ", ""), ("The final answer is ", r" \boxed{7}")])
+def test_a_megabyte_is_read_in_little_time(unit: str, before: str, after: str) -> None:
+    text = before + (unit * (MEGABYTE // len(unit))) + after
+    spent = SECONDS * 2
+    for _ in range(2):
+        started = time.process_time()
+        judge(gold="7", response=text)
+        spent = min(spent, time.process_time() - started)
+    assert spent < SECONDS
