@@ -214,8 +214,9 @@ def main() -> int:
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
     parser.add_argument("--parts", nargs="+", default=None, help="kill only these")
     parser.add_argument("--folder", type=Path, default=Path("/tmp/kills"), help="a short path: sockets are made below")
-    parser.add_argument("--out", type=Path, default=Path("kills.jsonl"))
+    parser.add_argument("--out", type=Path, default=None, help="default: kills.jsonl in the folder")
     options = parser.parse_args()
+    out_path = options.out or options.folder / "kills.jsonl"
     seconds = prepare(options.folder)
     faulty = done = 0
     for kill_ in draw(2 * (options.first + options.kills), options.stages, options.seed)[options.first :]:
@@ -226,10 +227,10 @@ def main() -> int:
         outcome = attempt(kill_, options.folder, seconds[kill_.stage])
         faulty += bool(outcome.faults)
         done += not outcome.missed
-        with open(options.out, "a", encoding="utf-8") as out:
+        with open(out_path, "a", encoding="utf-8") as out:
             out.write(outcome.line() + "\n")
         print(re.sub(r"\s+", " ", outcome.line())[:600], flush=True)
-    print(f"{done} kills, {faulty} with faults; the log is {options.out}")
+    print(f"{done} kills, {faulty} with faults; the log is {out_path}")
     return int(faulty > 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ FINISHED = "finished.json"
 
 STATE_BYTES = 12
 """Bytes of a checkpoint per parameter: single-precision weights and AdamW's two moments."""
+
+
+_COURSE = re.compile(r"[0-9a-f]{16}")
 
 
 class DiskError(UserError):
@@ -111,8 +115,8 @@ def remove_other_courses(work: Path, current: str) -> None:
         work: the stage's folder in `work/`.
         current: the name of its present course.
     """
-    for path in work.glob("?" * len(current)):
-        if path.is_dir() and path.name != current and (path / "verl.yaml").exists():
+    for path in work.iterdir():
+        if _COURSE.fullmatch(path.name) and path.name != current:
             shutil.rmtree(path)
 
 

@@ -61,8 +61,6 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
 def test_courses_of_other_settings_are_removed_and_nothing_else(tmp_path: Path) -> None:
     for name in ("0123456789abcdef", "fedcba9876543210", "notes-of-the-user"):
         (tmp_path / name).mkdir()
-    (tmp_path / "fedcba9876543210" / "verl.yaml").touch()
-    (tmp_path / "0123456789abcdef" / "verl.yaml").touch()
     (tmp_path / "train.parquet").touch()
     remove_other_courses(tmp_path, "0123456789abcdef")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
