@@ -48,7 +48,8 @@ class Source(Section):
     """How rows become problems: an adapter's name in `compass.sources.adapters`."""
 
     problem_field: str = "problem"
-    """Where the problem's text is; dots reach into nested fields (`prompt.0.content`)."""
+    """Where the problem's text is; dots reach into nested fields (`prompt.0.content`), `*` into the
+    only one of an object. Texts of several fields, with commas between their names, are joined."""
 
     answer_field: str = "answer"
     """Where the gold answer is, or the text it is taken from; empty when only a solution has it."""
@@ -66,7 +67,10 @@ class Source(Section):
     """What `level_field` holds: a difficulty (more is harder), or a share of right solutions from 0 to 1 (more is easier)."""
 
     options_field: str = ""
-    """With the adapter `options`: where the list of choices is."""
+    """With the adapter `options`: where the choices are; several fields, one per choice, with commas between them."""
+
+    answer_is_index: bool = False
+    """With the adapter `options`: golds are positions among the choices, counted from 0; they are read as letters."""
 
     licence: str = "unknown"
     """The licence the rows are published under."""

@@ -7,8 +7,9 @@ An adapter takes a row and its source's settings and returns `Published`. Fields
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compass.records import SOLVE_RATE
@@ -18,6 +19,9 @@ from compass.sources.read import SourceError
 
 MISSING = object()
 """What `reach` returns for a field that a row does not have; None is a value."""
+
+LETTERS = "ABCDEFGHIJ"
+_LABEL = re.compile(r"\s*(?:\(\s*[A-Ja-j1-9]\s*\)|[A-Ja-j1-9]\s*[).:：、．]|\$?\\text(?:bf|rm)?\{\s*\(?[A-J])")
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ Adapter = Callable[[Mapping[str, Any], Source], Published]
 
 
 def reach(row: Any, path: str) -> Any:
-    """The value behind a dotted path of keys and list positions, or `MISSING`."""
+    """The value behind a dotted path of keys and list positions, or `MISSING`; `*` is the value of a dictionary of one."""
     if not path:
         return MISSING
     if isinstance(row, Mapping) and path in row:
@@ -42,7 +46,9 @@ def reach(row: Any, path: str) -> Any:
     for step in path.split("."):
         if isinstance(row, str) and row[:1] in "[{":
             row = _loads(row)
-        if isinstance(row, Mapping):
+        if step == "*" and isinstance(row, Mapping) and len(row) == 1:
+            row = next(iter(row.values()))
+        elif isinstance(row, Mapping):
             row = row.get(step, MISSING)
         elif isinstance(row, list) and step.lstrip("-").isdigit() and -len(row) <= int(step) < len(row):
             row = row[int(step)]
@@ -55,7 +61,7 @@ def reach(row: Any, path: str) -> Any:
 
 def columns(row: Mapping[str, Any], source: Source) -> Published:
     """Problem, answer and solution each in a field of their own."""
-    return _published(row, source, _text(reach(row, source.problem_field)))
+    return _published(row, source, _problem(row, source))
 
 
 def chat(row: Mapping[str, Any], source: Source) -> Published:
@@ -64,15 +70,74 @@ def chat(row: Mapping[str, Any], source: Source) -> Published:
 
 
 def options(row: Mapping[str, Any], source: Source) -> Published:
-    """Multiple choice with its options in a list: they are written below the problem, as an exam prints them.
+    """Multiple choice with its options in fields of their own: they are written below the problem, as an exam prints them.
 
     Without them the text would pass for an open question whose gold is a bare letter.
     """
-    problem = _text(reach(row, source.problem_field))
-    choices = reach(row, source.options_field)
-    if problem and isinstance(choices, list) and choices:
-        problem = "\n".join([problem.rstrip(), *(str(choice) for choice in choices)])
-    return _published(row, source, problem)
+    problem = _problem(row, source)
+    choices = choice_texts(_choices(row, source.options_field))
+    published = _published(row, source, "\n".join([problem.rstrip(), *choices]) if problem and choices else problem)
+    position = reach(row, source.answer_field)
+    if source.answer_is_index and type(position) is int and 0 <= position < len(LETTERS):
+        published = replace(published, answer=LETTERS[position])
+    return published
+
+
+def _problem(row: Mapping[str, Any], source: Source) -> str | None:
+    """The problem's text: of one field, or of several that commas part, one after the other."""
+    if "," not in source.problem_field:
+        return _text(reach(row, source.problem_field))
+    texts = [_text(reach(row, name.strip())) for name in source.problem_field.split(",")]
+    return None if None in texts else "\n".join(text for text in texts if text)
+
+
+def _choices(row: Mapping[str, Any], names: str) -> Any:
+    """The options of a row: the value of the one field, or of the fields that commas part."""
+    if "," not in names:
+        return reach(row, names)
+    values = (reach(row, name.strip()) for name in names.split(","))
+    return [str(value) for value in values if value not in (MISSING, None, "")]
+
+
+def choice_texts(value: Any) -> list[str]:
+    """The options in a published value, one text each, with letters where it names them or names none.
+
+    Args:
+        value: a list of texts, numbers or objects (`{"label": "A", "text": "4"}`); a dictionary from letters to texts, or of
+            a list of labels and one of texts; JSON of those; or a text that holds all options.
+    """
+    if isinstance(value, str):
+        read = _loads(value) if value.strip()[:1] in ("[", "{") else value
+        return choice_texts(read) if not isinstance(read, str) else [value.strip()] if value.strip() else []
+    if isinstance(value, Mapping):
+        lists = [part for part in value.values() if isinstance(part, list)]
+        if len(lists) == 2 == len(value):
+            labels = value.get("label", value.get("labels", value.get("key", LETTERS)))
+            texts = next((part for part in lists if part is not labels), [])
+            return [_labelled(label, text) for label, text in zip(labels, texts, strict=False)]
+        return [_labelled(label, text) for label, text in value.items() if text not in (None, "")]
+    if not isinstance(value, list):
+        return []
+    parts = [part[0] if isinstance(part, list) and len(part) == 1 else part for part in value]
+    if parts and all(isinstance(part, Mapping) for part in parts):
+        return [_from_object(part, letter) for part, letter in zip(parts, LETTERS, strict=False)]
+    texts = [str(part) for part in parts]
+    if len(texts) < 2 or len(texts) > len(LETTERS) or all(_LABEL.match(text) for text in texts):
+        return texts
+    return [_labelled(letter, text) for letter, text in zip(LETTERS, texts, strict=False)]
+
+
+def _from_object(part: Mapping[str, Any], letter: str) -> str:
+    """An option such as `{"aoVal": "A", "content": "4"}`: its label is the value that is one letter."""
+    values = [str(value).strip() for value in part.values() if isinstance(value, str | int | float)]
+    label = next((value for value in values if len(value) == 1 and value.isalpha()), letter)
+    text = next((str(part[key]) for key in ("text", "content", "value", "option") if key in part), "")
+    return _labelled(label, text or next((value for value in values if value != label), ""))
+
+
+def _labelled(label: Any, text: Any) -> str:
+    text = str(text).strip()
+    return text if _LABEL.match(text) else f"({label}) {text}"
 
 
 ADAPTERS: dict[str, Adapter] = {"columns": columns, "chat": chat, "options": options}
@@ -99,7 +164,9 @@ def last_user_message(value: Any) -> str | None:
 
 
 def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> Published:
-    solution = _text(reach(row, source.solution_field)) or ""
+    steps = reach(row, source.solution_field)
+    is_list = isinstance(steps, list) and all(isinstance(step, str) for step in steps)
+    solution = "\n".join(steps) if is_list else _text(steps) or ""
     answer = reach(row, source.answer_field)
     level = reach(row, source.level_field)
     return Published(

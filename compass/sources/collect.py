@@ -194,7 +194,13 @@ class _Fields:
     def __init__(self, source: Source) -> None:
         self.source = source
         names = [name for name in Source.model_fields if name.endswith("_field")]
-        self.unseen = {name: getattr(source, name) for name in names if getattr(source, name)}
+        # Of several fields with commas between them, each needs to be there.
+        self.unseen = {
+            (name, path.strip()): path.strip()
+            for name in names
+            for path in getattr(source, name).split(",")
+            if path.strip()
+        }
         self.rows = 0
         self.fields: dict[str, None] = {}
         self.place = ""
@@ -210,7 +216,7 @@ class _Fields:
             self.finish()
 
     def finish(self) -> None:
-        for name, path in self.unseen.items():
+        for (name, _), path in self.unseen.items():
             raise SourceError(
                 f"source {self.source.name!r}: none of the first {self.rows} rows (to {self.place}) has the field {path!r} "
                 f"that `{name}` names; found: {', '.join(self.fields) or 'no fields'}"

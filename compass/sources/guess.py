@@ -1,54 +1,223 @@
-"""Settings for a file that nobody described: its fields guessed by the names that are usual in the field."""
+"""Settings for a file that nobody described: its fields guessed from their names and from what they hold.
+
+Each role (problem, gold, solution, options, id, level) has usual names, compared without case and separators, and asks
+something of the values: a problem is text of some length that changes from row to row, a gold is short or marks its
+answer, an id is never twice the same. Where no name is usual, the contents alone must leave one choice; otherwise the
+guess is an error that names the candidates, for the user to decide.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import MISSING, reach
+from compass.sources.adapters import choice_texts, reach
+from compass.sources.field_names import ANSWER, CONTEXT, ID, LEVEL, OPTION_COLUMNS, OPTIONS, PROBLEM, SOLUTION
 from compass.sources.read import SourceError
-
-_PROBLEM_FIELDS = ("problem", "question", "prompt", "input", "query", "Question", "Problem", "nl_statement", "messages")
-_ANSWER_FIELDS = (
-    "answer",
-    "reward_model.ground_truth",
-    "final_answer",
-    "ground_truth",
-    "gold",
-    "target",
-    "expected_answer",
-    "Answer",
-    "golden",
-    "label",
+from compass.sources.sampled_fields import (
+    Field,
+    asks,
+    is_chat,
+    is_gold,
+    is_problem,
+    is_solution,
+    plain_name,
+    sampled_fields,
 )
-_SOLUTION_FIELDS = ("solution", "rationale", "generated_solution", "output", "response", "nl_proof", "Solution")
+
+SAMPLE = 200
+"""Rows that a guess looks at."""
+
+LETTERS = "ABCDEFGHIJ"
 
 
-def guess(name: str, path: Path, rows: list[dict[str, Any]]) -> Source:
-    """Settings for rows of an unknown source, by the field names that are usual."""
+@dataclass(frozen=True)
+class Guess:
+    """Settings, and for each field that they name why it was chosen."""
+
+    source: Source
+    evidence: dict[str, str]
+
+
+def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
+    """Settings for rows of an unknown source.
+
+    Raises:
+        SourceError: no field can be the problem or the gold, or several can; names them and says how to settle it.
+    """
+    rows = list(rows[:SAMPLE])
     if not rows:
         raise SourceError(f"{path}: holds no rows")
+    fields = sampled_fields(rows)
+    evidence: dict[str, str] = {}
 
-    def first(candidates: tuple[str, ...]) -> str:
-        return next((c for c in candidates if any(reach(row, c) not in (MISSING, None, "") for row in rows)), "")
-
-    problem, answer, solution = first(_PROBLEM_FIELDS), first(_ANSWER_FIELDS), first(_SOLUTION_FIELDS)
-    if not problem or not (answer or solution):
-        raise SourceError(
-            f"{path}: no field looks like a {'gold or solution' if problem else 'problem'}; found: {', '.join(rows[0])}. "
-            "Name them in `collect.sources` of a parameter file"
-        )
-    options = first(("options", "choices"))
-    chat = any(isinstance(reach(row, problem), list) for row in rows)
-    ids = {str(found) for row in rows if (found := reach(row, "id")) is not MISSING}
-    return Source(
+    problem, chat = _problem(path, fields, evidence)
+    options = _options(fields, rows)
+    taken = {*problem.split(", "), *options}
+    talk = _assistant(problem, chat, rows)
+    answer, solution = _gold(path, fields, taken, talk, evidence)
+    adapter = "chat" if chat else "options" if options else "columns"
+    if options:
+        evidence["options_field"] = f"holds the choices of {', '.join(options)}"
+    index = adapter == "options" and _is_index(rows, answer, options)
+    if index:
+        evidence["answer_is_index"] = "every gold is a whole number below the number of choices, 0 among them"
+    level = _first(fields, LEVEL, lambda field: field.distinct < 0.5 or len(field.values) < 20, taken)
+    own_id = _first(fields, ID, lambda field: field.distinct == 1 and len(field.values) == len(rows), taken)
+    for setting, field in (("level_field", level), ("id_field", own_id)):
+        if field:
+            evidence[setting] = field.describe("a usual name")
+    source = Source(
         name=name,
         path=str(path),
-        adapter="chat" if chat else "options" if options else "columns",
+        adapter=adapter,
         problem_field=problem,
         answer_field=answer,
         solution_field=solution,
-        options_field=options,
-        id_field="id" if len(ids) == len(rows) else "",
+        options_field=", ".join(options) if adapter == "options" else "",
+        answer_is_index=index,
+        level_field=level.path if level else "",
+        id_field=own_id.path if own_id else "",
+    )
+    return Guess(source, evidence)
+
+
+def explain(guess: Guess) -> list[str]:
+    """The guess as lines: each field that the settings name, with its evidence."""
+    shown = guess.source.model_dump(exclude_defaults=True)
+    lines = [f"{guess.source.path}: adapter {guess.source.adapter}"]
+    for setting, reason in sorted(guess.evidence.items()):
+        lines.append(f"  {setting}: {shown.get(setting, getattr(guess.source, setting))} ({reason})")
+    if not guess.source.answer_field:
+        lines.append("  answer_field: none; golds come from the solution's last box or ####")
+    return lines
+
+
+def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> tuple[str, bool]:
+    """The problem's path and whether it is a conversation."""
+    usual = [field for name in PROBLEM for field in fields if field.name == name]
+    for field in sorted(usual, key=lambda field: (PROBLEM.index(field.name), field.path.count("."))):
+        if is_chat(field):
+            evidence["problem_field"] = field.describe("a usual name, and messages with a user's")
+            return field.path, True
+        if is_problem(field):
+            evidence["problem_field"] = field.describe("a usual name, and text")
+            return _with_context(field, fields, evidence), False
+    bare = next((field.path[:-5] for field in fields if field.path in ("0.role", "1.role", "0.from", "1.from")
+                 and {str(value) for value in field.values} <= {"user", "human"}), "")  # fmt: skip
+    if bare:
+        for leaf in ("content", "value"):
+            if any(field.path == f"{bare}.{leaf}" for field in fields):
+                evidence["problem_field"] = "the user's message of a bare conversation"
+                return f"{bare}.{leaf}", False
+    chats = [field for field in fields if is_chat(field)]
+    asking = [field for field in fields if is_problem(field) and asks(field)]
+    for candidates, chat in ((chats, True), (asking, False)):
+        if len(candidates) == 1:
+            evidence["problem_field"] = candidates[0].describe(
+                "the only field of messages" if chat else "the only field that asks"
+            )
+            return candidates[0].path, chat
+    raise _undecided(path, "problem", asking, fields)
+
+
+def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str]) -> str:
+    """The path of a question, after that of the text beside it to which it refers."""
+    folder = field.path.rpartition(".")[0]
+    beside = [other for other in fields if other is not field and other.path.rpartition(".")[0] == folder]
+    input_of_task = [other for other in beside if field.name == "instruction" and other.name == "input"]
+    context = [other for other in beside if other.name in CONTEXT and field.name not in CONTEXT]
+    joined = [other for other in (context or input_of_task) if len(other.texts) == len(other.values)]
+    if not joined:
+        return field.path
+    first, second = (joined[0], field) if context else (field, joined[0])
+    evidence["problem_field"] = f"{first.describe('a usual pair of fields')}; {second.describe('joined to it')}"
+    return f"{first.path}, {second.path}"
+
+
+def _gold(
+    path: Path, every: Sequence[Field], taken: Set[str], talk: tuple[str, str], evidence: dict[str, str]
+) -> tuple[str, str]:
+    """The paths of the gold and of the solution, each empty where there is none; `talk` is the assistant's message."""
+    fields = [field for field in every if field.path not in taken]
+    answer = _first(fields, ANSWER, is_gold)
+    solution = _first(fields, SOLUTION, is_solution, {answer.path} if answer else set())
+    if answer:
+        evidence["answer_field"] = answer.describe("a usual name, and short or marked answers")
+    if solution:
+        evidence["solution_field"] = solution.describe("a usual name, and long text")
+    elif not answer and talk[0]:
+        evidence["solution_field"] = talk[1]
+        return "", talk[0]
+    if not answer and not solution:
+        usual = (*ID, *LEVEL)
+        short = [field for field in fields if is_gold(field) and field.distinct > 0.4 and field.name not in usual]
+        if len(short) != 1:
+            raise _undecided(path, "gold or solution", short, every)
+        answer = short[0]
+        evidence["answer_field"] = answer.describe("the only field of short values that change")
+    return answer.path if answer else "", solution.path if solution else ""
+
+
+def _first(fields, names, holds, taken=frozenset()) -> Field | None:  # type: ignore[no-untyped-def]
+    """The field of the most usual name whose values are right; of several the least nested."""
+    found = [field for field in fields if field.name in names and field.path not in taken and holds(field)]
+    return min(found, key=lambda field: (names.index(field.name), field.path.count(".")), default=None)
+
+
+def _options(fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The path of the choices, or the paths of a column for each."""
+    paths = dict.fromkeys(
+        prefix
+        for field in fields
+        for depth in range(1, field.path.count(".") + 2)
+        if plain_name((prefix := ".".join(field.path.split(".")[:depth])).rsplit(".", 1)[-1]) in OPTIONS
+    )
+    for path in paths:
+        if any(choice_texts(reach(row, path)) for row in rows):
+            return [path]
+    columns = {field.name: field.path for field in fields if "." not in field.path}
+    for pattern in OPTION_COLUMNS:
+        for letters in (LETTERS, "1234567890"):
+            found = [columns[key] for letter in letters if (key := pattern.format(letter).lower()) in columns]
+            if len(found) > 2:
+                return found
+    return []
+
+
+def _is_index(rows: Sequence[Mapping[str, Any]], answer: str, options: Sequence[str]) -> bool:
+    """Whether the golds are positions among the choices, counted from 0."""
+    golds = []
+    for row in rows:
+        value = reach(row, answer)
+        texts = choice_texts([reach(row, path) for path in options] if len(options) > 1 else reach(row, options[0]))
+        if type(value) is not int or not 0 <= value < len(texts):
+            return False
+        golds.append(value)
+    return 0 in golds
+
+
+def _assistant(problem: str, chat: bool, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The path of the assistant's answer in a conversation, and the evidence; empty without one."""
+    bare = problem[:2] in ("0.", "1.")
+    place = f"{int(problem[0]) + 1}" if bare else f"{problem}.-1"
+    for row in rows if chat or bare else ():
+        message = reach(row, place)
+        role = message.get("role", message.get("from")) if isinstance(message, Mapping) else ""
+        leaf = "content" if isinstance(message, Mapping) and "content" in message else "value"
+        if role in ("assistant", "gpt", "model"):
+            return f"{place}.{leaf}", "the assistant's message of the conversation"
+    return "", ""
+
+
+def _undecided(path: Path, role: str, candidates: Sequence[Field], fields: Sequence[Field]) -> SourceError:
+    found = ", ".join(dict.fromkeys(field.path for field in fields[:20])) or "no fields"
+    several = ", ".join(field.path for field in candidates) if len(candidates) > 1 else ""
+    what = f"several fields could be the {role} ({several})" if several else f"no field looks like a {role}"
+    return SourceError(
+        f"{path}: {what}; found: {found}. Name this file's fields in `collect.sources` of a parameter file "
+        "(--params; `--write-params` writes one for the files that are clear)"
     )

@@ -8,11 +8,13 @@ Adding a source is one entry in known_sources.py, or one in `collect.sources` of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 from compass.settings import Source
-from compass.sources.guess import guess
+from compass.sources.adapters import reach
+from compass.sources.guess import SAMPLE, Guess, explain, guess
 from compass.sources.known_sources import KNOWN_SOURCES, Known
 from compass.sources.read import SourceError, data_files, file_rows
 
@@ -37,9 +39,32 @@ def for_file(path: Path) -> Source:
     Raises:
         SourceError: nothing is there, or its first rows have no field that could be the problem or the gold.
     """
+    return described(path)[0]
+
+
+def described(path: Path) -> tuple[Source, list[str]]:
+    """As `for_file`, and the evidence for every field as lines to print."""
     stem = path.name.split(".")[0]
     for known in REGISTRY.values():
         if stem in known.files:
-            return known.source.model_copy(update={"path": str(path)})
-    rows = [row for _, row in islice(file_rows(data_files(path)[0]), 50)]
-    return guess(stem, path, rows)
+            return known.source.model_copy(update={"path": str(path)}), [
+                f"{path}: the known source {known.source.name}"
+            ]
+    files = data_files(path)
+    guessed = guess(stem, path, [row for _, row in islice(file_rows(files[0]), SAMPLE)])
+    if (field := guessed.source.id_field) and not _is_unique(files, field):
+        guessed.evidence.pop("id_field")
+        guessed = Guess(guessed.source.model_copy(update={"id_field": ""}), guessed.evidence)
+    return guessed.source, explain(guessed)
+
+
+def _is_unique(files: Sequence[Path], field: str) -> bool:
+    """Whether no two rows of the files share an id: rows with an id that is taken would be dropped."""
+    seen: set[str] = set()
+    for file in files:
+        for _, row in file_rows(file):
+            value = str(reach(row, field))
+            if value in seen:
+                return False
+            seen.add(value)
+    return True

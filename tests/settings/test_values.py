@@ -58,6 +58,7 @@ SAMPLING = {
                 "level_field": "",
                 "level_means": "difficulty",
                 "options_field": "",
+                "answer_is_index": False,
                 "licence": "unknown",
                 "strip_prefixes": [],
                 "strip_suffixes": [],

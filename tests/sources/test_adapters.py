@@ -114,8 +114,8 @@ def test_options_are_written_below_the_problem():
     row = {"question": "Pick", "options": ["(A)1", "(B)2"], "label": "B"}
     fields = {"adapter": "options", "problem_field": "question", "answer_field": "label", "options_field": "options"}
     assert adapt(row, **fields).problem == "Pick\n(A)1\n(B)2"
-    assert adapt({"question": "Pick \n", "options": [1, 2], "label": "B"}, **fields).problem == "Pick\n1\n2"
-    for no_list in (None, [], "AB"):
+    assert adapt({"question": "Pick \n", "options": [1, 2], "label": "B"}, **fields).problem == "Pick\n(A) 1\n(B) 2"
+    for no_list in (None, [], " ", 5):
         assert adapt({"question": "Pick", "options": no_list, "label": "B"}, **fields).problem == "Pick"
     assert adapt({"question": "", "options": ["A"], "label": "B"}, **fields).problem == ""
     assert adapt({"question": ["?"], "options": ["A"], "label": "B"}, **fields).problem is None

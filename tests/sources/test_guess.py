@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from compass.settings import Source
-from compass.sources.guess import guess
+from compass.sources import guess as guessing
 from compass.sources.read import SourceError
 
 PATH = Path("mine.jsonl")
+
+
+def guess(name, path, rows):
+    return guessing.guess(name, path, rows).source
 
 
 def test_every_field_of_a_usual_row_is_guessed():
@@ -47,7 +51,7 @@ def test_messages_are_a_chat_even_with_options():
 
 
 @pytest.mark.parametrize(
-    ("ids", "field"), [((1, 2), "id"), ((1, 1), ""), ((1, None), "id"), ((None, None), ""), ((), "")]
+    ("ids", "field"), [((1, 2), "id"), ((1, 1), ""), ((1, None), ""), ((None, None), ""), ((), "")]
 )
 def test_ids_are_used_where_they_are_unique(ids, field):
     rows = [{"problem": "1?", "answer": "1"} | ({"id": ids[n]} if ids else {}) for n in range(2)]
@@ -62,7 +66,7 @@ def test_an_id_that_some_rows_lack_is_not_used():
 def test_what_is_missing_is_named_with_the_fields_of_the_first_row():
     with pytest.raises(SourceError, match=r"mine\.jsonl: holds no rows"):
         guess("mine", PATH, [])
-    with pytest.raises(SourceError, match="no field looks like a problem; found: text, answer"):
-        guess("mine", PATH, [{"text": "1?", "answer": "1"}])
+    with pytest.raises(SourceError, match="no field looks like a problem; found: words, answer"):
+        guess("mine", PATH, [{"words": "one and one", "answer": "1"}])
     with pytest.raises(SourceError, match="no field looks like a gold or solution; found: problem"):
         guess("mine", PATH, [{"problem": "1?"}])

@@ -103,8 +103,8 @@ def test_a_file_of_a_known_name_has_the_settings_of_the_registry(tmp_path, name)
     assert source == find("gsm8k-train").source.model_copy(update={"path": str(tmp_path / name)})
 
 
-def test_a_guess_looks_at_the_first_50_rows_of_the_first_file(tmp_path):
-    rows = [{"problem": "1?", "answer": ""}] * 49
+def test_a_guess_looks_at_the_first_200_rows_of_the_first_file(tmp_path):
+    rows = [{"problem": f"{n}?", "answer": ""} for n in range(199)]
     (tmp_path / "a.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in [*rows, {"problem": "1?", "gold": "1"}])
     )

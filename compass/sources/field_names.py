@@ -1,0 +1,30 @@
+"""The names under which published rows hold their parts: lower case, without separators, the most usual first."""
+
+_PROBLEM = """
+    problem question problemtext questiontext problemstatement informalstatement nlstatement squestion prompt instruction
+    input query messages conversations conversation dialogue chat user task text statement content body 题目 问题
+"""
+_CONTEXT = "context passage body story background premise"
+_ANSWER = """
+    answer shortanswer finalanswer groundtruth correctanswer goldanswer referenceanswer expectedanswer expected correct
+    answerkey answervalue correctoption gold golden target key label result solutions 答案 output response completion
+"""
+_SOLUTION = """
+    solution rationale generatedsolution workedsolution fullsolution longanswer output response completion nlproof
+    informalproof proof reasoning explanation cot analysis answeranalysis steps derivation solution1
+"""
+_OPTIONS = "options choices answeroptions optionlist answeroptionlist candidates mcoptions alternatives endings"
+_LEVEL = "level difficulty difficultylevel grade problemlevel hardness"
+_ID = "id idx uuid uniqueid problemid questionid qid queid index exampleid name problemname"
+
+PROBLEM = tuple(_PROBLEM.split())
+CONTEXT = tuple(_CONTEXT.split())
+"""What a question refers to, in a field of its own beside it."""
+
+ANSWER = tuple(_ANSWER.split())
+SOLUTION = tuple(_SOLUTION.split())
+OPTIONS = tuple(_OPTIONS.split())
+LEVEL = tuple(_LEVEL.split())
+ID = tuple(_ID.split())
+OPTION_COLUMNS = ("{}", "option{}", "choice{}", "answer{}", "opt{}")
+"""Columns that hold one option each; a letter or number stands in the braces."""

@@ -1,0 +1,122 @@
+"""What the fields of sampled rows hold: their paths, values, and whether those can be problems, golds or solutions."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compass.sources.adapters import last_user_message
+from compass.sources.field_names import ANSWER
+
+
+@dataclass(frozen=True)
+class Field:
+    """What the sampled rows hold at a path."""
+
+    path: str
+    values: list[Any]
+    rows: int
+
+    @property
+    def name(self) -> str:
+        return plain_name(self.path.rsplit(".", 1)[-1])
+
+    @property
+    def texts(self) -> list[str]:
+        return [value for value in self.values if isinstance(value, str)]
+
+    @property
+    def length(self) -> float:
+        """Median characters of a value."""
+        return statistics.median(len(str(value)) for value in self.values)
+
+    @property
+    def distinct(self) -> float:
+        return len({str(value) for value in self.values}) / len(self.values)
+
+    def describe(self, because: str) -> str:
+        shown = " ".join(str(self.values[0]).split())
+        return (
+            f"{because}; in {len(self.values)} of {self.rows} rows, median {self.length:.0f} characters, "
+            f"for example {shown[:60]!r}"
+        )
+
+
+def sampled_fields(rows: Sequence[Mapping[str, Any]]) -> list[Field]:
+    """Every path with a value, in the order of the rows' keys; dictionaries are followed three levels deep."""
+    found: dict[str, list[Any]] = {}
+    wrapped = len(rows) > 1 and all(len(row) == 1 for row in rows) and len({next(iter(row)) for row in rows}) > 1
+
+    def follow(value: Any, path: str, depth: int) -> None:
+        if isinstance(value, Mapping) and depth < 3:
+            for key, inner in value.items():
+                follow(inner, f"{path}.{key}" if path else str(key), depth + 1)
+        elif value not in (None, "", []) and not (isinstance(value, float) and value != value):
+            found.setdefault(path, []).append(value)
+
+    for row in rows:
+        follow({"*": next(iter(row.values()))} if wrapped else row, "", 0)
+    return [Field(path, values, len(rows)) for path, values in found.items()]
+
+
+def is_chat(field: Field) -> bool:
+    """Whether every value is a list of messages, with a user's among them."""
+    chats = [
+        value
+        for value in field.values
+        if isinstance(value, list) or (isinstance(value, str) and value.lstrip()[:2] == "[{")
+    ]
+    return len(chats) == len(field.values) and any(last_user_message(value) for value in chats)
+
+
+def is_problem(field: Field) -> bool:
+    """Text that is long enough to ask something and is not the same in every row."""
+    texts = field.texts
+    return (
+        len(texts) > 0.9 * len(field.values)
+        and (field.length >= 15 or asks(field))
+        and (field.distinct > 0.35 or len(texts) == 1)
+    )
+
+
+def asks(field: Field) -> bool:
+    """Whether texts ask or tell to find something."""
+    asking = (
+        "?",
+        "？",
+        "find ",
+        "compute ",
+        "determine ",
+        "calculate ",
+        "evaluate ",
+        "solve ",
+        "simplify ",
+        "prove ",
+        "求",
+    )
+    return sum(any(sign in text.lower() for sign in asking) for text in field.texts) >= 0.3 * len(field.values)
+
+
+def is_gold(field: Field) -> bool:
+    """Short values, or texts that mark their answer."""
+    if any(isinstance(value, Mapping) for value in field.values):
+        return False
+    marked = sum("####" in text or "\\boxed" in text for text in field.texts)
+    return field.length <= 60 or marked >= 0.5 * len(field.values)
+
+
+def is_solution(field: Field) -> bool:
+    """Text or a list of texts; long where the name may be a gold's."""
+    is_long = field.length > 40 or field.name not in ANSWER
+    return is_long and all(isinstance(value, str) or _is_text_list(value) for value in field.values)
+
+
+def _is_text_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
+
+
+def plain_name(name: str) -> str:
+    """A name in lower case, letters and digits alone."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
