@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import os
+import random
 import sqlite3
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import yaml
-from kills_victims import Run, processes_left
+from kills_victims import Run, kill, processes_left
 
 GONE_S = 20.0
 """Seconds in which everything must be gone."""
@@ -52,6 +53,7 @@ def wait_until_gone(run: Run, temporary: Path) -> tuple[float, list[str]]:
             run.dvc.poll()
             time.sleep(1)
         faults += [f"left after 120 s: {process}" for process in still]
+        kill(run, "tree", random.Random())
     return seconds, faults
 
 
