@@ -73,6 +73,14 @@ def normalise(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
+    if not text.isascii():
+        text = _unicode(text)
+    if not text.isprintable():
+        text = _CONTROL.sub(lambda match: _ESCAPES[match[0]], text).replace(r"\textcirc", r"\circ ")
+    if "</su" in text:
+        text = _SCRIPT_TAG.sub(lambda match: f"{'^' if match['kind'] == 'p' else '_'}{{{match[2]}}}", text)
+    if "Rs" in text:
+        text = _RUPEES.sub(r"\\rupee ", text)
     for _ in range(4):
         once = _once(text)
         if once == text:
@@ -82,16 +90,6 @@ def normalise(text: str) -> str:
 
 
 def _once(text: str) -> str:
-    if not text.isascii():
-        text = _unicode(text)
-    if not text.isprintable():
-        text = _CONTROL.sub(lambda match: _ESCAPES[match[0]], text).replace(r"\textcirc", r"\circ ")
-    if "{:}" in text:
-        text = text.replace("{:}", ":")
-    if "</su" in text:
-        text = _SCRIPT_TAG.sub(lambda match: f"{'^' if match['kind'] == 'p' else '_'}{{{match[2]}}}", text)
-    if "Rs" in text:
-        text = _RUPEES.sub(r"\\rupee ", text)
     if "\\" in text or "$" in text or "~" in text:
         if r"\\" in text and r"\begin" not in text:
             text = _DOUBLED.sub(r"\\", text)
@@ -106,6 +104,8 @@ def _once(text: str) -> str:
             lambda match: " " if match.group()[0].isspace() and _between(text, match) else "", text
         ).strip()
     if "{" in text:
+        if "{:}" in text:
+            text = text.replace("{:}", ":")
         if "^{" in text or "_{" in text:
             text = _SCRIPT.sub(r"\1\2", text)
         if "{\\" in text:

@@ -65,7 +65,7 @@ MAX_WORDS = 20
 def with_digits(text: str) -> str:
     """Normalised text with the number that it begins with in digits, where that is written in words or as an ordinal; else the same text."""
     if text[:1].isdigit():
-        match = _SUFFIX.fullmatch(text)
+        match = _SUFFIX.fullmatch(text) if text[-1] in "htd}" else None
         return text if match is None else match[1]
     match = _WORD.match(text)
     if match is not None and (sentence := _SENTENCE.match(text)) is not None:
