@@ -22,6 +22,8 @@ _TIME = re.compile(
 )
 _NAMED = {"noon": (12, 0, 0), "midnight": (0, 0, 0)}
 _ISO = re.compile(r"(\d{4})([-/.])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])")
+_LAST = frozenset("mM.}ktn")
+"""What a time without a colon ends with: `9 am`, `8 o'clock`, `noon`."""
 _SUFFIX = "stndrh"
 
 
@@ -36,7 +38,7 @@ class Time(NamedTuple):
 
 def time(text: str) -> Time | None:
     """The time of day that a text is, or None: `4:30 p.m.`, `16:30`, `9 am`, `noon`. Two digits stand after the colon."""
-    if not text[:1].isdigit() and text[:1] not in "\\nNmM":
+    if (":" not in text and text[-1:] not in _LAST) or (not text[:1].isdigit() and text[:1] not in "\\nNmM"):
         return None
     plain = _MARKUP.sub("", text).strip()
     named = _NAMED.get(plain.lower())

@@ -21,7 +21,7 @@ _OVERLINES = (("cmd", "overline"), ("cmd", "bar"), _DOT)
 _REPEATING = frozenset([*_OVERLINES, *_DOTS, _POINT, ("op", "(")])
 _PERIOD = re.compile(r"(\d)\1\1$|(\d{2,}?)\2$")
 _GROUP_SIGNS = frozenset([("op", "'"), ("op", "_")])
-_GROUPING = _GROUP_SIGNS | {_COMMA, _OPEN}
+_GROUPING = frozenset(",{'_")
 _LEADING = re.compile(r"[1-9]\d{0,2}")
 _GROUP = re.compile(r"\d{3}(\.\d+)?")
 
@@ -29,7 +29,8 @@ _GROUP = re.compile(r"\d{3}(\.\d+)?")
 def numeral(parser: Parser, token: Token) -> Node:
     """The number whose first digits have been read."""
     text = token[1]
-    if (parser.token in _GROUPING or parser.token[0] == "num") and _LEADING.fullmatch(text):
+    kind, sign = parser.tokens[parser.at]
+    if (kind == "num" or sign in _GROUPING) and len(text) < 4 and _LEADING.fullmatch(text):
         text = _grouped(parser, text)
     if "." not in text and parser.accept(_POINT):
         repeating = _repeating(parser, f"{text}.")
