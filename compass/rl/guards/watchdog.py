@@ -82,7 +82,7 @@ class Watchdog:
         for process in processes:
             _percent(process)  # counts from its first call
         time.sleep(0.5)
-        shown = sorted(((_percent(process), process) for process in processes), key=lambda pair: -pair[0])
+        shown = sorted(((_percent(process), process) for process in processes), key=_interest)
         busy = "; ".join(
             f"{_name(process)} (pid {process.pid}) {_status(process)}, {percent:.0f}% of a core"
             for percent, process in shown[:SHOWN]
@@ -91,6 +91,12 @@ class Watchdog:
         gone = [f"{name} (pid {pid})" for pid, name in self.known.items() if pid not in here]
         lost = f" Ended since the first iteration: {'; '.join(gone[:SHOWN])}." if gone else ""
         return f"Its processes: {busy or 'none'}.{lost}"
+
+
+def _interest(process: tuple[float, Any]) -> tuple[bool, bool, float]:
+    """First what neither runs nor waits (stopped, dead), then actors, whose titles name the call they are in, then by load."""
+    percent, one = process
+    return _status(one) in ("running", "sleeping", "idle"), not _name(one).startswith(TITLES), -percent
 
 
 def _processes(trainer: int) -> list[Any]:
