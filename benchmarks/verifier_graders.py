@@ -22,17 +22,26 @@ Grader = Callable[[str, str, bool], bool]
 MEMORY = 6 * 2**30
 
 
-def compass() -> Grader:
-    """This project's verifier."""
+def compass(strict: bool = False) -> Grader:
+    """This project's verifier; responses are read leniently, as for scoring what others wrote."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from compass.verifier import judge, verify, warm
+    from compass.integrations.math_verify import parse
+    from compass.verifier import Mode, judge, verify, warm
 
     warm()
+    mode = Mode.STRICT if strict else Mode.LENIENT
 
     def grade(gold: str, answer: str, whole: bool) -> bool:
-        return judge(gold=gold, response=answer).equal if whole else verify(gold=gold, answer=answer).equal
+        if whole:
+            return judge(gold=(parse(gold) or [gold])[0], response=answer, mode=mode).equal
+        return verify(gold=gold, answer=answer).equal
 
     return grade
+
+
+def compass_strict() -> Grader:
+    """This project's verifier as it pays rewards. It differs from `compass` on whole responses."""
+    return compass(strict=True)
 
 
 def math_verify() -> Grader:
@@ -117,6 +126,7 @@ GRADERS = {
     grader.__name__: grader
     for grader in (
         compass,
+        compass_strict,
         math_verify,
         math_verify_boxed,
         verl_math_dapo,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compass.verifier import judge
+from compass.verifier import Mode, judge
 
 if TYPE_CHECKING:
     from lighteval.metrics.utils.metric_utils import SampleLevelMetric
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def math_accuracy(name: str = "compass_accuracy") -> SampleLevelMetric:
     """The metric, under a name of your choice.
 
-    A sample counts as 1 if the final answer of its first response equals one of its golds, as the verifier reads them.
+    A sample counts as 1 if the final answer of its first response equals one of its golds, as the verifier reads them
+    leniently.
     """
     import numpy as np
     from lighteval.metrics.metrics_sample import SampleLevelComputation
@@ -28,7 +29,7 @@ def math_accuracy(name: str = "compass_accuracy") -> SampleLevelMetric:
 
         def compute(self, doc: Any, model_response: Any, **_: Any) -> float:
             response = model_response.final_text[0]
-            return float(any(judge(gold=gold, response=response).equal for gold in doc.get_golds()))
+            return float(any(judge(gold=gold, response=response, mode=Mode.LENIENT).equal for gold in doc.get_golds()))
 
     return SampleLevelMetric(
         metric_name=name,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compass.verifier import extract_answer, judge
+from compass.verifier import Mode, extract_answer, judge
 
 GOLD_FIELDS = ("answer", "solution", "target")
 
@@ -26,7 +26,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, float]
     Raises:
         KeyError: the problem has none of these fields.
     """
-    return {"compass_accuracy": float(judge(gold=_gold(doc), response=results[0]).equal)}
+    return {"compass_accuracy": float(judge(gold=_gold(doc), response=results[0], mode=Mode.LENIENT).equal)}
 
 
 def _gold(doc: dict[str, Any]) -> str:

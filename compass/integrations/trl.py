@@ -13,26 +13,29 @@ Completion = str | list[dict[str, Any]]
 """A text, or the messages of a conversation."""
 
 
-def accuracy_reward(completions: list[Completion], solution: list[str], **_: Any) -> list[float | None]:
+def accuracy_reward(
+    completions: list[Completion], solution: list[str], prompts: list[Completion] | None = None, **_: Any
+) -> list[float | None]:
     """1.0 where the final answer of a completion equals its gold, else 0.0; None, so that TRL leaves the example out,
     where the gold cannot be read.
 
     Args:
         completions: one per prompt, as TRL hands them over.
         solution: the golds, from the data set's column of this name.
+        prompts: one per completion, as TRL hands them over: an answer copied from its prompt earns nothing.
 
     Raises:
         ValueError: the two have different lengths.
     """
     warm(wait=False)
-    return [
-        None
-        if answer_type(gold) == "unrecognised"
-        else float(judge(gold=gold, response=_text(completion), mode=Mode.STRICT).equal)
-        for completion, gold in zip(completions, solution, strict=True)
-    ]
+    rewards: list[float | None] = []
+    for completion, gold, prompt in zip(completions, solution, prompts or [None] * len(completions), strict=True):
+        question = None if prompt is None else _text(prompt)
+        judgement = judge(gold=gold, response=_text(completion), question=question, mode=Mode.STRICT)
+        rewards.append(None if answer_type(gold) == "unrecognised" else float(judgement.equal))
+    return rewards
 
 
-def _text(completion: Completion) -> str:
-    """What the assistant wrote last."""
-    return completion if isinstance(completion, str) else str(completion[-1]["content"])
+def _text(written: Completion) -> str:
+    """A text, or the last message of a conversation."""
+    return written if isinstance(written, str) else str(written[-1]["content"])

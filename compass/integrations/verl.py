@@ -20,11 +20,12 @@ def compute_score(
         data_source: not used.
         solution_str: the whole response.
         ground_truth: the gold.
-        extra_info: not used.
+        extra_info: may hold the problem's text as `question`: an answer copied from it earns nothing.
 
     Returns:
         `score` (+1.0 or -1.0), `acc` (1.0 or 0.0) and `pred` (the answer that was read).
     """
-    judgement = judge(gold=str(ground_truth), response=solution_str, mode=Mode.STRICT)
+    question = (extra_info or {}).get("question")
+    judgement = judge(gold=str(ground_truth), response=solution_str, question=question, mode=Mode.STRICT)
     right = float(judgement.equal)
     return {"score": 2 * right - 1, "acc": right, "pred": judgement.answer or ""}

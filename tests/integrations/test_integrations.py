@@ -52,6 +52,8 @@ def test_a_reward_function_of_trl() -> None:
     golds = ["0.5", "0.5", r"\frac{1}{"]
     assert accuracy_reward(chats, golds, prompts=["?"] * 3, trainer_state=None) == [1.0, 0.0, None]
     assert accuracy_reward(completions=[RIGHT, WRONG], solution=["0.5", "0.5"]) == [1.0, 0.0]
+    asked = [[{"role": "user", "content": "Work out $3^2 - 4$."}]] * 2
+    assert accuracy_reward([r"\boxed{3^2-4}", r"\boxed{5}"], ["5", "5"], prompts=asked) == [0.0, 1.0]
     with pytest.raises(ValueError, match="zip"):
         accuracy_reward([RIGHT], [])
 
