@@ -202,4 +202,8 @@ def _stated(text: str, mode: Mode) -> str | None:
 def _cut_off(text: str) -> bool:
     """Whether a response ends in the middle of a formula."""
     rest = PRICE.sub("", FORMULA.sub(" ", text.replace(r"\$", "")))
-    return rest.count("$") % 2 == 1 or rest.count(r"\[") > rest.count(r"\]") or bool(_CUT.search(rest.rstrip()))
+    return (
+        rest.count("$") % 2 == 1
+        or rest.count(r"\[") > rest.count(r"\]")
+        or bool(_CUT.search(rest.rstrip().removesuffix("**")))
+    )

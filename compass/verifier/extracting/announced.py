@@ -29,7 +29,7 @@ _LATER = re.compile(
     r"(?:final\s+)?answer\**\s{0,3}(?:is|:|=|should\s+be)\**\s{0,3}:?|it\sshould\sbe|答案\s{0,3}(?:是|为|：|:)",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^[#* ]{1,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
 _JSON_ANSWER = re.compile(r"\{[^{}]{0,300}[\"'](?:final_)?answer[\"']\s{0,9}:[^{}]{0,400}\}", re.IGNORECASE)
 _LAST = 3

@@ -47,7 +47,7 @@ _CONCLUDED = re.compile(
     r"[,;:]\s{1,3}(?:so|hence|thus|therefore)[\s,:]{1,3}(?:it\sis\s|it's\s)?(\$[^$]{1,200}\$|[-−]?\d[\d,./]{0,20}|[A-J](?![A-Za-z]))[.\s]{0,3}$",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
+_WORDS = re.compile(r"[\u4e00-\u9fff]|(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
 _UNIT_WORDS = re.compile(r"\s*(?:[A-Za-z°%/²³^]+[\s.]*){0,4}$")
 
 
