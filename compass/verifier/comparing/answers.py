@@ -7,7 +7,8 @@ from collections.abc import Callable
 from compass.verifier.comparing.dots import DOTS, has_dots, indexed, without_dots
 from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.selections import may_select, selected
-from compass.verifier.comparing.shapes import bound_names, unnamed, with_signs
+from compass.verifier.comparing.shapes import bound_names, unnamed
+from compass.verifier.comparing.signs import with_signs
 from compass.verifier.comparing.structure import compare
 from compass.verifier.comparing.vectors import BASIS, as_vectors, is_in_basis
 from compass.verifier.contents import contains, substituted, symbols

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 
 from compass.verifier.comparing.intervals import infinite
-from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
-from compass.verifier.comparing.shapes import Shape
+from compass.verifier.comparing.pairing import YES, Compare, Parts, any_order, in_order, no
+from compass.verifier.comparing.shapes import Shape, bound_names, by_place, unnamed
 from compass.verifier.contents import symbols
 from compass.verifier.leniency import Leniency, lean
 from compass.verifier.tree import Node, Sequence
@@ -43,6 +43,10 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if words == {"and", "or"} and all(map(symbols, (*first, *second))):
         return no("statements that are joined otherwise")
     named = _naming(gold.names), _naming(answer.names)
+    if "" not in named and _variables(gold) != _variables(answer):
+        lean(Leniency.NAME)
+        gold, answer = gold._replace(items=_by_place(gold)), answer._replace(items=_by_place(answer))
+        first, second = gold.items, answer.items
     if "several" in named:
         if named == ("several", "several"):
             return _by_name(gold, answer, compare)
@@ -70,6 +74,20 @@ def _single_tuple(side: Shape) -> Node | None:
 _EXTREME = re.compile(
     r"Words\(text='(?:maximum|minimum|max|min|largest|smallest|greatest|least)(?: value)?'\)", re.IGNORECASE
 )
+
+
+def _variables(side: Shape) -> list[tuple[str, ...]]:
+    """The variables of each function that a list defines."""
+    items = side.node.items if isinstance(side.node, Sequence) else ()
+    return [() if (name := unnamed(item)[0]) is None else bound_names(name) for item in items]
+
+
+def _by_place(side: Shape) -> Parts:
+    """The values of a list of functions with their variables replaced by their places; as they are where `±` gives more values than items."""
+    if not isinstance(side.node, Sequence) or len(side.node.items) != len(side.items):
+        return side.items
+    pairs = (unnamed(item) for item in side.node.items)
+    return tuple(value if name is None else by_place(name, value) for name, value in pairs)
 
 
 def _naming(names: tuple[str, ...]) -> str:

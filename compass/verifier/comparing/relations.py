@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compass.verifier.comparing.exact import same_zeros
-from compass.verifier.comparing.intervals import same
+from compass.verifier.comparing.intervals import Piece, same
 from compass.verifier.comparing.numeric import same_equation
 from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
 from compass.verifier.comparing.real_sets import pieces
@@ -44,7 +44,7 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
             return YES  # a plain R for the set of reals
     if gold.kind in _NAMING and answer.kind in _NAMING and symbols(gold.node) != symbols(answer.node):
         return no("conditions on other variables")
-    first, second = pieces(gold.node), pieces(answer.node)
+    first, second = _pieces(gold), _pieces(answer)
     if first is not None and second is not None:
         return YES if same(first, second) else no("other sets of numbers")
     match gold.node, answer.node:
@@ -57,6 +57,13 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         case SetOperation(operator), SetOperation(other) if operator == other:
             return _same_operation(gold.node, answer.node, compare)
     return no(f"{gold.kind} against {answer.kind}")
+
+
+def _pieces(side: Shape) -> list[Piece] | None:
+    """The set of numbers that a side describes; a list of values is the set of them."""
+    if side.kind == "list" and not any(isinstance(item, (Sequence, SetOperation, Relation)) for item in side.items):
+        return pieces(Sequence("{", "}", side.items))
+    return pieces(side.node)
 
 
 def _same_operation(gold: SetOperation, answer: SetOperation, compare: Compare) -> Finding:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from compass.verifier.contents import contains, rebuilt, substituted, symbols, walk
+from compass.verifier.contents import contains, rebuilt, substituted, symbols
 from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 from compass.verifier.tree import (
     ZERO,
@@ -33,7 +32,6 @@ from compass.verifier.tree import (
 )
 
 MAX_ITEMS = 200
-MAX_SIGNS = 3
 _OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
 _DIFFERENTIALS = (Symbol("d"), Symbol("\\partial"))
 _DENYING = frozenset("not no never none neither nor cannot isn't except without wrong incorrect false".split())  # noqa: SIM905
@@ -131,6 +129,13 @@ def bound_names(node: Node) -> tuple[str, ...]:
     return ()
 
 
+def by_place(name: Node, value: Node) -> Node:
+    """The value of `f(x, y)` with its variables replaced by their places, so that no other letter can become one of them."""
+    for at, variable in enumerate(bound_names(name)):
+        value = substituted(value, Symbol(variable), Symbol(f" {at}"))
+    return value
+
+
 def unnamed(node: Node) -> tuple[Node | None, Node]:
     """The name on the left of `=` or `∈`, if there is one, and what it names."""
     match node:
@@ -153,50 +158,6 @@ def spread(node: Node) -> list[Node]:
     if not contains(node, PlusMinus) or not _has_sign(node):
         return [node]
     return [chosen(node, plus=True), chosen(node, plus=False)]
-
-
-def with_signs(node: Node) -> list[Node]:
-    """The readings of an answer with `±` inside tuples: `(\\pm 1, \\pm 2)` is two points where the signs go together, four where they don't."""
-    if not contains(node, PlusMinus) or not contains(node, Sequence):
-        return [node]
-    linked = _points(node, lambda point: [chosen(point, plus=True), chosen(point, plus=False)])
-    if any(isinstance(part, PlusMinus) and part.sign == "mp" for part in walk(node)):
-        return [linked]
-    return [linked, _points(node, _independent)]
-
-
-def _points(node: Node, split: Callable[[Node], list[Node]]) -> Node:
-    value = unnamed(node)[1] if isinstance(node, Relation) else node
-    match value:
-        case Sequence("(" | "<") if contains(value, PlusMinus):
-            return Sequence("", "", tuple(split(value)))
-        case Sequence("" | "{" as opening, closing, items):
-            points = [part for item in items for part in (split(item) if _is_signed_point(item) else [item])]
-            return Sequence(opening, closing, tuple(points))
-    return node
-
-
-def _is_signed_point(node: Node) -> bool:
-    return isinstance(node, Sequence) and contains(node, PlusMinus)
-
-
-def _independent(point: Node) -> list[Node]:
-    """Every choice of signs, up to `MAX_SIGNS` of them."""
-    points = [point]
-    for _ in range(MAX_SIGNS):
-        points = [part for item in points for part in _first_sign(item)]
-    return points
-
-
-def _first_sign(point: Node) -> list[Node]:
-    for part in walk(point):
-        match part:
-            case PlusMinus(left, right, _):
-                return [
-                    substituted(point, part, Sum((left, right))),
-                    substituted(point, part, Sum((left, negate(right)))),
-                ]
-    return [point]
 
 
 def _has_sign(node: Node) -> bool:

@@ -8,7 +8,7 @@ from compass.verifier.comparing.matrix import matrix_of
 from compass.verifier.comparing.pairing import YES, any_order, in_order, no
 from compass.verifier.comparing.piecewise import same_function
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_names, label, shape, unnamed
+from compass.verifier.comparing.shapes import Shape, bound_names, by_place, label, shape, unnamed
 from compass.verifier.comparing.vectors import tuple_of
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean
@@ -68,7 +68,7 @@ def compare(gold: Node, answer: Node) -> Finding:
             return compare(gold, answer)
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
-            return compare(_by_place(gold_name, gold_value), _by_place(answer_name, answer_value))
+            return compare(by_place(gold_name, gold_value), by_place(answer_name, answer_value))
         if not (isinstance(gold, Relation) and isinstance(answer, Relation)):
             return no("other names")  # points: M(1,2) and N(1,2)
         return compare_equations(gold, answer, compare)
@@ -103,13 +103,6 @@ def _are_terms(one: Node, two: Node) -> bool:
                 first[:-1] == second[:-1] and first[-2:-1] == "_" and first[-1] in _INDICES and second[-1] in _INDICES
             )
     return False
-
-
-def _by_place(name: Node, value: Node) -> Node:
-    """The value of `f(x, y)` with its variables replaced by their places, so that no other letter can become one of them."""
-    for at, variable in enumerate(bound_names(name)):
-        value = substituted(value, Symbol(variable), Symbol(f" {at}"))
-    return value
 
 
 def _in_interval(node: Node) -> bool:

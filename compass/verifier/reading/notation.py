@@ -25,8 +25,9 @@ _MEMBER = re.compile(
 _MIDDLE = re.compile(rf"\s(?:for|where|with)\s{_QUANTIFIER}({_SYMBOL}\\in\s?\\mathbb\{{[A-Z]\}})(?=\s?(?:,|and|or))")
 _WORDED_MEMBER = re.compile(rf"{_JOINER}{_QUANTIFIER}(?P<member>{_SYMBOLS}\\in\s?\\mathbb\{{[A-Z]\}}[^,()]*)$")
 _SHARED = re.compile(
-    rf"(?<=[,(])(?P<first>{_SYMBOL}),(?P<rest>{_SYMBOL}(?:,{_SYMBOL})*)\\in\s?(?P<set>\\mathbb\{{[ZNQ]\}}(?:[\^_](?:\w|[+*]|\{{[^{{}}]*\}}))?)$"
+    rf"(?<=[,;(])(?P<first>{_SYMBOL}),(?P<rest>{_SYMBOL}(?:,{_SYMBOL})*)\\in\s?(?P<set>\\mathbb\{{[ZNQ]\}}(?:[\^_](?:\w|[+*]|\{{[^{{}}]*\}}))?)$"
 )
+_BEFORE_MEMBER = re.compile(rf";(?={_SYMBOLS}\\in\s?\\mathbb)")
 _PLAIN_SET = re.compile(r"\\in\s?(?:\\(?:mathbf|mathrm|text|Bbb|mathcal)\s?\{?([ZNRQ])\}?|\\?([ZNRQ]))(?![a-zA-Z(])")
 _COUNTED = re.compile(
     rf"[,;(]\s*(?P<name>{_SYMBOL})=(?P<first>[01]),(?:\\pm|1|2)[\d,;\s\\pm]*(?:\\[lc]?dots|\.\.\.)[\s.]*\)?$"
@@ -113,6 +114,7 @@ def _with_clause(text: str) -> str:
         if shorter == plain:
             break
         plain = text = shorter
+    text = _BEFORE_MEMBER.sub(",", text)
     return _SHARED.sub(
         lambda found: ",".join(rf"{name}\in{found['set']}" for name in [found["first"], *found["rest"].split(",")]),
         text,

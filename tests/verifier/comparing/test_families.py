@@ -1,0 +1,82 @@
+"""Families of answers: progressions, lines of points, constants."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compass.verifier import Leniency, verify
+
+CLAUSE = r", k\in\mathbb{Z}"
+
+
+def equal(gold: str, answer: str) -> bool:
+    return verify(gold=gold, answer=answer).equal
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    start=st.integers(0, 11),
+    step=st.integers(1, 12),
+    shift=st.integers(-3, 3),
+    parts=st.integers(1, 3),
+    turned=st.booleans(),
+)
+def test_a_progression_equals_itself_shifted_turned_and_split(
+    start: int, step: int, shift: int, parts: int, turned: bool
+) -> None:
+    gold = rf"x=\frac{{{start}\pi}}{{12}}+\frac{{{step}k\pi}}{{12}}{CLAUSE}"
+    sign = "-" if turned else "+"
+    cases = [
+        rf"x=\frac{{{start + step * (shift + at)}\pi}}{{12}}{sign}\frac{{{step * parts}n\pi}}{{12}}"
+        for at in range(parts)
+    ]
+    answer = " or ".join(cases) + r", n\in\mathbb{Z}"
+    assert equal(gold, answer)
+    assert equal(answer, gold)
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=st.tuples(st.integers(0, 11), st.integers(1, 12)), two=st.tuples(st.integers(0, 11), st.integers(1, 12)))
+def test_two_progressions_are_equal_only_as_sets(one: tuple[int, int], two: tuple[int, int]) -> None:
+    first, second = ({start + step * at for at in range(-60, 60)} for start, step in (one, two))
+    window = set(range(-40, 40))
+    texts = [rf"\frac{{{start}\pi}}{{6}}+\frac{{{step}k\pi}}{{6}}{CLAUSE}" for start, step in (one, two)]
+    assert equal(*texts) == (first & window == second & window)
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "same"),
+    [
+        (r"2k, k\in\mathbb{N}", r"2k, k\in\mathbb{Z}", False),
+        (r"k, k\in\mathbb{N}^+", r"k+1, k\in\mathbb{N}_0", False),
+        (r"2k+1, k\in\mathbb{N}_0", r"4k+1 or 4k+3, k\in\mathbb{N}_0", True),
+        (r"k\pi, k\in\mathbb{Z}", r"k\pi^2, k\in\mathbb{Z}", False),
+        (r"k\pi, k\in\mathbb{Z}", r"\sqrt{10}k, k\in\mathbb{Z}", False),
+        (r"(k\pi, k\pi+1), k\in\mathbb{Z}", r"(n\pi, n\pi+1), n\in\mathbb{Z}", True),
+        (r"(k\pi, k\pi+1), k\in\mathbb{Z}", r"(n\pi, n\pi+2), n\in\mathbb{Z}", False),
+        (r"x\ne k\pi, k\in\mathbb{Z}", r"x\ne n\pi, n\in\mathbb{Z}", True),
+        (r"x\ne k\pi, k\in\mathbb{Z}", r"x=n\pi, n\in\mathbb{Z}", False),
+        (r"x=k\pi, k\in\mathbb{Z}", r"y=k\pi, k\in\mathbb{Z}", False),
+        (r"2k\pi+n\pi; k,n\in\mathbb{Z}", r"k\pi, k\in\mathbb{Z}", True),
+        (r"x>1, x\in\mathbb{Z}", "x>1", False),
+        ("2k", "2n", False),
+        ("ax+b", "cx+d", False),
+    ],
+)
+def test_families(gold: str, answer: str, same: bool) -> None:
+    assert equal(gold, answer) == same
+
+
+@pytest.mark.parametrize("letters", list(itertools.permutations("ABC", 2))[:4])
+def test_constants_of_a_solution_have_any_name(letters: tuple[str, str]) -> None:
+    one, two = letters
+    assert equal("y=C_1e^x+C_2e^{-x}", f"y={one}e^x+{two}e^{{-x}}")
+
+
+def test_a_clause_that_one_side_leaves_out_is_recorded() -> None:
+    assert Leniency.CONDITION in verify(gold=rf"\pi+2k\pi{CLAUSE}", answer=r"(2n+1)\pi").leniencies
+    assert Leniency.CONDITION not in verify(gold=rf"\pi+2k\pi{CLAUSE}", answer=rf"3\pi+2k\pi{CLAUSE}").leniencies
