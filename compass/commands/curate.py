@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from compass.report.outputs import Outputs
-    from compass.settings import Collect, Dedup, Denoise, Source, Verify
+    from compass.settings import Collect, Dedup, Denoise, Verify
     from stages._stage import Summary
 
+COLLECTED = ".collecting"  # where `collect` writes, in the output folder, until every source was read
 STAGES = ("collect", "dedup", "denoise", "verify", "select")
 """What runs, in this order; `select` with `--problems` alone."""
 
@@ -69,7 +70,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--params",
         type=Path,
-        help="a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks",
+        help="a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks; "
+        "any of these sections alone will do",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="say how each file would be read, with evidence; read no more"
+    )
+    parser.add_argument(
+        "--write-params",
+        type=Path,
+        metavar="FILE",
+        help="write how each file would be read as a parameter file to edit",
+    )
+    parser.add_argument(
+        "--skip-unreadable",
+        action="store_true",
+        help="skip a source that cannot be read, with a warning (default: stop)",
     )
     parser.add_argument(
         "--problems", type=int, default=0, metavar="N", help="keep at most N problems, by a seeded hash of their id"
@@ -82,32 +98,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Curate, and say where the kept rows are."""
-    from compass.settings import Collect, Dedup, Denoise, Verify, load_settings
+    from compass.commands.curate_sources import source_settings, write_params
+    from compass.settings import Collect, Dedup, Denoise, Verify, load_sections
 
-    given = load_settings(args.params) if args.params else None
-    limits = given.collect if given else Collect(sources=[], benchmarks=[])
-    update: dict[str, object] = {"generate": None, "sources": source_settings(args.sources, limits.sources)}
+    sections = ("collect", "dedup", "denoise", "verify")
+    given: dict[str, Any] = load_sections(args.params, sections) if args.params else {}
+    limits = given.get("collect") or Collect(sources=[], benchmarks=[])
+    skip = args.skip_unreadable or limits.skip_unreadable
+    sources = source_settings(args.sources, limits.sources, skip=skip)
+    update: dict[str, object] = {"generate": None, "sources": sources, "skip_unreadable": skip}
     if args.benchmarks:
         update["benchmarks"] = source_settings(args.benchmarks, limits.benchmarks)
     if args.allow_licences:
         update["allow_licences"] = args.allow_licences
     settings = CurateSettings(
         collect=limits.model_copy(update=update),
-        dedup=given.dedup if given else Dedup(),
-        denoise=given.denoise if given else Denoise(),
-        verify=given.verify if given else Verify(),
+        dedup=given.get("dedup") or Dedup(),
+        denoise=given.get("denoise") or Denoise(),
+        verify=given.get("verify") or Verify(),
         problems=args.problems,
         seed=args.seed,
     )
+    if args.write_params:
+        write_params(args.write_params, settings.collect)
+    if args.explain or args.write_params:
+        return 0
     if not settings.collect.benchmarks:
         print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
     summary = curate(settings, args.out, say=lambda line: print(line, flush=True))
+    _warn_of_empty(summary["sources"])
     last = list(summary["stages"])[-1]
     print(
         f"kept {summary['kept']:,} of {summary['read']:,} rows: {args.out}/{last}/kept.parquet, "
         f"card: {args.out}/card.html"
     )
     return 0
+
+
+def _warn_of_empty(sources: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, fact in sources.items():
+        if not fact["kept"]:
+            reasons = ", ".join(f"{reason} {rows:,}" for reason, rows in fact["dropped"].items())
+            said = f"none of its {fact['read']:,} rows is kept: {reasons}" if fact["read"] else "it was skipped"
+            print(f"curate: warning: source {name!r}: {said}", file=sys.stderr)
 
 
 def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
@@ -132,10 +165,12 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
     from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
     begin = last = time.monotonic()
-    _start(settings, out)
+    _check_own(out)
     summaries: dict[str, Summary] = {}
     for name, stage in _stages(settings, out).items():
         summaries[name] = stage()
+        if name == "collect":  # every source could be read: nothing of an earlier run was touched until now
+            _start(settings, out)
         counts, now = summaries[name].counts, time.monotonic()
         numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
         say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
@@ -175,34 +210,27 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
 
 
-def source_settings(paths: Sequence[Path], known: Sequence[Source] = ()) -> list[Source]:
-    """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
+def _check_own(out: Path) -> None:
+    """Refuse a folder with outputs of another command; remove what a killed run had collected."""
+    import shutil
 
-    Raises:
-        SourceError: a file's fields cannot be guessed, or two sources have one name.
-    """
-    from compass.sources.read import SourceError
-    from compass.sources.registry import for_file
+    from compass.records import RecordError
+    from compass.report.outputs import SETTINGS, find_outputs
 
-    by_file = {Path(source.path).name: source for source in known if source.path}
-    sources = [
-        by_file[path.name].model_copy(update={"path": str(path)}) if path.name in by_file else for_file(path)
-        for path in paths
-    ]
-    names = [source.name for source in sources]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        where = ", ".join(source.path for source in sources if source.name == twice[0])
-        raise SourceError(f"two sources are called {twice[0]!r}: {where}; rename a file")
-    return sources
+    if not (out / SETTINGS).exists() and (outputs := find_outputs(out).kept):
+        raise RecordError(
+            f"{next(iter(outputs.values()))}: not written by `compass curate`, which would replace it; "
+            "give another folder with --out"
+        )
+    shutil.rmtree(out / COLLECTED, ignore_errors=True)
 
 
 def _start(settings: CurateSettings, out: Path) -> None:
-    """Mark the folder as one of this command, and remove what an earlier run wrote into it."""
+    """Mark the folder as one of this command, replace what an earlier run wrote into it by what was collected."""
     import shutil
 
     from compass.files import write_json
-    from compass.records import RecordError
-    from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
+    from compass.report.outputs import SETTINGS, SUMMARY
 
     if (out / SETTINGS).exists():
         (out / SUMMARY).unlink(missing_ok=True)
@@ -210,17 +238,15 @@ def _start(settings: CurateSettings, out: Path) -> None:
             shutil.rmtree(out / stage, ignore_errors=True)
         for leftover in out.glob(".*.part"):
             leftover.unlink()
-    elif outputs := find_outputs(out).kept:
-        raise RecordError(
-            f"{next(iter(outputs.values()))}: not written by `compass curate`, which would replace it; "
-            "give another folder with --out"
-        )
+    (out / COLLECTED).rename(out / "collect")
     sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
 
 
 def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summary]]:
     """The stages by their names, each ready to run on what the one before it kept."""
+    import shutil
+
     import stages.collect
     import stages.dedup
     import stages.denoise
@@ -231,6 +257,13 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
     def kept(stage: str) -> Path:
         return out / stage / "kept.parquet"
 
+    def collected() -> Summary:
+        try:
+            return stages.collect.run(settings, out / COLLECTED)
+        except BaseException:
+            shutil.rmtree(out / COLLECTED, ignore_errors=True)
+            raise
+
     def selected() -> Summary:
         records = read_records(kept("verify"))
         chosen, others = select(records, settings.problems, settings.seed)
@@ -238,7 +271,7 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
 
     benchmarks = out / "collect" / "benchmarks.parquet"
     ready: dict[str, Callable[[], Summary]] = {
-        "collect": lambda: stages.collect.run(settings, out / "collect"),
+        "collect": collected,
         "dedup": lambda: stages.dedup.run(settings, kept("collect"), out / "dedup"),
         "denoise": lambda: stages.denoise.run(settings, kept("dedup"), benchmarks, out / "denoise"),
         "verify": lambda: stages.verify.run(settings, kept("denoise"), None, out / "verify"),

@@ -13,7 +13,7 @@ from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
 from compass.settings.evaluate import Evaluate
 from compass.settings.grade import Grade
-from compass.settings.load import SettingsError, load_settings
+from compass.settings.load import SettingsError, load_sections, load_settings
 from compass.settings.pipeline import Settings
 from compass.settings.report import Report
 from compass.settings.rl import Rl, RlStage
@@ -38,5 +38,6 @@ __all__ = [
     "SettingsError",
     "Source",
     "Verify",
+    "load_sections",
     "load_settings",
 ]

@@ -105,6 +105,9 @@ class Collect(Section):
     benchmarks: list[Source]
     """The held-out benchmarks, in the order in which results are shown."""
 
+    skip_unreadable: bool = False
+    """Skip a source that cannot be read, with a warning; otherwise it stops the stage. Benchmarks always stop it."""
+
     max_problem_chars: Positive = 20_000
     """A longer problem is dropped as unreadable input."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import yaml
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
 from compass.errors import UserError
 from compass.settings.pipeline import Settings
@@ -24,6 +25,15 @@ def load_settings(path: str | Path = "params.yaml") -> Settings:
         SettingsError: the file is missing, not YAML, or holds an unknown key, a wrong type or an impossible combination.
     """
     path = Path(path)
+    values = _read(path)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_explain(path, error)) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The sections of a parameter file, unchecked."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -33,10 +43,28 @@ def load_settings(path: str | Path = "params.yaml") -> Settings:
     if not isinstance(values, dict):
         sections = ", ".join(Settings.model_fields)
         raise SettingsError(f"{path}: must hold sections ({sections}), found {type(values).__name__}")
+    return values
+
+
+def load_sections(path: str | Path, sections: Sequence[str]) -> dict[str, Section]:
+    """Read some sections of a parameter file that need not hold the others; those it lacks have their defaults.
+
+    Raises:
+        SettingsError: as `load_settings`, of these sections and of unknown ones.
+    """
+    path = Path(path)
+    values = _read(path)
+    if unknown := sorted(set(values) - set(Settings.model_fields)):
+        raise SettingsError(f"{path}: {unknown[0]}: unknown section; there are {', '.join(Settings.model_fields)}")
+    given = {name: values.get(name) or {} for name in sections}
+    if "collect" in given and isinstance(given["collect"], dict):
+        given["collect"] = {"sources": [], "benchmarks": [], **given["collect"]}
+    kinds: Any = {name: (Settings.model_fields[name].annotation, ...) for name in sections}
     try:
-        return Settings.model_validate(values)
+        made = create_model("Sections", __base__=Section, **kinds).model_validate(given)
     except ValidationError as error:
         raise SettingsError(_explain(path, error)) from None
+    return {name: getattr(made, name) for name in sections}
 
 
 def _explain(path: Path, error: ValidationError) -> str:

@@ -54,13 +54,17 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
     """
     kept, dropped, facts, total = [RECORD.empty_table()], [LEDGER.empty_table()], {}, 0
     for source in sources:
-        read, reasons = 0, []
-        rows, origin = _rows(source, folders)
-        for records, ledger in _batches(source, rows, limits):
-            kept.append(records)
-            dropped.append(ledger)
-            read += records.num_rows + ledger.num_rows
-            reasons += ledger.column("reason").to_pylist()
+        try:
+            rows, origin = _rows(source, folders)
+            batches = list(_batches(source, rows, limits))
+        except SourceError as error:
+            if not limits.skip_unreadable:
+                raise
+            batches, origin = [], {"path": source.path, "warning": f"source {source.name!r} is skipped: {error}"}
+        reasons = [reason for _, ledger in batches for reason in ledger.column("reason").to_pylist()]
+        read = sum(records.num_rows + ledger.num_rows for records, ledger in batches)
+        kept += [records for records, _ in batches]
+        dropped += [ledger for _, ledger in batches]
         facts[source.name] = {
             **origin,
             "licence": source.licence,
@@ -68,6 +72,8 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
             "kept": read - len(reasons),
             "dropped": count_reasons(reasons),
         }
+        if read == len(reasons) and read:
+            facts[source.name]["warning"] = f"source {source.name!r}: none of its {read} rows is kept: {_most(reasons)}"
         total += read
     return Collected(pa.concat_tables(kept), pa.concat_tables(dropped), total, facts)
 
@@ -80,7 +86,9 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     Raises:
         SourceError: as `collect`, and for the first row that cannot be used.
     """
-    collected = collect(benchmarks, limits.model_copy(update={"allow_licences": []}), **folders)
+    collected = collect(
+        benchmarks, limits.model_copy(update={"allow_licences": [], "skip_unreadable": False}), **folders
+    )
     if collected.dropped.num_rows:
         row = collected.dropped.slice(0, 1).to_pylist()[0]
         raise SourceError(
@@ -88,6 +96,12 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
             f"a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`"
         )
     return collected
+
+
+def _most(reasons: list[str]) -> str:
+    """Reasons with their rows, the most frequent first."""
+    counts = sorted(count_reasons(reasons).items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{reason} {count}" for reason, count in counts)
 
 
 def _rows(source: Source, folders: Mapping[str, Any]) -> tuple[Iterator[tuple[str, str, Row]], dict[str, Any]]:

@@ -77,7 +77,7 @@ def is_problem(field: Field) -> bool:
     return (
         len(texts) > 0.9 * len(field.values)
         and (field.length >= 15 or asks(field))
-        and (field.distinct > 0.35 or len(texts) == 1)
+        and (field.distinct > 0.35 or len(texts) == 1 or len(set(texts)) >= 20)
     )
 
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.commands.curate import select, source_settings
+from compass.commands.curate import select
+from compass.commands.curate_sources import source_settings
 from compass.files import file_digest
 from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
@@ -185,6 +186,65 @@ def test_a_known_file_is_read_as_the_parameters_say():
     known = [Source(name="mine", path="/data/rows.csv", problem_field="text", licence="MIT")]
     [source] = source_settings([Path("elsewhere/rows.csv")], known)
     assert source == known[0].model_copy(update={"path": "elsewhere/rows.csv"})
+
+
+def test_sections_of_a_parameter_file_alone_are_enough(files, tmp_path):
+    params = tmp_path / "mine.yaml"
+    params.write_text("dedup:\n  threshold: 0.95\n")
+    assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 0
+    settings = json.loads((tmp_path / "out" / "curate.json").read_text())
+    assert settings["dedup"]["threshold"] == 0.95
+    assert [source["name"] for source in settings["collect"]["sources"]] == ["first", "second"]
+
+
+def test_an_unknown_section_or_value_is_named(files, tmp_path, capsys):
+    params = tmp_path / "mine.yaml"
+    for text, said in (("dedupe: {}\n", "dedupe: unknown section"), ("dedup: {threshold: 2}\n", "dedup.threshold")):
+        params.write_text(text)
+        assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 1
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsys):
+    params = tmp_path / "mine.yaml"
+    asked = [*command(files, tmp_path / "out"), "--explain", "--write-params", str(params)]
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "problem_field: question (a usual name" in said
+    assert "answer_field: final_answer" in said
+    assert not (tmp_path / "out").exists()
+    assert main(asked) == 1
+    assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 0
+    sources = json.loads((tmp_path / "out" / "curate.json").read_text())["collect"]["sources"]
+    assert [source["problem_field"] for source in sources] == ["problem", "question"]
+
+
+def test_an_unreadable_source_stops_the_run_or_is_skipped(files, tmp_path, capsys):
+    unclear, late = tmp_path / "unclear.jsonl", tmp_path / "late.jsonl"
+    unclear.write_text('{"a": 1}\n')
+    rows = (files / "first.jsonl").read_text().splitlines()
+    late.write_text("\n".join(rows * 8) + "\n{broken\n")
+    out = tmp_path / "out"
+    assert main(command(files, out)) == 0
+    before = digests(out)
+    asked = [*command(files, out)[:2], str(unclear), str(late), *command(files, out)[2:]]
+    assert main(asked) == 1
+    assert digests(out) == before
+    assert main([*command(files, out)[:2], str(late), *command(files, out)[2:]]) == 1
+    assert digests(out) == before
+    capsys.readouterr()
+    assert main([*asked, "--skip-unreadable"]) == 0
+    said = capsys.readouterr()
+    assert "unclear.jsonl" in said.err
+    assert "source 'late' is skipped" in said.out
+
+
+def test_a_source_of_which_nothing_is_kept_is_a_warning(files, tmp_path, capsys):
+    proofs = tmp_path / "proofs.jsonl"
+    proofs.write_text('{"problem": "Prove that 7 is a prime number.", "answer": "proof"}\n')
+    assert main([*command(files, tmp_path / "out")[:3], str(proofs), "--out", str(tmp_path / "out")]) == 0
+    assert "warning: source 'proofs': none of its 1 rows is kept: " in capsys.readouterr().err
 
 
 def test_two_sources_of_one_name_are_refused(files, tmp_path):

@@ -71,6 +71,7 @@ SAMPLING = {
                 "generate": None,
                 "sources": [],
                 "benchmarks": [],
+                "skip_unreadable": False,
                 "max_problem_chars": 20_000,
                 "max_answer_chars": 2_000,
                 "max_solution_chars": 100_000,

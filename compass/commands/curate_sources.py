@@ -1,0 +1,66 @@
+"""How `compass curate` reads its files: by a parameter file, as known sources, or guessed; and the guess as a file to edit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compass.settings import Collect, Source
+
+
+def source_settings(paths: Sequence[Path], known: Sequence[Source] = (), *, skip: bool = False) -> list[Source]:
+    """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
+
+    What was guessed is printed with its evidence. With `skip`, a file that cannot be read is left out and reported.
+
+    Raises:
+        SourceError: a file cannot be read, its fields cannot be guessed, no file is left, or two sources have one name.
+    """
+    from compass.sources.read import SourceError
+    from compass.sources.registry import described
+
+    by_file = {Path(source.path).name: source for source in known if source.path}
+    sources = []
+    for path in paths:
+        if path.name in by_file:
+            sources.append(by_file[path.name].model_copy(update={"path": str(path)}))
+            continue
+        try:
+            source, evidence = described(path)
+        except SourceError as error:
+            if not skip:
+                raise
+            print(f"curate: warning: skipped: {error}", file=sys.stderr)
+            continue
+        sources.append(source)
+        print("\n".join(evidence), file=sys.stderr)
+    if not sources:
+        raise SourceError(f"none of the {len(paths)} sources can be read; the warnings above say why")
+    names = [source.name for source in sources]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        where = ", ".join(source.path for source in sources if source.name == twice[0])
+        raise SourceError(f"two sources are called {twice[0]!r}: {where}; rename a file")
+    return sources
+
+
+def write_params(path: Path, collect: Collect) -> None:
+    """Write how the sources and benchmarks are read as a parameter file for `--params`.
+
+    Raises:
+        SourceError: the file is there already.
+    """
+    import yaml
+
+    from compass.sources.read import SourceError
+
+    if path.exists():
+        raise SourceError(f"{path}: is there already; give another name with --write-params")
+    read = {
+        kind: [source.model_dump(exclude_defaults=True) for source in getattr(collect, kind)]
+        for kind in ("sources", "benchmarks")
+    }
+    path.write_text(yaml.safe_dump({"collect": read}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    print(f"wrote {path}: edit it, and give it to --params")
