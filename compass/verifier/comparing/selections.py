@@ -7,7 +7,7 @@ import re
 from compass.verifier.contents import contains, rebuilt, symbols
 from compass.verifier.tree import Call, Inverse, Node, Number, Power, Product, Sequence, Sum, Symbol, negate, number
 
-_INDEXED = re.compile(r"([CPA])_(\d+|[a-z])")
+_INDEXED = re.compile(r"([CPA])_([1-9]\d*|[a-z])")
 _LETTERS = frozenset("CPA")
 
 

@@ -17,6 +17,8 @@ def with_signs(node: Node) -> list[Node]:
     if not contains(node, PlusMinus) or not contains(node, Sequence):
         return [node]
     linked = _points(node, lambda point: [chosen(point, plus=True), chosen(point, plus=False)])
+    if linked == node:
+        return [node]  # a list whose signs stand outside tuples
     if any(isinstance(part, PlusMinus) and part.sign == "mp" for part in walk(node)):
         return [linked]
     return [linked, _points(node, _independent)]
