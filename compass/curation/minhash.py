@@ -1,4 +1,4 @@
-"""MinHash signatures of n-gram sets by datasketch, and the bands in which similar signatures meet.
+"""MinHash signatures of n-gram sets with datasketch's values, and the bands in which similar signatures meet.
 
 n-grams are hashed once, by xxHash, for the signatures and for the exact comparison of sets. datasketch's own index is
 not used: it holds a Python set per band and row, several kilobytes per row, where an array of keys takes 8 bytes per band.
@@ -20,11 +20,21 @@ def hash_ngrams(ngrams: Iterable[str]) -> np.ndarray:
 
 def signatures(sets: Sequence[np.ndarray], permutations: int, seed: int) -> np.ndarray:
     """MinHash signatures `(sets, permutations)` of what `hash_ngrams` returned for each text."""
-    low = (hashes.astype(np.uint32).tolist() for hashes in sets)
-    made = np.empty((len(sets), permutations), dtype=np.uint32)
-    for row, minhash in enumerate(MinHash.generator(low, num_perm=permutations, seed=seed, hashfunc=int)):
-        made[row] = minhash.hashvalues
+    # datasketch's values (scheme affine32) without its object and hash list per text, which take longer than the minima.
+    scale, shift = MinHash(num_perm=permutations, seed=seed, scheme="affine32").permutations
+    made = np.full((len(sets), permutations), np.iinfo(np.uint32).max, dtype=np.uint32)
+    for row, hashes in enumerate(sets):
+        if hashes.size:
+            mixed = _finalised(hashes.astype(np.uint32))
+            np.min(mixed[:, None] * scale + shift, axis=0, out=made[row])
     return made
+
+
+def _finalised(values: np.ndarray) -> np.ndarray:
+    """MurmurHash3's 32-bit finaliser, by which datasketch mixes hashes."""
+    values = (values ^ (values >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    values = (values ^ (values >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return values ^ (values >> np.uint32(16))
 
 
 def bands(threshold: float, count: int, recall: float) -> tuple[int, int]:
