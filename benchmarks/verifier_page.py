@@ -15,10 +15,10 @@ SETS = {
     "mix": "a real gold and the same, a rewritten or a wrong answer",
     "cases": "hard pairs, labelled by hand; some are whole responses",
     "parser": "unusual LaTeX forms against what they mean",
-    "new_pairs": "pairs written from the rules of mathematics and of writing; groups `round2_*` aim at weaknesses of an earlier version",
+    "new_pairs": "pairs written from the rules of mathematics and of writing; groups `round2_*` aim at weaknesses of an earlier version; seen while the rules were written, so other pairs fare worse",
     "hardverify": "HardVerify-Math: a right but awkward and a wrong answer to each problem",
     "grader_tests": "assertions from the tests of other graders, conventions included; many are whole responses",
-    "new_responses": "whole responses, labelled with what a careful teacher would pay",
+    "new_responses": "whole responses, labelled with what a careful teacher would pay; seen while the rules were written",
     "answer_pairs": "this project's own tests",
 }
 NAMES = {
