@@ -22,6 +22,11 @@ Grader = Callable[[str, str, bool], bool]
 MEMORY = 6 * 2**30
 
 
+def bare(text: str) -> str:
+    """Text without the `$` around it, as graders want it that compare what stood in a box."""
+    return text.strip().strip("$")
+
+
 def compass(strict: bool = False) -> Grader:
     """This project's verifier; responses are read leniently, as for scoring what others wrote."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -80,14 +85,18 @@ def verl_math_reward() -> Grader:
     """verl's `math_reward`: the MATH dataset's own string rules."""
     from verl.utils.reward_score.math_reward import compute_score, is_equiv
 
-    return lambda gold, answer, whole: bool(compute_score(answer, gold) if whole else is_equiv(gold, answer))
+    return lambda gold, answer, whole: bool(
+        compute_score(answer, bare(gold)) if whole else is_equiv(bare(gold), bare(answer))
+    )
 
 
 def verl_prime_math() -> Grader:
     """verl's `prime_math`: the rules of PRM800K, then sympy."""
     from verl.utils.reward_score.prime_math import compute_score, grade_answer
 
-    return lambda gold, answer, whole: bool(compute_score(answer, gold)[0] if whole else grade_answer(answer, gold))
+    return lambda gold, answer, whole: bool(
+        compute_score(answer, bare(gold))[0] if whole else grade_answer(bare(answer), bare(gold))
+    )
 
 
 def oat() -> Grader:
