@@ -1,4 +1,4 @@
-"""Which signs of a formula belong together: TeX's braces read as brackets, and the brackets that decide a problem.
+r"""Which signs of a formula belong together: TeX's braces read as brackets, and the brackets that decide a problem.
 
 TeX groups by braces what an exam prints without them: the bar of a root, the line of a fraction, a raised exponent. As
 text without braces `\sqrt{9+16}` and `\sqrt{9}+16` would be the same words. So braces around the argument of such a

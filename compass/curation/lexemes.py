@@ -1,4 +1,4 @@
-"""The signs of a problem's text that can mean something, one after the other: words, numbers, commands, operators, braces.
+r"""The signs of a problem's text that can mean something, one after the other: words, numbers, commands, operators, braces.
 
 What vanishes here is typesetting alone: case, white space, punctuation, `$`, `\left`, `\,`, font commands and
 environments such as `aligned`. What stays is spelt in one way: `\dfrac` is `frac`, `×` is `*`, `≠` and `\neq` are `!=`,
