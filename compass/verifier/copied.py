@@ -78,7 +78,6 @@ def gives_away(gold: str, question: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-@lru_cache(maxsize=512)
 def formulas(question: str) -> tuple[Node, ...]:
     """The formulas of a question, and the sides, items and cells of those that are relations, lists or systems; without plain numbers,
     single letters and prose."""

@@ -57,13 +57,25 @@ class Family(NamedTuple):
 
 def has_domain(node: Node) -> bool:
     """Whether an answer says what a letter runs over, or is a class of remainders."""
-    return contains(node, NamedSet) or (
-        contains(node, Call) and any(isinstance(part, Call) and part.function == "residue" for part in walk(node))
-    )
+    return contains(node, NamedSet) or _has_class(node)
+
+
+def _has_class(node: Node) -> bool:
+    return contains(node, Call) and any(isinstance(part, Call) and part.function == "residue" for part in walk(node))
+
+
+def _as_class(node: Node, other: Node) -> Node:
+    """The remainder `10 mod 7` as a class of numbers where the other side is one, such as `3 mod 7`."""
+    _, value = named_value(node)
+    match value:
+        case Call("mod", parts) if not symbols(value) and _has_class(other):
+            return substituted(node, value, Call("residue", parts))
+    return node
 
 
 def compare_families(gold: Node, answer: Node, compare: Compare) -> Finding | None:
     """Compare two answers of which one may be a family; None where neither is."""
+    gold, answer = _as_class(gold, answer), _as_class(answer, gold)
     if contains(gold, NamedSet, BigOperator, Call) or contains(answer, NamedSet, BigOperator, Call):
         one, two = _family(gold), _family(answer)
     else:
