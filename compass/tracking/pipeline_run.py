@@ -29,6 +29,9 @@ HOST = "compass.host"
 PROCESS = "compass.process"
 """Where the stage runs that keeps a run going, so that a later one can tell that it was killed."""
 
+OPEN = "compass.open"
+"""Tag on a stage's run until the stage itself ends it: verl ends the run as FINISHED when training ends, before the export."""
+
 
 def owner() -> dict[str, str]:
     """Tags that say which process a run belongs to."""
@@ -42,11 +45,18 @@ def git_tags() -> dict[str, str]:
 
 
 def mark_killed(client: Any, experiment: str) -> None:
-    """Mark as KILLED the runs of this host that say RUNNING but whose process is gone."""
-    here = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{socket.gethostname()}'"
-    for run in client.search_runs([experiment], here):
-        if not process_runs(run.data.tags[PROCESS]):
-            client.set_terminated(run.info.run_id, "KILLED")
+    """Mark as KILLED the runs of this host that were never ended but whose process is gone."""
+    here = f"tags.`{HOST}` = '{socket.gethostname()}'"
+    for not_ended in ("attributes.status = 'RUNNING'", f"tags.`{OPEN}` = 'yes'"):
+        for run in client.search_runs([experiment], f"{not_ended} and {here}"):
+            if not process_runs(run.data.tags[PROCESS]):
+                close(client, run.info.run_id, "KILLED")
+
+
+def close(client: Any, run_id: str, status: str) -> None:
+    """End a run, of a stage or of a pipeline."""
+    client.set_terminated(run_id, status)
+    client.set_tag(run_id, OPEN, "no")
 
 
 def open_parent(client: Any, experiment: str, key: str, profile: str) -> tuple[str, bool]:

@@ -23,10 +23,12 @@ from compass.tracking.dvc_files import Graph, digest
 from compass.tracking.mlflow_client import DEFAULT_EXPERIMENT, connect, tracking_uri
 from compass.tracking.pipeline_run import (
     KIND,
+    OPEN,
     OUTPUTS,
     PIPELINE,
     STAGE,
     cached_runs,
+    close,
     git_tags,
     mark_killed,
     open_parent,
@@ -181,6 +183,7 @@ def _open_stage(
     tags = {
         KIND: "stage",
         STAGE: stage,
+        OPEN: "yes",
         "compass.profile": settings.profile,
         **owner(),
         **git_tags(),
@@ -217,7 +220,7 @@ def _record_outputs(tracked: StageRun, stage: str, folder: Path) -> None:
 def _end(tracked: StageRun, status: str) -> None:
     for run_id in (tracked.run_id, tracked.parent_id):
         if run_id:
-            tracked._safely("the end", lambda run_id=run_id: tracked._client.set_terminated(run_id, status))
+            tracked._safely("the end", lambda run_id=run_id: close(tracked._client, run_id, status))
 
 
 @contextlib.contextmanager

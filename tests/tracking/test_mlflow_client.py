@@ -100,7 +100,8 @@ def test_runs_whose_process_is_gone_are_marked_and_others_are_not() -> None:
     here = run_with("here", **owner())
     client = Client(gone, here)
     mark_killed(client, "1")
-    assert [call for call in client.calls if call[0] != "search"] == [("set_terminated", ("gone", "KILLED"), {})]
+    changes = [call for call in client.calls if call[0] != "search"]
+    assert changes == 2 * [("set_terminated", ("gone", "KILLED"), {}), ("set_tag", ("gone", "compass.open", "no"), {})]
     assert "RUNNING" in client.calls[0][1]
 
 

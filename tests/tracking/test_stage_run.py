@@ -132,6 +132,22 @@ def test_a_killed_stage_is_marked_by_the_next_one(repository: SimpleNamespace) -
     assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
 
 
+def test_a_stage_killed_after_its_training_ended_the_run_is_marked_too(repository: SimpleNamespace) -> None:
+    script = (
+        "import os, signal, mlflow; from pathlib import Path; from compass.settings import load_settings\n"
+        "from compass.tracking import stage_run\n"
+        f"with stage_run('dedup', load_settings({str(ROOT / 'profiles/tiny.yaml')!r}), {str(repository.folder)!r}):\n"
+        "    with mlflow.start_run(): pass\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == -9
+    assert [run.info.status for run in repository.runs("stage")] == ["FINISHED"]
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED"]
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED", "FINISHED"]
+
+
 def test_headline_scores_reach_the_parent(repository: SimpleNamespace) -> None:
     scores = {"base": {"average": {"accuracy": 0.25, "ci95": [0.2, 0.3]}, "level-1": {"accuracy": 0.5}}}
     with stage_run("evaluate", SETTINGS, repository.folder) as tracked:
