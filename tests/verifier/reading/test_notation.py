@@ -51,4 +51,4 @@ def test_long_texts_take_little_time(part: str) -> None:
     text = "x" + part * (3900 // len(part))
     start = time.process_time()
     restated(text)
-    assert time.process_time() - start < 0.05
+    assert time.process_time() - start < 1  # a search that grows with the square would take minutes
