@@ -3,6 +3,7 @@
 import shutil
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from compass.rl.course import (
     FINISHED,
     DiskError,
     check_disk,
+    course,
     disk_need,
     mark_finished,
     remove_other_courses,
@@ -41,6 +43,8 @@ def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, s
     assert disk_need(half, start) == (24 * parameters, 4 * parameters)
     kept = stage.model_copy(update={"checkpoint": stage.checkpoint.model_copy(update={"keep_optimizer": True})})
     assert disk_need(kept, start) == (24 * parameters, 32 * parameters)
+    best = stage.model_copy(update={"checkpoint": stage.checkpoint.model_copy(update={"validation_problems": 9})})
+    assert disk_need(best, start) == (36 * parameters, 8 * parameters)  # the best by validation stays as well
 
 
 def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
@@ -56,6 +60,33 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
     work.mkdir(parents=True)
     (work / "shard.pt").write_bytes(b"1")  # room that the stage's own earlier checkpoint takes
     check_disk("rl-1", stage, start, work)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("attention", "flash_attention_2"),
+        ("micro_batch_size", 8),
+        ("micro_batch_tokens", 20_000),
+        ("offload", "always"),
+        ("rollout_memory", 0.3),
+        ("sequence_parallel", 2),
+        ("tensor_parallel", 2),
+    ],
+)
+def test_what_memory_and_speed_take_does_not_change_the_course(
+    stage: RlStage, start: Path, tmp_path: Path, name: str, value: Any
+) -> None:
+    problems = tmp_path / "train.parquet"
+    problems.write_bytes(b"problems")
+
+    def named(**resources: Any) -> str:
+        changed = stage.model_copy(update={"resources": stage.resources.model_copy(update=resources)})
+        return course(changed, seed=0, start=start, training_set=problems)
+
+    assert getattr(stage.resources, name) != value
+    assert named(**{name: value}) == named()
+    assert named(gpus=2) != named()  # verl's checkpoints are of one file per rank
 
 
 def test_courses_of_other_settings_are_removed_and_nothing_else(tmp_path: Path) -> None:
