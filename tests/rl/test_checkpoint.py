@@ -65,6 +65,7 @@ def test_a_tracker_file_that_a_kill_cut_off_does_not_matter(tmp_path: Path, trac
     (tmp_path / TRACKER).unlink()
     if tracker is not None:
         (tmp_path / TRACKER).write_text(tracker)
+    assert last_step(tmp_path) == 10
     assert resume_from(tmp_path, recorded=12) == 10
     assert (tmp_path / TRACKER).read_text() == "10"
 

@@ -1,5 +1,6 @@
 """A parameter file that cannot be used is named, with the key, the value found and what is allowed."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,20 @@ Changed = Callable[[dict[str, Any]], Path]
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
 def test_every_profile_is_whole_and_named_after_its_file(profile: Path) -> None:
     assert load_settings(profile).profile == profile.stem
+
+
+def test_what_the_paper_profile_reads_cannot_change_but_for_the_gated_source() -> None:
+    paper = load_settings(ROOT / "profiles/paper.yaml")
+    read = {"base": paper.base.revision, "grader": paper.grade.revision}
+    read |= {source.name: source.revision for source in paper.collect.sources}
+    moving = [name for name, revision in read.items() if not re.fullmatch("[0-9a-f]{40}", str(revision))]
+    assert moving == ["big-math"]
+
+
+def test_the_paper_profile_reads_big_maths_share_of_right_solutions_as_one() -> None:
+    sources = {source.name: source for source in load_settings(ROOT / "profiles/paper.yaml").collect.sources}
+    assert sources["big-math"].level_field == "llama8b_solve_rate"
+    assert {name for name, source in sources.items() if source.level_means == "solve_rate"} == {"big-math"}
 
 
 def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
