@@ -83,7 +83,7 @@ def keep_plain_weights() -> None:
     vLLM's CPU backend repacks the weights of linear layers for its own kernels and drops the originals. verl's in-place
     weight update then fails, and vLLM's `reload_weights` leaves a tied output layer stale, so that training would go on
     with rollouts of an old policy. `dispatch_cpu_unquantized_gemm` is a private name of vLLM, so vLLM's version is
-    pinned and every RL stage asserts that the probabilities of rollout and trainer agree (`compass.rl.policy_agreement`).
+    pinned and every RL stage asserts that the probabilities of rollout and trainer agree (`compass.rl.guards.agreement`).
     """
     import torch
     import vllm.model_executor.layers.utils as layers
