@@ -52,6 +52,8 @@ def compare(gold: Node, answer: Node) -> Finding:
     Raises:
         OverBudget, Unreadable: a part that cannot be evaluated.
     """
+    if isinstance(gold, Relation) and isinstance(answer, Relation) and contains(gold, Ratio) != contains(answer, Ratio):
+        gold, answer = _without_ratios(gold), _without_ratios(answer)
     if not contains(gold, *_STRUCTURED) and not contains(answer, *_STRUCTURED):
         return scalar.compare(gold, answer)  # most answers: the same as below, sooner
     gold_name, gold_value = unnamed(gold)
@@ -86,6 +88,17 @@ def compare(gold: Node, answer: Node) -> Finding:
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
         answer = _evaluated(answer)
     return _compare_shapes(shape(_worked_out(gold)), shape(_worked_out(answer)))
+
+
+def _without_ratios(relation: Relation) -> Relation:
+    """`a:b = 2:3` with each ratio of two parts as a quotient."""
+    return Relation(
+        relation.operators,
+        tuple(
+            quotient(*side.items) if isinstance(side, Ratio) and len(side.items) == 2 else side
+            for side in relation.sides
+        ),
+    )
 
 
 def _worked_out(node: Node) -> Node:
@@ -175,7 +188,19 @@ def _vector(gold: Shape, answer: Shape) -> Finding:
             return in_order(entries, values, compare) if matrix is gold else in_order(values, entries, compare)
     elif other.kind == "scalar" and len(entries) == 1:
         return compare(entries[0], other.node) if matrix is gold else compare(other.node, entries[0])
+    elif (listed := _listed_rows(other.node)) is not None:
+        return _matrices(matrix.node, listed) if matrix is gold else _matrices(listed, matrix.node)
     return no("a matrix against something else")
+
+
+def _listed_rows(node: Node) -> Matrix | None:
+    """`[[1,2],[3,4]]`, a matrix as programs write it, row by row."""
+    match node:
+        case Sequence("[", "]", rows) if all(
+            isinstance(row, Sequence) and row.opening + row.closing == "[]" for row in rows
+        ):
+            return Matrix(tuple(row.items for row in rows))
+    return None
 
 
 def _ratios(gold: Shape, answer: Shape) -> Finding:

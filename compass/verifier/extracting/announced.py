@@ -21,7 +21,7 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)\s+is|答案\s{0,3}(?:是|为|：|:)|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|it\sshould\sbe",
+    r"|(?:correct\s+)?(?:option|choice)\s+is|答案\s{0,3}(?:是|为|：|:)|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe",
     re.IGNORECASE,
 )
 _FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)

@@ -40,12 +40,17 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"(?:\bnot|n't|\bnever|\bneither|\bcannot|\brather than|\binstead of|\bgreater than|\blarger than|\bless than|\bsmaller than|\bdiffer(?:s|ent)? from|不是|\bexcept)"
+    r"(?:\bnot|n't|\bnever|\bneither|\bcannot|\brather than|\binstead of|\bgreater than|\blarger than|\bless than|\bsmaller than|\bdiffer(?:s|ent)? from|不是|\bexcept|\b(?:false|untrue|wrong|incorrect|impossible) that)"
     r"\s+(?:be|is|equal|equals|to|the|answer|option|choice|just|simply|\s){0,5}[\s$*({\[\\]{0,6}$",
     re.IGNORECASE,
 )
 _SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
+_REFUTED = re.compile(
+    r"[\s$.)*}]{0,4}(?:is|was|would be|would have been)\s(?:clearly |simply |obviously |also )?(?:wrong|incorrect|not (?:right|correct)|false|impossible)\b",
+    re.IGNORECASE,
+)
+"""What declares a box wrong."""
 _QUESTIONED = re.compile(r"[\s$)*}]{0,4}\?")
 
 
@@ -59,7 +64,7 @@ def answer_of(text: str, box: Box, low: int, high: int) -> str | None:
     before, after = _beside(text, box, low, high)
     if _DENIED.search(text, max(low, box.start - 60), box.start) or _RELATIVE.match(text, box.end, box.end + 60):
         return None
-    if _QUESTIONED.match(text, box.end, box.end + 6):
+    if _QUESTIONED.match(text, box.end, box.end + 6) or _REFUTED.match(text, box.end, box.end + 60):
         return None
     if len(box.content or "") > WINDOW:
         return box.content

@@ -12,7 +12,7 @@ _UNITS = {
     "千克": "kg", "公斤": "kg", "毫克": "mg", "克": "g", "吨": "t", "毫升": "mL", "升": "L", "小时": "h", "分钟": "min", "秒": "s", "天": "day", "日": "day",
     "周": "week", "星期": "week", "个月": "month", "月": "month", "年": "year", "元": "yuan", "角": "jiao", "美元": "dollar", "欧元": "euro", "英镑": "gbp",
     "日元": "yen", "円": "yen", "卢比": "rupee", "牛顿": "N", "焦耳": "J", "瓦特": "W", "伏特": "V", "安培": "A", "赫兹": "Hz", "帕斯卡": "Pa", "欧姆": "ohm",
-    "弧度": "rad", "公顷": "ha", "人": "people", "时": "h", "度": "degrees",
+    "弧度": "rad", "公顷": "ha", "人": "people", "时": "h", "度": "degrees", "分": "fen",
 }  # fmt: skip
 _COUNTERS = "个只本支张条辆名位次种倍页块件棵头岁组对枚颗盒袋瓶根朵双套项道辆间台"
 """Words that only count, as `units` does."""
@@ -35,7 +35,9 @@ _DAYS = dict(
     )
 )
 _WEEKDAY = re.compile(r"(?:星期|周|礼拜)([一二三四五六日天])")
-_LABEL = re.compile(r"^(?:所以|因此|故)?(?:本题|正确|最终)?(?:答案|答|选|故选)(?:为|是|应为)?\s*[:：]?\s*(?=.)")
+_LABEL = re.compile(r"^(?:所以|因此|故)?(?:本题|正确|最终)?(?:答案|答|选项|选|故选)(?:为|是|应为)?\s*[:：]?\s*(?=.)")
+_UPRIGHT = re.compile(r"\\(?:text|mathrm|mbox)\s?\{([^{}\\]*[\u4e00-\u9fff][^{}\\]*)\}")
+_OPTION = re.compile(r"([（(]?[A-H][）)]?)(?:选?项)")
 _ABOUT = re.compile(r"^[约約]\s?(?=\d)")
 _TOTAL = re.compile(r"^(?:一共|总共|共)(?:有)?\s?(?=\d)")
 _MINUTES = re.compile(r"(?<=时)\s?(\d+)\s?分(?!钟|之)")
@@ -51,6 +53,8 @@ _WORD = re.compile(
 
 def restated(text: str) -> str:
     """Text with what this module knows rewritten; a Chinese character that is left stops the reader."""
+    text = _UPRIGHT.sub(r"\1", text)
+    text = _OPTION.sub(r"\1", text.strip(" .。"))
     text = _ABOUT.sub("about ", _LABEL.sub("", text).strip(" .。"))
     whole = _PHRASES.get(text)
     if whole is not None:

@@ -101,6 +101,6 @@ def is_vague(unit: str, other: str) -> bool:
     own, others = set(split(unit)), set(split(other))
     return (
         own < others
-        and all(name.isalpha() and name not in _BASE for name, _ in others)
+        and all(name.isalpha() and name not in _BASE for name, _ in others - own)
         and split(unit)[-1] == split(other)[-1]
     )

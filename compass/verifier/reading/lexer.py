@@ -225,6 +225,9 @@ def _letters(run: str, tokens: list[Token]) -> None:
     if lower == "to" and tokens and tokens[-1][0] == "num":
         tokens.append(("word", lower))
         return
+    if lower == "of" and tokens and tokens[-1][0] == "word":
+        tokens.append(("word", lower))
+        return
     after_value = bool(tokens) and (tokens[-1][0] == "num" or tokens[-1][1] in (")", "}", "%", "]", "pi"))
     if (
         (lower in UNIT_WORDS and (after_value or len(run) > 2))

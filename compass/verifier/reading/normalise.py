@@ -20,7 +20,7 @@ _TRANSLATE = str.maketrans(
 )
 _SUPER = re.compile(f"[{''.join(SUPERSCRIPTS)}]+")
 _SUB = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
-_CIRCLED = re.compile("[①-⑳]+")
+_CIRCLED = re.compile(r"[①-⑳](?:\s*[①-⑳])*")
 _REPEATED = re.compile("(\\d)\u0305")
 _VULGAR = re.compile(f"(?<=\\d)\\s*([{''.join(FRACTIONS)}])|([{''.join(FRACTIONS)}])")
 
@@ -57,6 +57,9 @@ _TAGS = re.compile(r"<(?P<tag>b|i|u|em|strong|code|span|p|answer)>(?P<inside>.*)
 _SCRIPT_TAG = re.compile(r"<su(?P<kind>[pb])>([^<>]*)</su(?P=kind)>")
 _LABEL = re.compile(
     r"^(?:\\(?:text|textbf|mathrm)\s*\{\s*)?(?:(?:so|thus|therefore|hence),?\s)?(?:[Tt]he\s?)?(?:[Ff]inal\s?|[Cc]orrect\s?)?[Aa]nswer(?:\sis(?![a-z])|\s?[:=])+\s?\}?\s?(?=.)"
+)
+_OPTION = re.compile(
+    r"^(?:\\text\s?\{\s?)?(?:[Tt]he )?(?:[Cc]orrect )?(?:[Oo]ption|[Cc]hoice)\s?(?=\(?[A-H](?:\)|\}|[.:]|$))"
 )
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)")
 
@@ -115,6 +118,8 @@ def _once(text: str) -> str:
         text = _unmarked(text)
     if "nswer" in text:
         text = _LABEL.sub("", text)
+    if "ption" in text or "hoice" in text:
+        text = _OPTION.sub("", text).removesuffix("}") if text.startswith("\\text") else _OPTION.sub("", text)
     while text and (text[-1] in ".,;:" or (text[-1] == "\\" and not text.endswith("\\\\"))):
         if text.endswith("..."):
             break
@@ -169,7 +174,9 @@ def _unicode(text: str) -> str:
         return f"\\frac{{{top}}}{{{bottom}}}"
 
     text = _REPEATED.sub(r"\\overline{\1}", _VULGAR.sub(vulgar, text))
-    text = _CIRCLED.sub(lambda found: ",".join(str(ord(sign) - ord("①") + 1) for sign in found[0]), text)
+    text = _CIRCLED.sub(
+        lambda found: ",".join(str(ord(sign) - ord("①") + 1) for sign in found[0] if not sign.isspace()), text
+    )
     if CHINESE.search(text):
         text = restated(text)
     return text.translate(_TRANSLATE)

@@ -53,6 +53,10 @@ _EXTREME = re.compile(r"(?<=imum)(?:\s?value)?\}?\s?:", re.IGNORECASE)
 _PLAIN_UNION = re.compile(r"(?<=[)\]}])\s?(?:U|\\text\{\s?U\s?\})\s?(?=[(\[{\\])")
 _EITHER = re.compile(r"^(?:\\text\{\s?)?either\s?\}?(?![a-z])", re.IGNORECASE)
 _ONLY = re.compile(r"^\\text\{\s?only\s?\}|^only(?=[\s\\a-zA-Z]*=)")
+_LAST_ONLY = re.compile(r"(?<=[\w}])\s*(?:\\text\{\s?only\s?\}|\sonly)$")
+_BOLD = r"\\(?:mathbf|boldsymbol|bm)\s?\{?([A-Za-z])\}?"
+_CROSSED = re.compile(rf"{_BOLD}\s?\\times\s?{_BOLD}")
+_PREDICATE = re.compile(r"\bis (?=(?:even|odd|prime|rational|irrational)\b)")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
 )
@@ -71,7 +75,11 @@ def restated(text: str) -> str:
     if "ither" in text:
         text = _EITHER.sub("", text)
     if "only" in text:
-        text = _ONLY.sub("", text)
+        text = _LAST_ONLY.sub("", _ONLY.sub("", text))
+    if "times" in text:
+        text = _CROSSED.sub(r"\\vec{\1}\\times\\vec{\2}", text)
+    if "is " in text:
+        text = _PREDICATE.sub("", text)
     if "exists" in text or "forall" in text:
         text = _QUANTIFIED.sub(r"\1,", text)
     if "..." in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compass.verifier.reading.arrows import cross_product
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import primed, text_of
 from compass.verifier.reading.parser import END, POWER, PRODUCT, RATIO, RELATION, SETOP, SIGN, SUM, Parser
@@ -94,6 +95,8 @@ def plus_minus(parser: Parser, left: Node, token: Token) -> Node:
 def multiply(parser: Parser, left: Node, token: Token) -> Node:
     """`a · b`. A product of names that is written with its sign, `AB \\cdot CD`, is no name, which runs of letters may be."""
     right = parser.expression(PRODUCT)
+    if token[1] == "times" and (crossed := cross_product(left, right)) is not None:
+        return crossed
     if isinstance(right, Symbol) and right.name[0].isupper() and isinstance(left, (Symbol, Product)):
         return Product((Product((left,)), right))
     return times(left, right)

@@ -107,7 +107,7 @@ def unit_of(words: Iterable[str]) -> str | None:
 
     `["square", "feet"]` -> `ft^2`, `["m", "s", "^-1"]` -> `m/s`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
     """
-    words = [part for word in words for part in _parts(word.strip(".") or word)]
+    words = _head_last([part for word in words for part in _parts(word.strip(".") or word)])
     if not 0 < len(words) <= MAX_WORDS:
         return None
     factors: list[tuple[str, int]] = []
@@ -138,6 +138,12 @@ def unit_of(words: Iterable[str]) -> str | None:
     if factors[:1] == [("degree", 1)] and factors[1:] and factors[1][0] in ("celsius", "fahrenheit"):
         del factors[0]
     return None if not factors or len(factors) > MAX_FACTORS else spelled(factors)
+
+
+def _head_last(words: list[str]) -> list[str]:
+    """`pairs of shoes` counts pairs: what stands before "of" goes to the end, where the noun that is counted stands in `red shoes`."""
+    at = words.index("of") if "of" in words else 0
+    return [*words[at + 1 :], *words[:at]] if 0 < at < len(words) - 1 else words
 
 
 def _parts(word: str) -> list[str]:

@@ -60,6 +60,7 @@ def wording(text: str) -> str:
         plain = _BEFORE_A_DAY.sub("", " ".join(_ARTICLES.sub(" ", plain).split()) or plain)
     else:
         plain = plain.lower()
+    plain = plain.removesuffix(" only")
     known = SYNONYMS.get(plain)
     if known is None:
         plain = _SUBJECT.sub("", plain)
