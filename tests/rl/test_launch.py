@@ -42,6 +42,11 @@ if plan["starts"]:
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     grandchild = int(child.stdout.readline())
     (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid, grandchild]))
+if plan["ray"]:
+    ray = subprocess.Popen([plan["ray"], "60"])
+    time.sleep(1.5)
+    ray.kill()
+    ray.wait()
 time.sleep(plan["sleeps"])
 if plan["status"] < 0:
     os.kill(os.getpid(), -plan["status"])
@@ -81,6 +86,7 @@ class Stage:
             "reached": 0,
             "says": "",
             "starts": False,
+            "ray": "",
             "files": {},
             "sleeps": 0,
             "status": 0,
@@ -121,6 +127,18 @@ def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
     message = r"stopped at iteration 0 of 3, without a new one in this run: SIGKILL ended the trainer \(the kernel does so when memory runs out\); the log"
     with pytest.raises(TrainingError, match=message):
         stage.train(status=-signal.SIGKILL)
+
+
+def test_a_trainer_whose_ray_died_is_ended_and_told(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compass.rl.raylet.GRACE_S", 0.1)
+    program = tmp_path / "raylet"
+    program.symlink_to("/bin/sleep")
+    began = time.monotonic()
+    with pytest.raises(TrainingError, match="stopped at iteration 1 of 3: Ray's raylet ended, and the trainer with it"):
+        stage.train(steps=[1], reached=1, ray=str(program), sleeps=60)
+    assert time.monotonic() - began < 40
 
 
 def test_a_stage_goes_on_from_its_last_checkpoint(stage: Stage) -> None:
