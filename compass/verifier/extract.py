@@ -9,7 +9,7 @@ from compass.verifier.extracting.announced import CORRECTED, SENTENCE, TAIL, ann
 from compass.verifier.extracting.boxes import Box, find_boxes, last_group, without_placeholders
 from compass.verifier.extracting.context import answer_of, whole_formula
 from compass.verifier.extracting.turn import own_turn
-from compass.verifier.extracting.value import FORMULA, HEDGED, PRICE, inside, last_side, stated
+from compass.verifier.extracting.value import FORMULA, HEDGED, PRICE, inside, last_formula, last_side, stated
 from compass.verifier.verify import verify
 
 MAX_RESPONSE = 1_000_000
@@ -196,7 +196,10 @@ def _stated(text: str, mode: Mode) -> str | None:
     last = sentences[-1].strip().strip("*")
     if mode is Mode.STRICT and len(sentences) > 1 and not (_CONCLUSION.match(last) or _ENDS_WITH_VALUE.search(last)):
         return None
-    return None if HEDGED.search(last) else stated(last)
+    if HEDGED.search(last):
+        return None
+    value = stated(last)
+    return last_formula(last) if value is None and mode is Mode.LENIENT else value
 
 
 def _cut_off(text: str) -> bool:

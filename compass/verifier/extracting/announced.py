@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from compass.verifier.extracting import languages
 from compass.verifier.extracting.value import FORMULA, inside, stated, value_of
 
 TAIL = 4_000
@@ -21,7 +22,8 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)\s+is|答案\s{0,3}(?:是|为|：|:)|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe",
+    r"|(?:correct\s+)?(?:option|choice)\s+is|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
+    + languages.ANNOUNCED,
     re.IGNORECASE,
 )
 _FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)
@@ -32,6 +34,9 @@ _LATER = re.compile(
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
 _JSON_ANSWER = re.compile(r"\{[^{}]{0,300}[\"'](?:final_)?answer[\"']\s{0,9}:[^{}]{0,400}\}", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
+)
 _LAST = 3
 
 
@@ -55,7 +60,8 @@ def announced(tail: str) -> list[tuple[str, bool]]:
             continue
         if _refers_on(tail, match):
             continue
-        if value := _after(tail[match.end() : match.end() + REACH]):
+        rest = tail[match.end() : match.end() + REACH]
+        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
             final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
             found.append((match.start(), value, final))
     return [(value, final) for _, value, final in sorted(found)[-2 * _LAST :] if value]
@@ -82,12 +88,7 @@ def later_value(text: str) -> str | None:
 def _refers_on(tail: str, match: re.Match[str]) -> bool:
     """Whether the phrase stands under a condition: "if the answer is 5", "suppose the answer is 5"."""
     start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
-    return (
-        re.search(
-            r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b", tail[start : match.start()], re.IGNORECASE
-        )
-        is not None
-    )
+    return _CONDITION.search(tail, start, match.start()) is not None
 
 
 def _after(rest: str) -> str | None:

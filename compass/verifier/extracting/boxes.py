@@ -11,7 +11,7 @@ MAX_BOXES = 40
 MAX_GAP = 80
 MAX_BOX = 8_000
 
-_BOX = re.compile(r"\\{1,2}(?:boxed|fbox)(?![a-zA-Z])\s{0,9}")
+_BOX = re.compile(r"\\{1,2}(?:(?:begin)?boxed|fbox)(?![a-zA-Z])\s{0,9}")
 _JOINT = re.compile(
     r"(?:[\s$,;.]|\\[()\[\],;:!]|\\q?quad|\\+(?=\s)|\band\b|\bor\b|\\(?:text|mbox)\s*\{(?![^{}]{0,40}\b(?:wait|no|not|actually|sorry|wrong|instead)\b)[^{}]{0,40}\}|\(?[a-e1-9]\)(?=\s)"
     r"|(?:[A-Za-z](?:_\{?\w\}?)?|\((?:[A-Za-z]\s?,\s?){1,3}[A-Za-z]\))\s*=(?=\s*(?:[-+]?\s*\\|[-+]?\s*$)))*[-+]?\s*"

@@ -24,10 +24,10 @@ def own_turn(text: str) -> str:
     Thinking that is never closed leaves nothing: no answer was given. What comes after another speaker's line, or after the
     line of another problem once this one has an answer, answers something else.
     """
-    thoughts = list(_THOUGHT.finditer(text))
-    if thoughts and not thoughts[-1][1]:
+    thought = _last_thought(text)
+    if thought is not None and not thought[1]:
         return ""
-    text = text[thoughts[-1].end() :] if thoughts else text
+    text = text[thought.end() :] if thought is not None else text
     start = 0
     for token in _TOKEN.finditer(text):
         if text[start : token.start()].strip():
@@ -35,6 +35,17 @@ def own_turn(text: str) -> str:
             break
         start = token.end()
     return text[: _next_turn(text)]
+
+
+def _last_thought(text: str) -> re.Match[str] | None:
+    """The last tag that opens or closes a thought, looked for from the end."""
+    place = text.rfind("think")
+    while place >= 0:
+        found = _THOUGHT.match(text, max(0, place - 1)) or _THOUGHT.match(text, max(0, place - 2))
+        if found is not None:
+            return found
+        place = text.rfind("think", 0, place)
+    return None
 
 
 def _next_turn(text: str) -> int:
