@@ -4,6 +4,9 @@
 
 A line of a set is a JSON object with `gold`, `pred` and `label`, or with `gold`, `answer` and `equal` as in
 tests/data/answer_pairs.jsonl, or with `gold`, `response` and `label`: then the grader takes the answer out of the response.
+A row with `kind` is an assertion of another grader's tests: `answer` compares two answers, `extraction` two texts, of which the gold
+may be a whole solution too; the final answer is taken out of both. With `--without-policies` rows that state a `policy`, a
+convention on which graders differ, are left out.
 Rows marked `disputed` are left out. `group`, or the end of `source`, says which rows are counted together as well.
 
 Every grader runs in a process of its own, under its own interpreter where one is given (Math-Verify and verl pin versions of
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import select
 import subprocess
 import sys
@@ -28,6 +32,8 @@ from verifier_graders import GRADERS
 from verifier_scores import scores
 
 Row = dict[str, Any]
+_TEXT = re.compile(r"\\boxed|\banswer is\b")
+"""What shows that a text of the tests of other graders, whose rows say their `kind`, is more than an answer."""
 SCRIPT = Path(__file__).with_name("verifier_graders.py")
 
 
@@ -103,16 +109,17 @@ def group_of(row: Row) -> str:
     return row.get("group") or (parts[1] if parts[0] in ("mix", "latex2sympy2_extended", "category") else parts[0])
 
 
-def read_set(path: Path) -> list[Row]:
+def read_set(path: Path, policies: bool = True) -> list[Row]:
     """The labelled rows of a file: `id` (the line, from 1), `gold`, `answer`, `whole`, `label` and `group`."""
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         row = json.loads(line) if line.strip() else {}
         label = row.get("label", row.get("equal"))
-        if label is None or row.get("disputed"):
+        if label is None or row.get("disputed") or (row.get("policy") and not policies):
             continue
-        whole = "response" in row or bool(row.get("needs_extraction")) or row.get("kind") == "extraction"
         answer = row.get("response", row.get("pred", row.get("answer")))
+        whole = "response" in row or bool(row.get("needs_extraction")) or row.get("kind") == "extraction"
+        whole = whole or ("kind" in row and _TEXT.search(row["gold"] + "\n" + answer) is not None)
         named = {"id": number, "gold": row["gold"], "answer": answer, "whole": whole}
         rows.append({**named, "label": bool(label), "group": group_of(row)})
     if not rows:
@@ -154,13 +161,14 @@ def main() -> int:
     parser.add_argument("--short", type=float, default=5.0, help="seconds")
     parser.add_argument("--json", type=Path, help="where results are written, and kept with --keep")
     parser.add_argument("--keep", action="store_true", help="keep the results of other graders on unchanged sets")
+    parser.add_argument("--without-policies", action="store_true", help="leave out rows that state a convention")
     parser.add_argument("--page", type=Path, help="write the table and the plot of docs/scoreboard.md")
     args = parser.parse_args()
     pythons = dict(item.split("=", 1) for item in args.python)
     known = json.loads(args.json.read_text(encoding="utf-8")) if args.keep and args.json and args.json.exists() else {}
     results: dict[str, dict[str, Any]] = {}
     for path in args.sets:
-        rows = read_set(path)
+        rows = read_set(path, policies=not args.without_policies)
         name, mark = path.stem, digest(rows)
         before = known.get(name, {})
         kept = [row for row in before.get("results", []) if row["grader"] not in args.graders]

@@ -30,16 +30,14 @@ def bare(text: str) -> str:
 def compass(strict: bool = False) -> Grader:
     """This project's verifier; responses are read leniently, as for scoring what others wrote."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from compass.integrations.math_verify import parse
-    from compass.verifier import Mode, judge, verify, warm
+    from compass.verifier import final_answer, judge, same_final_answer, verify, warm
 
     warm()
-    mode = Mode.STRICT if strict else Mode.LENIENT
 
     def grade(gold: str, answer: str, whole: bool) -> bool:
-        if whole:
-            return judge(gold=(parse(gold) or [gold])[0], response=answer, mode=mode).equal
-        return verify(gold=gold, answer=answer).equal
+        if whole and strict:
+            return judge(gold=final_answer(gold) or gold, response=answer).equal
+        return (same_final_answer if whole else verify)(gold=gold, answer=answer).equal
 
     return grade
 

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compass.verifier import answer_type, extract_answer
+from compass.verifier import final_answer
 from compass.verifier import verify as _verify
-
-_PROSE = ("text", "unrecognised")
 
 
 def parse(pred: str, *, parsing_timeout: float | None = None, raise_on_error: bool = False) -> list[str]:
@@ -33,12 +31,8 @@ def parse(pred: str, *, parsing_timeout: float | None = None, raise_on_error: bo
     """
     if not isinstance(pred, str):
         raise TypeError(f"parse takes text, found {type(pred).__name__}")
-    if "\\boxed" not in pred and answer_type(pred) not in _PROSE:
-        return [pred]
-    answer = extract_answer(pred)
-    if answer is not None:
-        return [answer]
-    return [pred] if answer_type(pred) == "text" else []
+    answer = final_answer(pred)
+    return [] if answer is None else [answer]
 
 
 def verify(

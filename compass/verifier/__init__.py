@@ -13,6 +13,7 @@ from compass.verifier.answer_groups import group_equal, same_answer
 from compass.verifier.answer_type import answer_type
 from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.final_answers import final_answer, same_final_answer
 from compass.verifier.leniency import Leniency
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Outcome, Verdict
@@ -27,11 +28,13 @@ __all__ = [
     "Verdict",
     "answer_type",
     "extract_answer",
+    "final_answer",
     "group_equal",
     "judge",
     "judge_many",
     "reward",
     "same_answer",
+    "same_final_answer",
     "verify",
     "verify_many",
     "warm",
