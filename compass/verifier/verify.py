@@ -23,6 +23,9 @@ _CHOICE_SIGNS = frozenset("(\\ABCDEFGHabcdefghijklmnopqrstuvwxyzIJKLMNOPQRSTUVWX
 """What an answer with the letter of a choice begins with."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
+_DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?")
+"""A number with a decimal comma. A list has a space after its comma."""
+_DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
@@ -50,6 +53,7 @@ def verify(*, gold: str, answer: str) -> Verdict:
         raise TypeError(f"gold and answer must be text, found {type(gold).__name__} and {type(answer).__name__}")
     if len(gold) > MAX_LENGTH or len(answer) > MAX_LENGTH:
         return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
+    written = answer
     gold, answer = _normalised(gold), _normalised(answer)
     gold, answer = _EMPTY_SETS.get(gold, gold), _EMPTY_SETS.get(answer, answer)
     if _is_hollow(answer) or _is_hollow(gold):
@@ -57,10 +61,22 @@ def verify(*, gold: str, answer: str) -> Verdict:
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
-    finding = _choices(gold, answer) or _read(gold, answer)
+    finding = _decimal_comma(gold, written) or _choices(gold, answer) or _read(gold, answer)
     if finding.same:
         return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
+
+
+def _decimal_comma(gold: str, answer: str) -> Finding | None:
+    """`1000,99` against the decimal 1000.99; None where the comma may separate thousands, as in `1,250`."""
+    match = _DECIMAL_COMMA.fullmatch(answer) if "," in answer else None
+    if match is None or len(match[2]) == 3:
+        return None
+    one = _number(gold)
+    if one is None or not one.literal or one.value != plain_number.literal(f"{match[1]}.{match[2]}").value:
+        return None
+    lean(Leniency.WORDING)
+    return Finding(True, "rational", "a decimal comma")
 
 
 def _is_hollow(text: str) -> bool:
@@ -72,6 +88,7 @@ def _read(gold: str, answer: str) -> Finding:
     return (
         _plain_numbers(gold, answer)
         or _number_words(gold, answer)
+        or _said(gold, answer)
         or _words(gold, answer)
         or _dimensions(gold, answer)
         or _trees(gold, answer)
@@ -176,7 +193,7 @@ def _words(gold: str, answer: str) -> Finding | None:
     if times[0] is not None and times[1] is not None:
         return Finding(clock.same_time(*times), "text", "times of day")
     prose = wording.is_prose(gold) and wording.is_prose(answer)
-    if prose and wording.wording(gold) == wording.wording(answer):
+    if prose and wording.kind(gold) == wording.kind(answer):
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words")
     dates = clock.date(gold), clock.date(answer)
@@ -190,6 +207,16 @@ def _words(gold: str, answer: str) -> Finding | None:
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words in another order")
     return Finding(False, "text", "other words") if prose else None
+
+
+def _said(gold: str, answer: str) -> Finding | None:
+    """A sentence with a formula in it, "the function $f(x)$ is odd", against what it says, "odd"; None for anything else."""
+    for sentence, words in ((gold, answer), (answer, gold)):
+        verb = "is " in sentence or "are " in sentence
+        if verb and wording.is_prose(words) and wording.said(sentence) == wording.wording(words):
+            lean(Leniency.WORDING)
+            return Finding(True, "text", "what the sentence says")
+    return None
 
 
 def _listed(text: str) -> list[str] | None:
@@ -212,7 +239,7 @@ def _dimensions(gold: str, answer: str) -> Finding | None:
 def _trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
     budget.start()
-    left, right = parse(_as_set(gold)), parse(_as_set(answer))
+    left, right = parse(_divided(_as_set(gold))), parse(_divided(_as_set(answer)))
     for side in (right, left):
         if isinstance(side, Unreadable):
             return _unread(gold, answer, side)
@@ -220,6 +247,11 @@ def _trees(gold: str, answer: str) -> Finding:
         return compare_answers(left, right)
     except Unreadable as error:
         return _unread(gold, answer, error)
+
+
+def _divided(text: str) -> str:
+    """Text with `:` as a sign of division where it stands inside brackets and before another bracket, `(a:(b-c)-d):e`; ratios stay."""
+    return text.replace(":", r"\div ") if ":(" in text and _DIVISION.search(text) else text
 
 
 def _as_set(text: str) -> str:

@@ -129,11 +129,24 @@ def compare_equations(gold: Relation, answer: Relation, compare: Compare) -> Fin
         same = same_zeros(first, second)
     except OverBudget:
         same = None
+    if not same and _with_constants(gold, answer):
+        return compare(gold.sides[1], answer.sides[1])
     if same is not None:
         return Finding(same, "algebra", "as polynomials up to a factor")
     if not symbols(first) or contains(gold, Quantity) or contains(answer, Quantity):
         return in_order(gold.sides, answer.sides, compare)
     return Finding(same_equation(first, second), "numeric", "up to a constant factor")
+
+
+def _with_constants(one: Relation, two: Relation) -> bool:
+    """Whether two equations give the same expression a constant each, of which one may be rounded: `a - b = 1.41`."""
+    return (
+        one.sides[0] == two.sides[0]
+        and bool(symbols(one.sides[0]))
+        and not (symbols(one.sides[1]) or symbols(two.sides[1]))
+        and not contains(one, Quantity)
+        and not contains(two, Quantity)
+    )
 
 
 def _plain(equation: Relation) -> bool:

@@ -84,7 +84,7 @@ def compare(gold: Node, answer: Node) -> Finding:
         lean(Leniency.NAME)
         gold, answer = gold_value, answer_value
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
-        gold = _evaluated(gold)
+        gold = _identity(gold, answer) if symbols(gold) else _evaluated(gold)
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
         answer = _evaluated(answer)
     return _compare_shapes(shape(_worked_out(gold)), shape(_worked_out(answer)))
@@ -137,6 +137,13 @@ def _evaluated(chain: Relation) -> Node:
         if not scalar.compare(last, side).same:
             raise Unreadable("an equation that does not hold")
     return last
+
+
+def _identity(chain: Relation, answer: Node) -> Node:
+    """`(x-1)(x+1) = x^2-1` holds for every x and names the expression, where the answer is that; any other equation stays one."""
+    if set(chain.operators) != {"="} or any(contains(side, *_STRUCTURED) for side in (*chain.sides, answer)):
+        return chain
+    return answer if all(scalar.compare(side, answer).same for side in chain.sides) else chain
 
 
 def _compare_shapes(gold: Shape, answer: Shape) -> Finding:

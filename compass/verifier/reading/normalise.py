@@ -51,7 +51,8 @@ _CONTROL = re.compile(r"[\a\x08\f\v](?=[a-z])|\t(?=ext|imes|heta|frac|an[({ ^]|a
 _UPRIGHT_CURRENCY = re.compile(r"\\text\{\s*(\\(?:dollar|euro|pounds|yen|rupee|cent))\s*\}")
 _RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
-_WRAPPED = re.compile(r"\\(?:boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
+_ESCAPED_TWICE = re.compile(r"(?<!\\)\\\\(?:\\\\)?begin(?![a-z])")
+_WRAPPED = re.compile(r"\\(?:(?:begin)?boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
 _MARKS = frozenset("*_\"'`<")
 _TAGS = re.compile(r"<(?P<tag>b|i|u|em|strong|code|span|p|answer)>(?P<inside>.*)</(?P=tag)>", re.DOTALL)
 _SCRIPT_TAG = re.compile(r"<su(?P<kind>[pb])>([^<>]*)</su(?P=kind)>")
@@ -96,6 +97,8 @@ def _once(text: str) -> str:
     if "\\" in text or "$" in text or "~" in text:
         if r"\\" in text and r"\begin" not in text:
             text = _DOUBLED.sub(r"\\", text)
+        elif r"\\begin" in text and _ESCAPED_TWICE.match(text):
+            text = text.replace(r"\\", "\\")
         if r"\$" in text or r"\textdollar" in text:
             text = text.replace(r"\$", r"\dollar ").replace(r"\textdollar", r"\dollar ")
             text = _DOLLAR.sub(r"\\dollar ", text)

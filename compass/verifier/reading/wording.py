@@ -14,6 +14,14 @@ _SUBJECT = re.compile(
     r"^(?:(?:it|this|that|they|there|answer)(?: (?:is|s|are|was|were|would be|will be)(?! not\b)| (?=cannot|can|does|do|has|will)))\s*(?=\w)"
 )
 """How a sentence that gives an answer begins: "it is Thursday"."""
+_KIND = re.compile(
+    r"(?:(?:any|every|all|each) )?(odd|even|prime|composite)(?: (?:whole )?(?:numbers?|integers?)(?: of [a-z]+)?)?"
+)
+_SAID = re.compile(r"(?:(?:The|This|That|Its|A|An)\s|[A-Z]\w+\s).{0,200}?\s?(?:is|are)\s((?:[A-Za-z]+\s?){1,4})\.?")
+_UNSAID = re.compile(
+    r"\b(?:is|are)\b.*\b(?:is|are)\b|\b(?:not?|never|neither|if|whether|that|which|false|untrue|or|than|only|when|unless)\b|n't",
+    re.IGNORECASE,
+)
 _INITIAL = re.compile(r"(?<=\w )A\b(?! [a-z])")
 """A capital that is a name, as in "Team A"."""
 _BEFORE_A_DAY = re.compile(
@@ -21,6 +29,8 @@ _BEFORE_A_DAY = re.compile(
 )
 _CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
 _WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?|([a-h])\)")
+_EXCLUDED = re.compile(r"(?<=[A-H])[)\s.,;。，]*(?:(?:而?不是)|(?:,|\s)(?:and\s)?not)\s?\(?[A-H]\)?\.?$")
+"""What follows a choice and rules out another: "B, not A"."""
 _SPELLED = re.compile(r"[A-Za-z](?: [A-Za-z]){2,}")
 
 _SAME = {
@@ -67,9 +77,24 @@ def wording(text: str) -> str:
     return known or SYNONYMS.get(plain, plain)
 
 
+def kind(text: str) -> str:
+    """The words of an answer; of one that names a kind of whole numbers, "any odd number of players", the kind alone."""
+    words = wording(text)
+    match = _KIND.fullmatch(words)
+    return words if match is None else match[1]
+
+
+def said(text: str) -> str | None:
+    """What a sentence says of its subject, "the function $f$ is odd": the words after its only verb; None for anything else."""
+    match = _SAID.fullmatch(text)
+    return None if match is None or _UNSAID.search(text) else wording(match[1])
+
+
 def choice(text: str) -> str | None:
     """The letter of a multiple-choice answer: `(B)`, `\\text{B}`, `B.`, `b)`; None for anything else."""
     plain = _TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").strip()
+    if len(plain) > 3:
+        plain = _EXCLUDED.sub("", plain)
     match = _WRAPPED_CHOICE.fullmatch(plain)
     return None if match is None else (match.group(1) or match.group(2) or match.group(3)).upper()
 
