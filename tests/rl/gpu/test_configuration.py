@@ -38,7 +38,24 @@ def test_the_policy_and_its_reference_are_computed_alike() -> None:
     [
         ({}, {"trainer.device": "cuda", "trainer.n_gpus_per_node": 8, "trainer.nnodes": 1}),
         ({}, {"actor_rollout_ref.model.override_config.attn_implementation": "sdpa"}),
-        ({}, {"actor_rollout_ref.model.use_fused_kernels": True, f"{ACTOR}.entropy_from_logits_with_chunking": True}),
+        (
+            {},
+            {
+                "actor_rollout_ref.model.use_fused_kernels": True,
+                "actor_rollout_ref.model.fused_kernel_options.impl_backend": "torch",
+                "actor_rollout_ref.model.use_remove_padding": True,
+                "actor_rollout_ref.model.enable_gradient_checkpointing": True,
+            },
+        ),
+        (
+            {},
+            {
+                f"{role}.{key}": True
+                for role in (ACTOR, REF)
+                for key in ("entropy_from_logits_with_chunking", "entropy_checkpointing")
+            },
+        ),
+        ({}, {f"{ROLLOUT}.free_cache_engine": True, f"{ROLLOUT}.enable_sleep_mode": True}),
         (
             {"attention": "flash_attention_2"},
             {"actor_rollout_ref.model.override_config.attn_implementation": "flash_attention_2"},
