@@ -70,6 +70,8 @@ def _open(tree: Node) -> set[str]:
         match node:
             case Sum(terms) if sum(_is_constant(term) for term in terms) > 1:
                 kinds.add("sum")
+            case Product(factors) if any(isinstance(factor, Number) and factor.value == 0 for factor in factors):
+                kinds.add("product")
             case Product(factors):
                 kinds |= _open_product(factors)
             case Power(base, exponent) if _is_constant(base) and _is_constant(exponent) and rational(base) != _TEN:

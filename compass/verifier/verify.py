@@ -28,6 +28,7 @@ _DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?")
 _DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
+_HOLDS_EMPTY_SET = re.compile(r"\{\s?\\(?:emptyset|varnothing|oslash)")
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
 """Words that name a set of numbers, or how many there are."""
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
@@ -256,7 +257,9 @@ def _divided(text: str) -> str:
 
 def _as_set(text: str) -> str:
     """The set that a text names in words; any other text as it is."""
-    return text if _DIGIT.search(text) or "^" in text or "_" in text else _SETS.get(wording.wording(text), text)
+    if _DIGIT.search(text) or "^" in text or "_" in text or _HOLDS_EMPTY_SET.search(text):
+        return text
+    return _SETS.get(wording.wording(text), text)
 
 
 def _unread(gold: str, answer: str, error: Unreadable) -> Finding:

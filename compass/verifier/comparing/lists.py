@@ -39,6 +39,8 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
             return no("an interval, or values in no order, against a tuple")
         lean(Leniency.CONTAINER)
         return in_order(first, second, compare)
+    if kinds == {"set"} and _sets_within(gold) != _sets_within(answer):
+        return no("sets of numbers against sets of sets")
     words = {side.node.closing for side in (gold, answer) if isinstance(side.node, Sequence)}
     if words == {"and", "or"} and all(map(symbols, (*first, *second))):
         return no("statements that are joined otherwise")
@@ -61,6 +63,11 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if named[0] != named[1]:
         lean(Leniency.NAME)
     return any_order(first, second, compare)
+
+
+def _sets_within(side: Shape) -> int:
+    """How many members of a set are sets themselves."""
+    return sum(isinstance(item, Sequence) and item.opening == "{" for item in side.items)
 
 
 def _single_tuple(side: Shape) -> Node | None:

@@ -51,7 +51,13 @@ _REFUTED = re.compile(
     re.IGNORECASE,
 )
 """What declares a box wrong."""
-_QUESTIONED = re.compile(r"[\s$)*}]{0,4}\?")
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppose|supposing|assume|assuming)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|had been|would be|equals)\s[\s$*({\[\\]{0,6}$",
+    re.IGNORECASE,
+)
+"""A box that is only supposed: "if the answer were"."""
+_BOUND = re.compile(r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s)?(?:an?|the)\s(?:lower|upper)\sbound\b", re.IGNORECASE)
+_QUESTIONED = re.compile(r"(?:[^\n$.?!]{0,30}\$)?[\s$)*}]{0,4}\?")
 
 
 def answer_of(text: str, box: Box, low: int, high: int) -> str | None:
@@ -64,7 +70,9 @@ def answer_of(text: str, box: Box, low: int, high: int) -> str | None:
     before, after = _beside(text, box, low, high)
     if _DENIED.search(text, max(low, box.start - 60), box.start) or _RELATIVE.match(text, box.end, box.end + 60):
         return None
-    if _QUESTIONED.match(text, box.end, box.end + 6) or _REFUTED.match(text, box.end, box.end + 60):
+    if _QUESTIONED.match(text, box.end, box.end + 40) or _REFUTED.match(text, box.end, box.end + 60):
+        return None
+    if _SUPPOSED.search(text, max(0, box.start - 60), box.start) or _BOUND.match(text, box.end, box.end + 40):
         return None
     if len(box.content or "") > WINDOW:
         return box.content

@@ -43,6 +43,7 @@ _TOTAL = re.compile(r"^(?:一共|总共|共)(?:有)?\s?(?=\d)")
 _MINUTES = re.compile(r"(?<=时)\s?(\d+)\s?分(?!钟|之)")
 _PARTS = re.compile(rf"(?P<below>{_NUMERAL}|\d+)分之(?P<above>{_NUMERAL}|\d+)")
 _NUMBER = re.compile(_NUMERAL)
+_NEGATIVE = re.compile(rf"(?<![正非])负(?=\d|{_NUMERAL})")
 _ORDINAL = re.compile(r"第(?=\d)")
 _MULTIPLE = re.compile(r"(?<=\d)\s?([万亿])")
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
@@ -61,7 +62,7 @@ def restated(text: str) -> str:
         return whole
     text = _WEEKDAY.sub(lambda match: _DAYS[match[1]], text)
     text = _MINUTES.sub(r"\1分钟", _PARTS.sub(_fraction, text))
-    text = _NUMBER.sub(_digits, text)
+    text = _NUMBER.sub(_digits, _NEGATIVE.sub("-", text))
     text = _MULTIPLE.sub(lambda match: rf"\times 10^{{{len(str(_MYRIADS[match[1]])) - 1}}}", text)
     return _WORD.sub(_word, _TOTAL.sub("", _ORDINAL.sub("", text))).strip()
 

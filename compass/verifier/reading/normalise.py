@@ -117,6 +117,8 @@ def _once(text: str) -> str:
         if "{\\" in text:
             text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
+    while len(text) > 2 and text.endswith("{}") and (text[-3].isdigit() or text[-3] in ")}"):
+        text = text[:-2]
     if text[:1] in _MARKS and len(text) > 2:
         text = _unmarked(text)
     if "nswer" in text:

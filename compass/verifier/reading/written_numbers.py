@@ -8,6 +8,7 @@ from compass.verifier.reading.number_words import number_of
 
 _TIMES_TEN = re.compile(r"(?<=[\d.])\s?[xX]\s?(?=10\^)")
 _EXPONENT = re.compile(r"(?<=\d) E(?=[+-]?\d)")
+_UPRIGHT_EXPONENT = re.compile(r"(?<=\d)\s?\\(?:text|mathrm|rm)\s?\{E\}\s?(?=[+-]?\d)")
 _POINT = re.compile(r"(?<![\d.}])\.(?=\\(?:overline|bar|dot)(?![a-z]))")
 _FRACTION = re.compile(r"(?<![\\A-Za-z])[dt]?frac(?=\s?[{\d])")
 _BASE = re.compile(
@@ -29,6 +30,8 @@ def restated(text: str) -> str:
     """Normalised text with the notations of this module rewritten; any other text as it is."""
     if "10^" in text:
         text = _TIMES_TEN.sub(r"\\times ", text)
+    if "{E}" in text:
+        text = _UPRIGHT_EXPONENT.sub("e", text)
     if " E" in text:
         text = _EXPONENT.sub("e", text)
     if ".\\" in text:
