@@ -60,7 +60,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     done = resume_from(paths.checkpoints, recorded=recorded, keep=best)
     recover_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics, done)
     forget_after(paths.rewards, done)
-    forget_findings(paths.findings, done)
+    forget_findings(paths.findings, done, last=settings.steps)
     forget_rollouts_after(paths.rollouts, done)
     paths.progress.unlink(missing_ok=True)
     if settings.checkpoint.carry_optimizer:

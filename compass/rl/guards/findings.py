@@ -68,9 +68,16 @@ def read_findings(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def forget_findings(path: Path, done: int) -> None:
-    """Drop what was found in iterations after `done`, which will be run again, and what ended an earlier run."""
-    kept = [line for line in read_findings(path) if line["step"] <= done and line["level"] != "stop"]
+def forget_findings(path: Path, done: int, *, last: int) -> None:
+    """Drop what will be looked at again, and what ended an earlier run.
+
+    Args:
+        path: the file of findings; need not exist.
+        done: the last iteration that is not run again.
+        last: the stage's last iteration. Before it a trainer starts, which looks at what comes before the first one (0) as well.
+    """
+    first = 1 if done < last else 0
+    kept = [line for line in read_findings(path) if first <= line["step"] <= done and line["level"] != "stop"]
     path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
 
 

@@ -50,5 +50,13 @@ def test_what_was_found_later_or_stopped_the_run_is_forgotten(tmp_path: Path) ->
     path = tmp_path / "guards.jsonl"
     lines = [{"step": step, "level": level} for step, level in ((0, "stop"), (1, "warn"), (2, "warn"), (3, "warn"))]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    forget_findings(path, 2)
+    forget_findings(path, 2, last=3)
     assert [line["step"] for line in read_findings(path)] == [1, 2]
+
+
+@pytest.mark.parametrize(("last", "kept"), [(2, [1]), (1, [0, 1])])
+def test_what_was_found_before_the_first_iteration_is_told_once(tmp_path: Path, last: int, kept: list[int]) -> None:
+    path = tmp_path / "guards.jsonl"
+    path.write_text("".join(json.dumps({"step": step, "level": "warn"}) + "\n" for step in (0, 1)))
+    forget_findings(path, 1, last=last)  # only a trainer that starts sends the canary again
+    assert [line["step"] for line in read_findings(path)] == kept
