@@ -50,6 +50,7 @@ _CONTROL = re.compile(r"[\a\x08\f\v](?=[a-z])|\t(?=ext|imes|heta|frac|an[({ ^]|a
 """A control character in whose place a backslash and a letter stood before the text was unescaped once too often."""
 _UPRIGHT_CURRENCY = re.compile(r"\\text\{\s*(\\(?:dollar|euro|pounds|yen|rupee|cent))\s*\}")
 _RUPEES = re.compile(r"\\(?:text|textrm|mathrm)\s*\{\s*Rs\.?\s*\}|\bRs\b\.?(?=[\s~]*\d)")
+_EMPTY_GROUP = re.compile(r"(?<=[\d)}])(?:\{\})+$")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _ESCAPED_TWICE = re.compile(r"(?<!\\)\\\\(?:\\\\)?begin(?![a-z])")
 _WRAPPED = re.compile(r"\\(?:(?:begin)?boxed|fbox|text|textbf|textrm|textnormal|mathrm|mbox)\s*\{")
@@ -112,13 +113,13 @@ def _once(text: str) -> str:
     if "{" in text:
         if "{:}" in text:
             text = text.replace("{:}", ":")
+        if "{}" in text:
+            text = _EMPTY_GROUP.sub("", text)
         if "^{" in text or "_{" in text:
             text = _SCRIPT.sub(r"\1\2", text)
         if "{\\" in text:
             text = _BRACED_NAME.sub(r"\1 ", text)
         text = _unwrap(text)
-    while len(text) > 2 and text.endswith("{}") and (text[-3].isdigit() or text[-3] in ")}"):
-        text = text[:-2]
     if text[:1] in _MARKS and len(text) > 2:
         text = _unmarked(text)
     if "nswer" in text:
