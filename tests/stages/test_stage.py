@@ -3,11 +3,14 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from compass.errors import UserError
 from compass.ledger import LEDGER, Counts, Drop, Reason, split
 from compass.records import RECORD, RecordError, read_records, table
+from compass.rl.course import mark_finished
 from compass.settings import Settings, SettingsError
+from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +53,23 @@ def test_a_stage_that_curates_nothing_says_nothing_and_may_write_its_metrics_alo
 def test_rows_are_told_without_reasons_where_none_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
     perform("grade", lambda settings: Summary("grade", Counts("grade", 0, {})))
     assert capsys.readouterr().out == "grade: read 0, kept 0\n"
+
+
+def test_checkpoints_go_with_the_next_stage_once_the_lock_file_has_their_model() -> None:
+    work, model = Path("work/rl-1/0123456789abcdef"), Path("models/rl-1")
+    for folder in (work, model):
+        folder.mkdir(parents=True)
+    (model / "model.safetensors").write_bytes(b"weights")
+    mark_finished(work, model, dvc_md5(model))
+    perform("rl-2", lambda settings: Summary("rl-2"))
+    assert work.exists()
+    out = {"path": "models/rl-1", "hash": "md5", "md5": dvc_md5(model), "size": 7, "nfiles": 1}
+    lock = {"schema": "2.0", "stages": {"rl-1": {"cmd": "train", "outs": [out]}}}
+    Path("dvc.lock").write_text(yaml.safe_dump(lock))
+    perform("rl-1", lambda settings: Summary("rl-1"))
+    assert work.exists()  # the stage itself may go on from there
+    perform("rl-2", lambda settings: Summary("rl-2"))
+    assert not work.exists()
 
 
 def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> None:
