@@ -47,6 +47,8 @@ OWNER = "owner.lock"
 """The file in a temporary folder whose lock says that the folder is in use."""
 
 PREFIX = "compass-"
+UNLOCKED = "new-"
+"""Before the prefix until a folder is locked, so that `remove_abandoned` of another stage does not take it for abandoned."""
 LONGEST_BASE = 20  # characters: Ray adds 90 to reach its sockets, whose paths the kernel limits to 107
 _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -245,10 +247,10 @@ def _base() -> Path:
 
 def _temporary_folder() -> Path:
     """A new private folder, with a file whose lock says that it is in use until this process and its forks have ended."""
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_base()))
+    folder = Path(tempfile.mkdtemp(prefix=UNLOCKED + PREFIX, dir=_base()))
     file = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(file, fcntl.LOCK_EX)
-    return folder
+    return folder.rename(folder.with_name(folder.name.removeprefix(UNLOCKED)))
 
 
 def _use_folder(folder: Path) -> None:

@@ -92,7 +92,7 @@ def write_rollouts(folder: Path, path: Path) -> pa.Table:
 def _badness(row: Mapping[str, Any], worst: str) -> float:
     if worst == "reward":
         return -row["reward"]
-    value = abs(row["advantage"] or 0.0) if worst == "advantage_size" else float(row[worst])
+    value = abs(row["advantage"] or 0.0) if worst == "advantage_size" else float(row[worst] or 0.0)
     return math.inf if math.isnan(value) else value
 
 
