@@ -107,7 +107,7 @@ def test_groups_without_a_signal_are_replaced_where_dynamic_sampling_is_on(tmp_p
         queue.group(name, rewards)
     batch, metrics = buffer(tmp_path, queue, stage()).sample(global_steps=2, partition_id="train", batch_size=2)
     groups = {key.split("_")[0] for key in batch.keys}
-    assert "mixed" in groups
+    assert groups <= {"mixed", "fresh1", "fresh2"}  # of three, verl takes any two
     assert groups.isdisjoint({"easy", "hard"})
     assert metrics["guards/zero_signal_share"] > 0
 

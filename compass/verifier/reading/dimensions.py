@@ -100,7 +100,7 @@ def is_vague(unit: str, other: str) -> bool:
         return other.partition("^")[2] == power
     own, others = set(split(unit)), set(split(other))
     return (
-        own < others
+        set() < own < others  # a unit to the power 0 names nothing
         and all(name.isalpha() and name not in _BASE for name, _ in others - own)
         and split(unit)[-1] == split(other)[-1]
     )
