@@ -1,12 +1,18 @@
 """Fixtures that several folders use."""
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from compass.records import record_id, table
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"
 
@@ -17,6 +23,45 @@ def shared() -> Path:
     if not SHARED.exists():
         pytest.skip("needs the folder ../shared/data beside the repository")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """Headless Chromium, that of the system; tests that need it are skipped where it is absent, and fail in CI."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        message = "needs Chromium: `apt-get install chromium`"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    with sync_playwright() as playwright:
+        # Root, as in containers, has no sandbox; the pages are the tests' own.
+        started = playwright.chromium.launch(executable_path=program, chromium_sandbox=os.geteuid() != 0)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def look(browser: "Browser") -> Iterator[Callable[..., "Page"]]:
+    """`look(path, width=1280, **context)` opens a file and returns Playwright's page.
+
+    When the test ends, nothing may have been asked of a network, and no page may have printed an error.
+    """
+    pages, complaints = [], []
+
+    def open_file(path: Path, width: int = 1280, **context: object) -> "Page":
+        page = browser.new_page(viewport={"width": width, "height": 800}, **context)
+        pages.append(page)
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith(("http", "ws")) else None)
+        page.goto(path.resolve().as_uri())
+        return page
+
+    yield open_file
+    for page in pages:
+        page.context.close()
+    assert complaints == []
 
 
 @pytest.fixture(scope="session")

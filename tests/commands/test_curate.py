@@ -356,3 +356,9 @@ def test_bad_input_is_said_and_leaves_no_summary(files, curated, tmp_path, capsy
     assert main(["curate", str(broken), "--out", str(tmp_path / "out")]) == 1
     assert "broken.jsonl" in capsys.readouterr().err
     assert not (tmp_path / "out" / "summary.json").exists()
+
+
+def test_the_card_opens_in_a_browser(curated, look):
+    page = look(curated / "card.html")
+    assert page.locator("h1").inner_text() == page.title()
+    assert page.locator("svg").count() > 0
