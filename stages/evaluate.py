@@ -2,9 +2,10 @@
 
     python -m stages.evaluate
 
-Reads `data/collect/benchmarks.parquet` and the models in `models/`; writes `data/evaluate/samples.parquet` (every
-response's score), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped continues from
-`work/evaluate`.
+Reads `data/collect/benchmarks.parquet`, `data/denoise/dropped.parquet` (rows that resemble a benchmark's items) and the models in
+`models/`. Writes `data/evaluate/samples.parquet` (every response with its score), `problems.parquet` (what was asked) and
+`setups.json` (what decides the responses), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
+continues from `work/evaluate`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import pyarrow.parquet as pq
 
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
+from compass.evaluation.problems import problems_table, similar_rows
 from compass.files import atomic_path, write_json
 from compass.records import read_records
 from compass.settings import Settings
 from stages._stage import Summary, main
 
 BENCHMARKS = Path("data/collect/benchmarks.parquet")
+DROPPED = Path("data/denoise/dropped.parquet")
 MODELS = Path("models")
 FOLDER = Path("data/evaluate")
 PLOTS = Path("plots/evaluate")
@@ -35,8 +38,18 @@ def run(
     folder: Path = FOLDER,
     plots: Path = PLOTS,
     work: Path = WORK,
+    dropped: Path = DROPPED,
 ) -> Summary:
     """Score the models of `settings.evaluate`.
+
+    Args:
+        settings: the pipeline's.
+        benchmarks: the held-out records.
+        models: the folder of the models.
+        folder: where samples, problems and setups are written.
+        plots: where the plots' rows are written.
+        work: folder of resumable work.
+        dropped: the rows that `denoise` dropped; where they are absent, what resembles a problem is not known.
 
     Returns:
         The summary; `metrics` is the content of `metrics/evaluate.json`: `{"models": {MODEL: {BENCHMARK: {...}}}}`.
@@ -51,14 +64,19 @@ def run(
         max_problems=settings.evaluate.max_problems,
         seed=settings.seed,
     )
-    samples = pa.concat_tables(
-        evaluate_model(name, models / name, chosen, settings.evaluate, seed=settings.seed, work=work)
-        for name in settings.evaluate.models or settings.models
-    )
+    tables, setups = [], {}
+    for name in settings.evaluate.models or settings.models:
+        scored, setup = evaluate_model(name, models / name, chosen, settings.evaluate, seed=settings.seed, work=work)
+        tables.append(scored)
+        setups |= setup
+    samples = pa.concat_tables(tables)
+    similar = similar_rows(read_records(dropped), chosen) if dropped.exists() else None
     scores = summarise(samples, resamples=settings.evaluate.bootstrap, seed=settings.seed)
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_path(folder / "samples.parquet") as temporary:
-        pq.write_table(samples, temporary, compression="zstd")
+    for name, rows in (("samples", samples), ("problems", problems_table(chosen, similar))):
+        with atomic_path(folder / f"{name}.parquet") as temporary:
+            pq.write_table(rows, temporary, compression="zstd")
+    write_json(folder / "setups.json", setups)
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]

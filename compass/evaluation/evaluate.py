@@ -12,17 +12,22 @@ from compass.evaluation.benchmark_scores import average_scores, benchmark_scores
 from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
+from compass.sampling.setup import setup_digest, setup_facts
 from compass.settings import Evaluate
 
 COLUMNS = [
-    "model", "benchmark", "id", "sample", "greedy", "answer", "correct", "boxed", "correct_lenient", "leniencies", "tokens", "finish_reason",
+    "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
+    "method", "leniencies", "boxed", "looped", "tokens", "finish_reason", "setup",
 ]  # fmt: skip
-"""Columns of `data/evaluate/samples.parquet`."""
+"""Columns of `data/evaluate/samples.parquet`, one row per response.
+
+`compass.sampling.response` and `compass.sampling.score` say what they hold; `response` is the text as the model wrote it, and `setup`
+stands for everything that decides it (`data/evaluate/setups.json`)."""
 
 
 def evaluate_model(
     name: str, path: str | Path, benchmarks: Mapping[str, pa.Table], settings: Evaluate, *, seed: int, work: str | Path
-) -> pa.Table:
+) -> tuple[pa.Table, dict[str, dict[str, Any]]]:
     """Sample and score one model on every benchmark, in one run of the engine.
 
     Args:
@@ -34,16 +39,19 @@ def evaluate_model(
         work: folder of resumable work.
 
     Returns:
-        Rows of `COLUMNS`, by benchmark and problem.
+        Rows of `COLUMNS`, by benchmark and problem, and the setup they name: digest to facts.
 
     Raises:
         SamplingError: the model cannot be used.
     """
     items = pa.concat_tables(benchmarks.values())
     ids = items.column("id").to_pylist()
+    model = find_model(str(path))
+    facts = setup_facts(model, settings.sampling, seed=seed)
+    digest = setup_digest(facts)
     responses = sample_responses(
         dict(zip(ids, items.column("problem").to_pylist(), strict=True)),
-        model=find_model(str(path)),
+        model=model,
         sampling=settings.sampling,
         n=settings.samples,
         greedy=settings.greedy,
@@ -54,9 +62,14 @@ def evaluate_model(
     golds, problems = (dict(zip(ids, items.column(name).to_pylist(), strict=True)) for name in ("answer", "problem"))
     scored = score_responses(responses, golds, problems)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
-    scored = scored.append_column("model", pa.array([name] * scored.num_rows, type=pa.string()))
     sources = [source[problem] for problem in scored.column("id").to_pylist()]
-    return scored.append_column("benchmark", pa.array(sources, type=pa.string())).select(COLUMNS)
+    for column, values in (
+        ("model", [name] * scored.num_rows),
+        ("benchmark", sources),
+        ("setup", [digest] * scored.num_rows),
+    ):
+        scored = scored.append_column(column, pa.array(values, type=pa.string()))
+    return scored.select(COLUMNS), {digest: facts}
 
 
 def summarise(samples: pa.Table, *, resamples: int, seed: int) -> dict[str, dict[str, dict[str, Any]]]:

@@ -7,20 +7,33 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from compass.sampling.loops import ends_in_loop
 from compass.verifier import Mode, judge_many
+
+NO_ANSWER = "none"
+"""Outcome of a response that gives no final answer."""
 
 SCORES = pa.schema(
     [
         ("answer", pa.string()),
+        ("answer_lenient", pa.string()),
         ("correct", pa.bool_()),
-        ("boxed", pa.bool_()),
         ("correct_lenient", pa.bool_()),
+        ("outcome", pa.string()),
+        ("method", pa.string()),
         ("leniencies", pa.string()),
+        ("boxed", pa.bool_()),
+        ("looped", pa.bool_()),
     ]
 )
-"""Columns that scoring adds: the final answer (null where the response gives none), whether it equals the gold, whether it was
-given in a `\\boxed{}`, whether the verifier's lenient mode calls the response right, and what the verdict leaned on (names joined
-by commas)."""
+"""Columns that scoring adds.
+
+`answer` and `answer_lenient`: the final answer as the verifier's strict and lenient mode read it, null where the response
+gives none. `correct` and `correct_lenient`: whether it equals the gold. Of the strict mode: `outcome` (`equal`, `different`,
+`unrecognised`, or `none` where there is no answer), `method` (the verifier's tier that decided; null where there is no
+answer) and `leniencies` (the rules that the verdict leans on, joined by commas). `boxed`: the answer was given in a
+`\\boxed{}`. `looped`: the response ends in a loop.
+"""
 
 
 def score_responses(
@@ -42,17 +55,19 @@ def score_responses(
     texts = [text or "" for text in responses.column("response").to_pylist()]
     names = responses.column("id").to_pylist()
     pairs = list(zip((golds[name] for name in names), texts, strict=True))
-    judgements = judge_many(pairs, questions=[problems[name] for name in names] if problems is not None else None)
+    strict = judge_many(pairs, questions=[problems[name] for name in names] if problems is not None else None)
     lenient = judge_many(pairs, mode=Mode.LENIENT)
+    answers = [judgement.answer for judgement in strict]
     columns = {
-        "answer": [judgement.answer for judgement in judgements],
-        "correct": [judgement.equal for judgement in judgements],
-        "boxed": [
-            judgement.answer is not None and "\\boxed" in text
-            for judgement, text in zip(judgements, texts, strict=True)
-        ],
+        "answer": answers,
+        "answer_lenient": [judgement.answer for judgement in lenient],
+        "correct": [judgement.equal for judgement in strict],
         "correct_lenient": [judgement.equal for judgement in lenient],
-        "leniencies": [",".join(judgement.verdict.leniencies) for judgement in judgements],
+        "outcome": [NO_ANSWER if one.answer is None else str(one.verdict.outcome) for one in strict],
+        "method": [None if one.answer is None else one.verdict.method for one in strict],
+        "leniencies": [",".join(judgement.verdict.leniencies) for judgement in strict],
+        "boxed": [answer is not None and "\\boxed" in text for answer, text in zip(answers, texts, strict=True)],
+        "looped": [ends_in_loop(text) for text in texts],
     }
     for field in SCORES:
         responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))

@@ -23,6 +23,26 @@ def test_right_wrong_and_missing_answers():
     assert (cut["answer"], cut["correct"], cut["boxed"]) == (None, False, False)
 
 
+def test_the_strict_outcome_is_told_and_a_missing_answer_is_one_of_its_own():
+    rows = score(r"\frac{1}{2}", r"\boxed{0.5}", r"\boxed{2}", r"\boxed{\frac{1}{}", "I give up.", r"\boxed{a\over}")
+    assert [row["outcome"] for row in rows[:2]] == ["equal", "different"]
+    assert rows[3]["outcome"] == "none"
+    assert [row["method"] is None for row in rows] == [row["outcome"] == "none" for row in rows]
+
+
+def test_an_answer_that_only_the_lenient_mode_reads_is_told_apart():
+    (row,) = score("12", "There are four rows. Tom keeps 12 apples in the basket for Ann.")
+    assert (row["answer"], row["correct"], row["outcome"]) == (None, False, "none")
+    assert (row["answer_lenient"], row["correct_lenient"]) == ("12", True)
+
+
+def test_a_response_that_ends_in_a_loop_is_marked():
+    loop, honest = score(
+        "12", "We add. " + "Then we add 3 and 4 again. " * 30, "We add 3 and 4 and 5. The answer is 12."
+    )
+    assert (loop["looped"], honest["looped"]) == (True, False)
+
+
 def test_an_answer_outside_a_box_is_scored_but_not_boxed():
     (found,) = score("12", "The answer is 12.")
     assert (found["correct"], found["boxed"]) == (True, False)
@@ -31,7 +51,8 @@ def test_an_answer_outside_a_box_is_scored_but_not_boxed():
 def test_the_columns_that_were_there_stay():
     rows = pa.table({"id": ["p"], "tokens": [3], "response": [r"\boxed{1}"]})
     assert score_responses(rows, {"p": "1"}).column_names == [
-        "id", "tokens", "response", "answer", "correct", "boxed", "correct_lenient", "leniencies"
+        "id", "tokens", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome", "method", "leniencies", "boxed",
+        "looped",
     ]  # fmt: skip
 
 

