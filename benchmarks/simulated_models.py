@@ -1,0 +1,62 @@
+"""Simulated benchmark results of two models whose true difference is known: problems differ, samples of one problem are alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from compass.evaluation.paired import Paired
+
+
+class Truth(NamedTuple):
+    """What a pair of models is drawn from."""
+
+    problems: int
+    samples: tuple[int, int] = (8, 8)
+    """Fewest and most samples per problem of the first model, drawn evenly."""
+    other_samples: tuple[int, int] = (8, 8)
+    accuracy: float = 0.5
+    other: float = 0.5
+    """The two models' accuracies over all problems there could be."""
+    correlation: float = 0.3
+    """Of two samples of one model on one problem (intra-class)."""
+    other_correlation: float = 0.3
+    alike: float = 0.5
+    """How far what is hard for one model is hard for the other, 0..1 (correlation of the Gaussian copula)."""
+
+
+def draw(truth: Truth, generator: np.random.Generator) -> Paired:
+    """One benchmark: chances per problem from beta distributions, tied by a Gaussian copula, and samples from the chances."""
+    from scipy.stats import norm
+
+    common, *own = generator.standard_normal((3, truth.problems))
+    results = []
+    for noise, accuracy, correlation, (fewest, most) in zip(
+        own,
+        (truth.accuracy, truth.other),
+        (truth.correlation, truth.other_correlation),
+        (truth.samples, truth.other_samples),
+        strict=True,
+    ):
+        rank = norm.cdf(np.sqrt(truth.alike) * common + np.sqrt(1 - truth.alike) * noise)
+        chances = np.interp(rank, *_quantiles(accuracy, correlation))
+        samples = generator.integers(fewest, most + 1, truth.problems)
+        results.append((generator.binomial(samples, chances) / samples, samples))
+    (shares, samples), (other, other_samples) = results
+    return Paired(shares, other, samples, other_samples)
+
+
+_TABLES: dict[tuple[float, float], tuple[np.ndarray, np.ndarray]] = {}
+
+
+def _quantiles(accuracy: float, correlation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and the beta distribution's values there, whose mean is exactly `accuracy`."""
+    from scipy.stats import beta
+
+    if (accuracy, correlation) not in _TABLES:
+        spread = 1 / correlation - 1
+        ranks = np.linspace(0, 1, 20_001)
+        values = beta.ppf(ranks, accuracy * spread, (1 - accuracy) * spread)
+        _TABLES[accuracy, correlation] = ranks, values
+    return _TABLES[accuracy, correlation]

@@ -1,0 +1,181 @@
+"""Two models on the same problems: the difference of their accuracies, how sure it is, and where its variance comes from.
+
+Problems are the independent units, so everything rests on one number per problem: the difference of two shares of right
+samples. Student's t on these differences fails where most of them are 0 (docs/evaluation.md has the figures): a win that no
+problem happened to show is missing from their variance. Hence the variance is estimated as if one more problem were won and one
+more lost, each by as much as the problems that differ. With one sample per problem this is Bonett and Price's
+interval (2012, Journal of Educational and Behavioral Statistics 37), centred on the estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, lcm, sqrt
+
+import numpy as np
+
+LEVEL = 0.95
+"""Coverage of every interval."""
+
+LARGEST_LATTICE = 20_000_000
+"""Additions up to which the exact test is computed; beyond, signs are drawn."""
+
+DRAWN_SIGNS = 9_999
+"""Draws of the test where it is not exact."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One benchmark's problems that two models answered; `difference` is the first model's accuracy less the second's."""
+
+    shares: np.ndarray
+    """First model: each problem's share of right samples, 0..1."""
+    other: np.ndarray
+    """Second model, the same problems in the same order."""
+    samples: np.ndarray
+    """First model: samples per problem."""
+    other_samples: np.ndarray
+    """Second model: samples per problem."""
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.shares), len(self.other), len(self.samples), len(self.other_samples)}
+        if lengths == {0} or len(lengths) > 1:
+            raise ValueError(f"paired results need as many entries for both models, one at least; found {lengths}")
+
+    @property
+    def problems(self) -> int:
+        """How many problems both models answered."""
+        return len(self.shares)
+
+    @property
+    def differences(self) -> np.ndarray:
+        """Each problem's difference, -1..1."""
+        return self.shares - self.other
+
+    @property
+    def difference(self) -> float:
+        """The mean difference, -1..1."""
+        return float(self.differences.mean())
+
+    @property
+    def variance(self) -> float:
+        """Variance of the mean difference, never 0.
+
+        As if one more problem were won and one more lost. Their squared size is the mean square of the differences that
+        are not 0, one of size 1 among them.
+        """
+        seen = self.differences
+        moved = np.count_nonzero(seen)
+        size = (float(seen @ seen) + 1) / (moved + 1)
+        own = float(seen.var(ddof=1)) if self.problems > 1 else 0.0
+        return (own + 2 * size / self.problems) / self.problems
+
+    @property
+    def sampling_variance(self) -> float | None:
+        """The part of the mean difference's variance that other seeds on the same problems would show; None with one sample.
+
+        The unbiased variance of a share of k samples is share (1 - share) / (k - 1).
+        """
+        if min(self.samples.min(), self.other_samples.min()) < 2:
+            return None
+        ours = self.shares * (1 - self.shares) / (self.samples - 1)
+        theirs = self.other * (1 - self.other) / (self.other_samples - 1)
+        return float((ours + theirs).sum()) / self.problems**2
+
+    @property
+    def problem_variance(self) -> float | None:
+        """The part that is left with any number of samples, because other problems would give another difference."""
+        sampling = self.sampling_variance
+        return None if sampling is None else max(self.variance - sampling, 0.0)
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """The mean difference's interval: Student's with `variance`."""
+        return around(self.difference, self.variance, self.problems - 1, level)
+
+
+def around(middle: float, variance: float, freedom: float, level: float) -> tuple[float, float]:
+    """Student's interval of a difference, -1..1; degrees of freedom are 2 at the least."""
+    half = student(freedom, level) * sqrt(variance)
+    return max(-1.0, middle - half), min(1.0, middle + half)
+
+
+def student(freedom: float, level: float) -> float:
+    """Student's two-sided quantile; degrees of freedom are 2 at the least."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, max(freedom, 2)))
+
+
+def mean_difference(each: Sequence[Paired]) -> tuple[float, float, float]:
+    """The unweighted mean over benchmarks: difference, variance, and degrees of freedom (Welch and Satterthwaite)."""
+    parts = [one.variance / len(each) ** 2 for one in each]
+    spread = sum(part**2 / max(one.problems - 1, 2) for part, one in zip(parts, each, strict=True))
+    return sum(one.difference for one in each) / len(each), sum(parts), sum(parts) ** 2 / spread
+
+
+def sign_flip_p(each: Sequence[Paired], *, seed: int) -> float:
+    """Two-sided p of "the models are alike": how often random signs of the problems' differences give as large a mean.
+
+    Exact where models are exchangeable on a problem; with one sample per problem it is McNemar's exact test. One benchmark's
+    differences are multiples of one fraction, so the distribution over all signs is summed exactly. For
+    the mean over several benchmarks, and where the fraction is too fine, 9,999 signs are drawn.
+
+    Args:
+        each: benchmarks, which weigh alike.
+        seed: of the drawn signs.
+    """
+    if len(each) == 1 and (steps := _lattice(each[0])) is not None:
+        return _exact_p(steps)
+    from scipy.stats import permutation_test
+
+    weighted = np.concatenate([one.differences / one.problems for one in each])
+    weighted = weighted[weighted != 0]
+    if not len(weighted):
+        return 1.0
+    found = permutation_test(
+        (weighted,),
+        lambda values, axis: values.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=DRAWN_SIGNS,
+        batch=1_000,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.pvalue)
+
+
+def _lattice(paired: Paired) -> np.ndarray | None:
+    """The differences as whole multiples of their common fraction, or None where that is too fine."""
+    whole = lcm(*{int(count) for counts in (paired.samples, paired.other_samples) for count in counts})
+    if whole > LARGEST_LATTICE:
+        return None
+    steps = np.rint(paired.differences * whole).astype(np.int64)
+    steps = np.abs(steps[steps != 0]) * np.sign(steps[steps != 0])
+    if len(steps):
+        steps //= gcd(*(int(step) for step in steps))
+    return steps if np.abs(steps).sum() * max(len(steps), 1) <= LARGEST_LATTICE else None
+
+
+def _exact_p(steps: np.ndarray) -> float:
+    """Share of all assignments of signs whose sum is as far from 0 as that of `steps`."""
+    reach = int(np.abs(steps).sum())
+    chances = np.zeros(2 * reach + 1)
+    chances[reach] = 1.0
+    for step in np.abs(steps):
+        moved = np.zeros_like(chances)
+        moved[step:] += chances[:-step] / 2
+        moved[:-step] += chances[step:] / 2
+        chances = moved
+    distance = np.abs(np.arange(-reach, reach + 1))
+    return min(1.0, float(chances[distance >= abs(int(steps.sum()))].sum()))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """p-values corrected for their number (Holm 1979): the chance of any false "better" among them stays below the level."""
+    order = sorted(range(len(chances)), key=chances.__getitem__)
+    corrected, highest = [0.0] * len(chances), 0.0
+    for rank, index in enumerate(order):
+        highest = max(highest, min(1.0, chances[index] * (len(chances) - rank)))
+        corrected[index] = highest
+    return corrected

@@ -1,0 +1,174 @@
+import json
+
+import pyarrow as pa
+import pytest
+
+from compass.evaluation.comparisons import compare_models, judge
+from compass.evaluation.paired import holm
+
+
+def results(*models: tuple[str, dict[str, dict[str, str]]]) -> pa.Table:
+    """Model, and benchmark to problem to one letter per sample: r(ight), f(orm wrong, answer right), w(rong)."""
+    rows = [
+        {
+            "model": model,
+            "benchmark": benchmark,
+            "id": name,
+            "greedy": greedy,
+            "correct": letter == "r" and not greedy,
+            "correct_lenient": letter in "rf" and not greedy,
+        }
+        for model, benchmarks in models
+        for benchmark, marks in benchmarks.items()
+        for name, letters in marks.items()
+        for greedy, group in ((False, letters), (True, letters[:1]))
+        for letter in group
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def problems(letters: str, count: int, name: str = "p") -> dict[str, str]:
+    return {f"{name}{number}": letters for number in range(count)}
+
+
+def only(table: pa.Table, benchmark: str = "aime") -> dict:
+    (pair,) = compare_models(table, seed=0)["pairs"]
+    return pair["benchmarks"][benchmark]
+
+
+def test_every_pair_is_compared_the_later_model_with_the_earlier():
+    three = [(name, {"aime": problems("rw", 5)}) for name in ("base", "rl-1", "rl-2")]
+    found = compare_models(results(*three), seed=0)
+    assert [(pair["model"], pair["other"]) for pair in found["pairs"]] == [
+        ("rl-1", "base"),
+        ("rl-2", "base"),
+        ("rl-2", "rl-1"),
+    ]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_one_model_alone_has_no_pairs():
+    assert compare_models(results(("base", {"aime": problems("rw", 5)})), seed=0)["pairs"] == []
+
+
+def test_better_and_worse_say_by_how_much():
+    low, high = {"aime": problems("rwww", 40)}, {"aime": problems("rrrw", 40)}
+    one, two = only(results(("a", low), ("b", high))), only(results(("a", high), ("b", low)))
+    assert (one["verdict"], two["verdict"]) == ("better", "worse")
+    assert one["difference"] == -two["difference"] == 0.5
+    assert one["words"].startswith("better by 50.0 points (4")
+    assert two["words"] == one["words"].replace("better", "worse")
+    assert (one["gained"], one["lost"], two["gained"], two["lost"]) == (40, 0, 0, 40)
+
+
+def test_greedy_responses_are_left_out():
+    found = only(results(("a", {"aime": problems("rw", 20)}), ("b", {"aime": problems("rr", 20)})))
+    assert found["difference"] == 0.5
+    assert found["samples"] == [2, 2]
+
+
+def test_alike_models_are_tied_where_the_benchmark_is_large_enough():
+    same = {"math": problems("rrww", 400)}
+    found = only(results(("a", same), ("b", same)), "math")
+    assert found["verdict"] == "tied"
+    assert found["words"].startswith("tied within ±1 point")
+
+
+def test_a_small_benchmark_says_what_it_can_show():
+    marks = {"p0": "wr", **{f"p{n}": "rw" for n in range(1, 6)}}
+    moved = {"p0": "rr", "p1": "ww", **{f"p{n}": "rw" for n in range(2, 6)}}
+    found = only(results(("a", {"aime": marks}), ("b", {"aime": moved})))
+    assert found["verdict"] == "cannot tell"
+    assert found["words"].startswith("cannot tell: 6 problems with 2 samples can show ")
+    assert found["words"].endswith(" points at best")
+    assert found["needed"] == {"difference": 0.0, "problems": None, "samples": None}
+
+
+def test_a_difference_that_is_not_shown_says_how_many_problems_would():
+    ours = {**problems("rrwwwwww", 20, "p"), **problems("rrrrwwww", 10, "q")}
+    theirs = {
+        **problems("rwwwwwww", 15, "p"),
+        **{f"p{n}": "rrrrrwww" for n in range(15, 20)},
+        **problems("rrrwwwww", 10, "q"),
+    }
+    found = only(results(("a", {"aime": theirs}), ("b", {"aime": ours})))
+    assert found["verdict"] == "cannot tell"
+    assert f"; the {found['difference'] * 100:.1f} seen would need " in found["words"]
+    assert found["needed"]["problems"] > 30
+
+
+def test_a_gain_in_form_is_named_as_one():
+    base, trained = {"amc": problems("rwff", 60)}, {"amc": problems("rrrw", 60)}
+    found = only(results(("a", base), ("b", trained)), "amc")
+    assert found["verdict"] == "better"
+    assert found["lenient"]["difference"] == 0
+    assert found["form"]["difference"] == 0.5
+    assert ", in form alone: counting any final answer the difference is +0.0 points" in found["words"]
+
+
+def test_a_gain_that_is_half_form_says_which_half():
+    base, trained = {"amc": problems("wwwf", 60)}, {"amc": problems("rrww", 60)}
+    words = only(results(("a", base), ("b", trained)), "amc")["words"]
+    assert ", 25.0 of them in form: counting any final answer the difference is +25.0 points" in words
+
+
+def test_a_gain_without_form_does_not_speak_of_it():
+    base, trained = {"amc": problems("wwwf", 60)}, {"amc": problems("rrwf", 60)}
+    assert "form" not in only(results(("a", base), ("b", trained)), "amc")["words"]
+
+
+def test_problems_that_one_model_lacks_are_left_out_and_counted():
+    ours, theirs = problems("rrrr", 40), problems("wwww", 43)
+    found = only(results(("a", {"aime": theirs}), ("b", {"aime": ours})))
+    assert (found["problems"], found["missing"], found["difference"]) == (40, 3, 1.0)
+    assert found["words"].endswith("; left out: 3 problems that one model alone answered")
+
+
+def test_benchmarks_without_a_shared_problem_are_not_compared():
+    table = results(
+        ("a", {"aime": problems("r", 3, "x"), "amc": problems("r", 9)}),
+        ("b", {"aime": problems("r", 3, "y"), "amc": problems("r", 9), "math": problems("r", 4)}),
+    )
+    (pair,) = compare_models(table, seed=0)["pairs"]
+    assert list(pair["benchmarks"]) == ["aime", "amc"]
+    assert pair["benchmarks"]["aime"]["verdict"] == "not compared"
+    assert (pair["average"]["problems"], pair["average"]["missing"]) == (9, 6)
+
+
+def test_models_that_share_nothing_are_said_to():
+    table = results(("a", {"aime": problems("r", 3)}), ("b", {"amc": problems("r", 3)}))
+    (pair,) = compare_models(table, seed=0)["pairs"]
+    assert pair["benchmarks"] == {}
+    assert pair["average"]["verdict"] == "not compared"
+
+
+def test_unequal_numbers_of_samples_are_compared():
+    ours = {f"p{n}": "r" * (2 + n % 5) + "w" for n in range(30)}
+    theirs = {f"p{n}": "r" + "w" * (1 + n % 3) for n in range(30)}
+    found = only(results(("a", {"aime": theirs}), ("b", {"aime": ours})))
+    assert found["verdict"] == "better"
+    assert found["samples"] == [2, 7]
+    assert found["sd"]["samples"] > 0
+
+
+def test_p_is_corrected_over_the_benchmarks_of_a_pair():
+    marks = {f"p{n}": "ww" for n in range(12)}
+    gains = {f"p{n}": "rw" if n < 7 else "ww" for n in range(12)}
+    names = ("aime", "amc", "math")
+    table = results(("a", dict.fromkeys(names, marks)), ("b", {"aime": gains, "amc": gains, "math": marks}))
+    (pair,) = compare_models(table, seed=0)["pairs"]
+    each = list(pair["benchmarks"].values())
+    assert each[0]["p"] == pytest.approx(2 / 2**7)
+    assert [one["p_corrected"] for one in each] == pytest.approx(holm([one["p"] for one in each]))
+    assert each[0]["p_corrected"] == pytest.approx(6 / 2**7)
+
+
+def test_a_verdict_needs_the_corrected_test_and_the_interval():
+    sure = {"problems": 9, "missing": 0, "samples": [8, 8], "difference": 0.2, "ci95": [0.1, 0.3], "ci90": [0.12, 0.28],
+            "p_corrected": 0.01, "detectable": 0.1, "lenient": {"difference": 0.2, "ci95": [0.1, 0.3]},
+            "form": {"difference": 0.0, "ci95": [-0.1, 0.1]}}  # fmt: skip
+    assert judge(sure)["verdict"] == "better"
+    assert judge(sure | {"p_corrected": 0.06})["verdict"] == "cannot tell"
+    assert judge(sure | {"ci95": [-0.01, 0.41]})["verdict"] == "cannot tell"
+    assert judge(sure | {"ci95": [-0.05, 0.07], "ci90": [-0.06, 0.06]})["verdict"] == "tied"
+    assert judge(sure | {"ci95": [-0.05, 0.07], "ci90": [-0.061, 0.06]})["verdict"] == "cannot tell"

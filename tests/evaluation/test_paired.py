@@ -1,0 +1,193 @@
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, ttest_1samp
+
+from compass.evaluation.paired import Paired, around, holm, mean_difference, sign_flip_p
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from simulated_models import Truth, draw
+
+
+def paired(shares, other, samples=8, other_samples=None) -> Paired:
+    count = len(shares)
+    return Paired(
+        np.array(shares, float),
+        np.array(other, float),
+        np.broadcast_to(samples, count),
+        np.broadcast_to(other_samples or samples, count),
+    )
+
+
+def test_with_one_sample_the_test_is_mcnemars():
+    one = paired([1] * 9 + [0] * 2 + [1] * 5, [0] * 9 + [1] * 2 + [1] * 5, samples=1)
+    assert sign_flip_p([one], seed=0) == pytest.approx(binomtest(9, 11).pvalue)
+
+
+@pytest.mark.parametrize("samples", [(4, 4), (4, 6)])
+def test_the_exact_test_counts_every_sign(samples):
+    generator = np.random.default_rng(3)
+    ours, theirs = (generator.integers(0, k + 1, 9) / k for k in samples)
+    one = paired(ours, theirs, *samples)
+    seen = abs(one.differences.sum())
+    sums = [abs(float(np.dot(signs, one.differences))) for signs in product((-1, 1), repeat=9)]
+    assert sign_flip_p([one], seed=0) == pytest.approx(np.mean(np.array(sums) >= seen - 1e-12))
+
+
+def test_drawn_signs_agree_with_the_exact_test():
+    generator = np.random.default_rng(5)
+    one = paired(generator.integers(0, 9, 40) / 8, generator.integers(0, 8, 40) / 8)
+    exact = sign_flip_p([one], seed=0)
+    twice = sign_flip_p([one, one], seed=0)  # the same problems twice have no lattice of one benchmark: signs are drawn
+    alone = sign_flip_p([paired(one.shares, one.other, samples=8, other_samples=99_991)], seed=0)  # too fine a lattice
+    assert alone == pytest.approx(exact, abs=0.02)
+    assert twice < exact
+    assert sign_flip_p([one, one], seed=0) == twice
+
+
+def test_models_that_never_differ_have_p_1_and_an_interval_with_a_width():
+    same = paired([0.5] * 30, [0.5] * 30)
+    assert sign_flip_p([same], seed=0) == 1.0
+    assert sign_flip_p([same, same], seed=0) == 1.0
+    low, high = same.interval()
+    assert low == pytest.approx(-high)
+    assert 0.03 < high < 0.12
+
+
+def test_the_interval_is_nearly_students_where_many_problems_differ():
+    generator = np.random.default_rng(0)
+    one = paired(generator.integers(0, 9, 400) / 8, generator.integers(0, 9, 400) / 8)
+    low, high = one.interval()
+    expected = ttest_1samp(one.differences, 0).confidence_interval(0.95)
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-3)
+    assert high - low > expected.high - expected.low
+
+
+def test_with_one_sample_a_won_and_a_lost_problem_are_added():
+    one = paired([1] * 3 + [0] * 17, [0] * 20, samples=1)
+    spread = one.differences.var(ddof=1) + 2 / 20
+    assert one.variance == pytest.approx(spread / 20)
+
+
+def test_small_differences_add_small_problems():
+    sparse = paired([0.125] * 15 + [0.0] * 15, [0.0] * 15 + [0.125] * 15)
+    assert sparse.variance == pytest.approx((sparse.differences.var(ddof=1) + 2 * (30 / 64 + 1) / 31 / 30) / 30)
+
+
+def test_one_problem_is_compared_with_a_wide_interval():
+    low, high = paired([1.0], [0.0]).interval()
+    assert low < 0
+    assert high == 1
+
+
+def test_the_variance_divides_into_samples_and_problems():
+    one = paired([0.5, 0.25, 1.0], [0.5, 0.5, 0.0], samples=4)
+    expected = (0.25 / 3 + 0.25 / 3 + 0.1875 / 3 + 0.25 / 3) / 9
+    assert one.sampling_variance == pytest.approx(expected)
+    assert one.problem_variance == pytest.approx(one.variance - expected)
+    assert paired([1.0, 0.0], [0.0, 0.0], samples=1).sampling_variance is None
+    assert paired([1.0, 0.0], [0.0, 0.0], samples=1).problem_variance is None
+    assert paired([0.5] * 4, [0.5] * 4, samples=2).problem_variance >= 0
+
+
+def test_the_sampling_part_is_what_other_seeds_move():
+    """The same problems sampled 4,000 times: the variance of the difference is the mean of its estimates."""
+    generator = np.random.default_rng(0)
+    chances, others = generator.beta(1, 1, (2, 30))
+    drawn = [paired(generator.binomial(8, chances) / 8, generator.binomial(4, others) / 4, 8, 4) for _ in range(4000)]
+    seen = np.var([one.difference for one in drawn])
+    assert np.mean([one.sampling_variance for one in drawn]) == pytest.approx(seen, rel=0.06)
+
+
+def test_benchmarks_weigh_alike_in_the_mean():
+    difference, variance, freedom = mean_difference([paired([1.0], [0.0]), paired([0.0] * 9, [0.0] * 9)])
+    assert difference == 0.5
+    assert variance == pytest.approx((paired([1.0], [0.0]).variance + paired([0.0] * 9, [0.0] * 9).variance) / 4)
+    assert 2 <= freedom <= 10
+
+
+def test_the_mean_over_equal_benchmarks_has_their_freedom_together():
+    generator = np.random.default_rng(0)
+    one = paired(generator.integers(0, 9, 30) / 8, generator.integers(0, 9, 30) / 8)
+    difference, variance, freedom = mean_difference([one] * 4)
+    assert difference == pytest.approx(one.difference)
+    assert variance == pytest.approx(one.variance / 4)
+    assert freedom == pytest.approx(4 * 29)
+
+
+@pytest.mark.parametrize(
+    ("chances", "corrected"), [([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]), ([0.5, 0.9], [1, 1]), ([], [])]
+)
+def test_holm(chances, corrected):
+    assert holm(chances) == pytest.approx(corrected)
+
+
+@pytest.mark.parametrize("lengths", [(0, 0, 0, 0), (2, 3, 2, 2)])
+def test_results_that_do_not_pair_are_refused(lengths):
+    with pytest.raises(ValueError, match="as many entries"):
+        Paired(*(np.ones(length) for length in lengths))
+
+
+CASES = [
+    Truth(15, accuracy=0.1, other=0.1, correlation=0.1, other_correlation=0.7),
+    Truth(15, accuracy=0.95, other=0.98, correlation=0.6, other_correlation=0.6, alike=0.9),
+    Truth(30, accuracy=0.02, other=0.1, correlation=0.6, other_correlation=0.6, alike=0.0),
+    Truth(30, accuracy=0.2, other=0.4),
+    Truth(30, samples=(1, 1), other_samples=(1, 1), accuracy=0.2, other=0.3),
+    Truth(30, samples=(2, 5), other_samples=(4, 8), accuracy=0.1, other=0.1),
+    Truth(30, samples=(16, 16), other_samples=(2, 2), accuracy=0.05, other=0.05),
+    Truth(83, accuracy=0.5, other=0.6),
+    Truth(83, accuracy=0.97, other=0.97, correlation=0.6, other_correlation=0.2),
+]
+
+
+@pytest.mark.parametrize("truth", CASES, ids=str)
+def test_intervals_of_differences_hold_the_truth_95_times_in_100(truth):
+    """At 0.93 of 500 draws a coverage of 95% fails by chance once in 50: the seed is fixed."""
+    generator = np.random.default_rng(1)
+    difference = truth.accuracy - truth.other
+    intervals = [draw(truth, generator).interval() for _ in range(500)]
+    assert np.mean([low <= difference <= high for low, high in intervals]) >= 0.93
+
+
+@pytest.mark.parametrize("truth", [case for case in CASES if case.accuracy == case.other], ids=str)
+def test_a_difference_that_is_not_there_is_found_5_times_in_100_at_most(truth):
+    generator = np.random.default_rng(2)
+    found = 0
+    for _ in range(400):
+        one = draw(truth, generator)
+        low, high = one.interval()
+        found += sign_flip_p([one], seed=0) <= 0.05 and not low <= 0 <= high
+    assert found / 400 <= 0.07
+
+
+def test_the_plain_students_interval_does_not_hold():
+    """The simulation sees a method that fails: Student's interval without the two added problems."""
+    generator = np.random.default_rng(1)
+    truth = CASES[1]
+    held = 0
+    for _ in range(300):
+        seen = draw(truth, generator).differences
+        if np.ptp(seen):
+            interval = ttest_1samp(seen, 0).confidence_interval(0.95)
+            held += interval.low <= truth.accuracy - truth.other <= interval.high
+    assert held / 300 < 0.8
+
+
+def test_an_average_over_unequal_benchmarks_holds_its_level():
+    generator = np.random.default_rng(4)
+    truths = [
+        Truth(30, accuracy=0.2, other=0.1),
+        Truth(83, accuracy=0.5, other=0.5),
+        Truth(200, accuracy=0.7, other=0.6),
+    ]
+    truth = np.mean([one.accuracy - one.other for one in truths])
+    held = 0
+    for _ in range(400):
+        difference, variance, freedom = mean_difference([draw(one, generator) for one in truths])
+        low, high = around(difference, variance, freedom, 0.95)
+        held += low <= truth <= high
+    assert 0.93 <= held / 400 <= 0.99
