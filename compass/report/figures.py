@@ -1,4 +1,8 @@
-"""Figures of the page and of the data card, drawn by matplotlib without a screen and returned as SVG."""
+"""Figures of the page and of the data card, drawn by matplotlib without a screen and returned as SVG.
+
+Lines and letters have the page's own colour (`currentColor`) and the background is transparent, so that one figure can be
+read on light and on dark. Figures of the page come in two widths, for a desk and for a phone.
+"""
 
 from __future__ import annotations
 
@@ -10,69 +14,171 @@ from typing import Any
 from compass.ledger import Counts
 from compass.report.results import Results
 
-COLOURS = ("#9aa5b1", "#7fb3d5", "#2e86c1", "#1b4f72")
-"""Base and the RL stages, from pale to strong."""
+COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
+"""Base and the RL stages, told apart on light and on dark and by most colour-blind readers (after Okabe and Ito 2008)."""
+
+KEPT, DROPPED = "#3d8fd1", "#d98880"
+
+WIDE, NARROW = 8.6, 3.9
+"""Widths of a figure in inches, at 72 points each: for a desk and for a phone of 390 pixels."""
 
 LONGEST_LABEL = 32
 """Characters of a bar's label."""
 
+CURVES = {
+    "accuracy": ("right responses, %", 100.0),
+    "response_tokens": ("response length, tokens", 1.0),
+    "entropy": ("entropy", 1.0),
+    "left_out": ("responses left out of the update, %", 100.0),
+    "grad_norm": ("gradient norm", 1.0),
+    "cut_off": ("cut-off responses, %", 100.0),
+}
+"""The curves of an RL stage that are drawn: title, and what a value is multiplied by."""
 
-def scores_figure(results: Results) -> str | None:
-    """Accuracy of every model on every benchmark, with its 95% interval."""
+
+def scores_figure(results: Results, width: float = WIDE) -> str | None:
+    """Accuracy of every model on every benchmark, with its 95% interval: a dot and a line each, the average first."""
     if not results.scores:
         return None
-    figure, axes = _figure(8, 3.4)
-    benchmarks = list(next(iter(results.scores.values())))
-    width = 0.8 / len(results.scores)
+    models = list(results.scores)
+    benchmarks = list(dict.fromkeys(name for scored in results.scores.values() for name in scored))
+    benchmarks.sort(key=lambda name: name != "average")
+    figure, axes = _figure(width, 0.9 + len(benchmarks) * (0.22 + 0.15 * len(models)))
     for number, (model, scored) in enumerate(results.scores.items()):
-        scores = {place: scored[name] for place, name in enumerate(benchmarks) if name in scored}
-        heights = [100 * score["accuracy"] for score in scores.values()]
-        pairs = list(zip(heights, scores.values(), strict=True))
-        low = [max(0.0, height - 100 * score["ci95"][0]) for height, score in pairs]
-        high = [max(0.0, 100 * score["ci95"][1] - height) for height, score in pairs]
-        places = [place + number * width for place in scores]
-        colour = COLOURS[min(number, len(COLOURS) - 1)]
-        axes.bar(places, heights, width, yerr=[low, high], label=model, color=colour, capsize=2, ecolor="#333333")
-    axes.set_xticks(
-        [index + 0.4 - width / 2 for index in range(len(benchmarks))], [_plain(name) for name in benchmarks]
-    )
-    axes.set_ylabel("accuracy, % (95% interval)")
-    axes.set_ylim(0, 100)
-    axes.legend(frameon=False, ncols=len(results.scores), loc="lower center", bbox_to_anchor=(0.5, 1))
+        shift = 0.7 * ((number + 0.5) / len(models) - 0.5)
+        places = [place + shift for place, name in enumerate(benchmarks) if name in scored]
+        own = [scored[name] for name in benchmarks if name in scored]
+        values = [100 * score["accuracy"] for score in own]
+        low = [max(0.0, value - 100 * score["ci95"][0]) for value, score in zip(values, own, strict=True)]
+        high = [max(0.0, 100 * score["ci95"][1] - value) for value, score in zip(values, own, strict=True)]
+        axes.errorbar(
+            values, places, xerr=[low, high], fmt="o", ms=4, capsize=2, color=colour(number), label=_plain(model)
+        )
+    axes.set_yticks(range(len(benchmarks)), [_plain(_cut(name)) for name in benchmarks])
+    axes.set_ylim(len(benchmarks) - 0.5, -0.5)
+    axes.set_xlim(-1, 101)
+    axes.set_xlabel("accuracy, % (95% interval)")
+    axes.grid(axis="x", alpha=0.3)
+    columns = len(models) if width > NARROW else 3
+    axes.legend(frameon=False, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1))
     return _svg(figure)
 
 
-def curves_figure(results: Results) -> str | None:
-    """Training accuracy and response length over the steps of all RL stages, one after the other."""
-    if not results.curves:
+def curves_figure(
+    results: Results, width: float = WIDE, linked: Mapping[str, Sequence[int]] | None = None
+) -> str | None:
+    """Training curves over the steps of all RL stages, one after the other.
+
+    Args:
+        results: `curves` are drawn, as far as `CURVES` names them.
+        width: in inches.
+        linked: RL stage to steps whose points link to `#rollouts=STAGE:STEP`.
+    """
+    measured = [name for name in CURVES if any(_values(curve, name) for curve in results.curves.values())]
+    if not measured:
         return None
-    figure, (left, right) = _figure(8, 3, panels=2)
-    offset = 0.0
-    for number, (stage, curve) in enumerate(results.curves.items(), start=1):
-        steps = [offset + step for step in curve["step"]]
-        colour = COLOURS[min(number, len(COLOURS) - 1)]
-        left.plot(steps, [100 * value for value in curve["accuracy"]], color=colour, label=stage)
-        right.plot(steps, curve["response_tokens"], color=colour, label=stage)
-        offset = steps[-1] if steps else offset
-    left.set_ylabel("right responses in training, %")
-    right.set_ylabel("response length, tokens")
-    for axes in (left, right):
-        axes.set_xlabel("step, all stages")
-        axes.legend(frameon=False)
+    columns = 2 if width > NARROW else 1
+    rows = -(-len(measured) // columns)
+    figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
+    for name, axes in zip(measured, panels, strict=False):
+        title, factor = CURVES[name]
+        offset = 0.0
+        for number, (stage, curve) in enumerate(results.curves.items(), start=1):
+            values = [factor * value for value in _values(curve, name)]
+            steps = [offset + step for step in curve["step"]] if values else []
+            axes.plot(steps, values, color=colour(number), label=_plain(stage), lw=1.4)
+            _link_points(axes, stage, curve["step"], steps, values, colour(number), (linked or {}).get(stage, ()))
+            offset += curve["step"][-1] if curve["step"] else 0.0
+        axes.set_title(title, loc="left", fontsize=9)
+        axes.grid(alpha=0.25)
+        axes.margins(y=0.12)
+    for axes in panels[len(measured) :]:
+        axes.set_visible(False)
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.supxlabel("iteration, stages one after the other", fontsize=9)
     return _svg(figure)
 
 
-def funnel_figure(stages: Sequence[Counts]) -> str | None:
+def _link_points(
+    axes: Any,
+    stage: str,
+    own: Sequence[float],
+    steps: Sequence[float],
+    values: Sequence[float],
+    shade: str,
+    linked: Sequence[int],
+) -> None:
+    points = [(x, y, int(step)) for step, x, y in zip(own, steps, values, strict=False) if int(step) in linked]
+    if points:
+        xs, ys, numbers = zip(*points, strict=True)
+        dots = axes.scatter(xs, ys, s=26, color=shade, zorder=3)
+        dots.set_urls([f"#rollouts={stage}:{number}" for number in numbers])
+
+
+def funnel_figure(stages: Sequence[Counts], width: float = WIDE) -> str | None:
     """Rows that every curation stage kept and dropped."""
     if not stages:
         return None
-    figure, axes = _figure(8, 0.9 + 0.35 * len(stages))
+    figure, axes = _figure(width, 0.9 + 0.35 * len(stages))
     names, kept = [counts.stage for counts in stages], [counts.kept for counts in stages]
-    axes.barh(names, kept, color=COLOURS[2], label="kept")
-    axes.barh(names, [counts.read - counts.kept for counts in stages], left=kept, color="#d98880", label="dropped")
+    axes.barh(names, kept, color=KEPT, label="kept")
+    axes.barh(names, [counts.read - counts.kept for counts in stages], left=kept, color=DROPPED, label="dropped")
     axes.invert_yaxis()
     axes.set_xlabel("rows")
+    axes.locator_params(axis="x", nbins=5 if width > NARROW else 3)
     axes.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return _svg(figure)
+
+
+def mixes_figure(mixes: Mapping[str, Mapping[str, int]], width: float = WIDE) -> str | None:
+    """Levels of the problems that every RL stage trains on: a bar per stage, a part per level.
+
+    Args:
+        mixes: RL stage to level to problems.
+        width: in inches.
+    """
+    levels = sorted({level for mix in mixes.values() for level in mix})
+    if not levels:
+        return None
+    figure, axes = _figure(width, 0.9 + 0.35 * len(mixes))
+    left = [0.0] * len(mixes)
+    for number, level in enumerate(levels):
+        counts = [mix.get(level, 0) for mix in mixes.values()]
+        shade = 0.3 + 0.7 * (number + 1) / len(levels)
+        drawn = axes.barh(
+            [_plain(stage) for stage in mixes], counts, left=left, color=KEPT, alpha=shade, label=f"level {level}"
+        )
+        axes.bar_label(
+            drawn, [level if count else "" for count in counts], label_type="center", color="black", fontsize=9
+        )
+        left = [before + count for before, count in zip(left, counts, strict=True)]
+    axes.invert_yaxis()
+    axes.set_xlabel("problems by level")
+    return _svg(figure)
+
+
+def heat_figure(shares: Mapping[str, Mapping[str, Sequence[float]]], width: float = WIDE) -> str | None:
+    """Share of right samples per problem (across) and model (down), a strip per benchmark.
+
+    Args:
+        shares: benchmark to model to each problem's share, the problems in one order for all models.
+        width: in inches.
+    """
+    strips = {name: models for name, models in shares.items() if any(len(row) for row in models.values())}
+    if not strips:
+        return None
+    models = max(len(strip) for strip in strips.values())
+    figure, panels = _figure(width, 0.5 + len(strips) * (0.42 + 0.17 * models), rows=len(strips))
+    for axes, (name, strip) in zip(panels, strips.items(), strict=True):
+        # One image, not a path per cell: thousands of problems stay a few kilobytes.
+        image = axes.imshow(list(strip.values()), aspect="auto", cmap="RdYlBu", vmin=0, vmax=1, interpolation="nearest")
+        axes.set_yticks(range(len(strip)), [_plain(_cut(model, 18)) for model in strip], fontsize=8)
+        axes.set_xticks([])
+        axes.set_title(_plain(f"{_cut(name)}: {len(next(iter(strip.values()))):,} problems"), loc="left", fontsize=9)
+        axes.spines[:].set_visible(False)
+    bar = figure.colorbar(image, ax=panels, orientation="horizontal", aspect=50, fraction=0.02, pad=0.01)
+    bar.ax.tick_params(labelsize=8)
+    bar.set_label("share of right samples", fontsize=8)
     return _svg(figure)
 
 
@@ -81,10 +187,9 @@ def bars_figure(title: str, values: Mapping[str, int]) -> str | None:
     if not values:
         return None
     figure, axes = _figure(8, 0.6 + 0.25 * len(values))
-    labels = [_plain(label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…") for label in values]
-    drawn = axes.barh(range(len(values)), list(values.values()), color=COLOURS[2])
+    drawn = axes.barh(range(len(values)), list(values.values()), color=KEPT)
     axes.bar_label(drawn, [f"{value:,}" for value in values.values()], padding=3)
-    axes.set_yticks(range(len(values)), labels)  # by place: two labels may be equal once they are cut
+    axes.set_yticks(range(len(values)), [_plain(_cut(label)) for label in values])  # by place: cut labels may be equal
     axes.set_title(_plain(title), loc="left")
     axes.invert_yaxis()
     axes.spines["bottom"].set_visible(False)
@@ -92,14 +197,31 @@ def bars_figure(title: str, values: Mapping[str, int]) -> str | None:
     return _svg(figure)
 
 
-def _figure(width: float, height: float, panels: int = 1) -> tuple[Any, Any]:
+def colour(number: int) -> str:
+    """The colour of a model by its place; more models than colours begin again."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def _values(curve: Mapping[str, Sequence[float]], name: str) -> Sequence[float]:
+    return curve.get(name, ())
+
+
+def _figure(width: float, height: float, rows: int = 0, columns: int = 1) -> tuple[Any, Any]:
+    """A figure with its axes: one, or with `rows` a list of them."""
     from matplotlib.figure import Figure  # without pyplot: no global state and no screen
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, panels)
-    for single in axes if panels > 1 else [axes]:
+    figure.patch.set_alpha(0)
+    axes = figure.subplots(max(rows, 1), columns, squeeze=False).flatten().tolist()
+    for single in axes:
         single.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+        single.patch.set_alpha(0)
+        single.tick_params(labelsize=9)
+    return figure, axes if rows else axes[0]
+
+
+def _cut(label: str, longest: int = LONGEST_LABEL) -> str:
+    return label if len(label) <= longest else f"{label[: longest - 1]}…"
 
 
 def _plain(text: str) -> str:
@@ -114,4 +236,6 @@ def _svg(figure: Any) -> str:
     # Text stays text, and neither dates nor random ids change the page from run to run.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "compass"}):
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return re.sub(r"^.*?(?=<svg)", "", out.getvalue(), flags=re.DOTALL)
+    text = re.sub(r"^.*?(?=<svg)", "", out.getvalue(), flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    return text.replace("#000000", "currentColor")

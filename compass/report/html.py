@@ -1,50 +1,91 @@
-"""One HTML page: its frame and style, sections and tables. Every text is escaped; a page runs no script and loads nothing."""
+"""One HTML page: its frame and style, sections and tables. Every text is escaped; a page loads nothing.
+
+A page runs no script but those that `document` is given, and those by their digest alone.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.6rem } h2 { font-size: 1.15rem; margin-top: 2.2rem }
-table { border-collapse: collapse; margin: .6rem 0 } td, th { padding: .2rem .7rem; border-bottom: 1px solid #ddd }
-th { text-align: left; font-weight: 600 } td.n { text-align: right; font-variant-numeric: tabular-nums }
-svg { max-width: 100%; height: auto } .note { color: #666 } pre { background: #f6f6f6; padding: .6rem; overflow: auto }
-@media (prefers-color-scheme: dark) { body { background: #fff } }
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --muted: #59636e; --line: #d8dee4; --soft: #f4f6f8;
+  --link: #0a58ca; --good: #1a7f37; --bad: #c62f2f; --warn: #9a6700; --warn-soft: #fff6dd; --good-soft: #d8f5df; --bad-soft: #ffe1de }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14171b; --muted: #9aa4af; --line: #343b44; --soft: #1e2329;
+  --link: #79b0ff; --good: #58c274; --bad: #ff8a80; --warn: #e3b341; --warn-soft: #2f2711; --good-soft: #173823; --bad-soft: #46201f } }
+* { box-sizing: border-box }
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 64rem; margin: 0 auto;
+  padding: 1.2rem 1rem 4rem; overflow-wrap: break-word }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .4rem 0 } h2 { font-size: 1.25rem; margin: 2.4rem 0 .5rem }
+h3 { font-size: 1.02rem; margin: 1.4rem 0 .3rem } p { margin: .5rem 0 } a { color: var(--link) }
+.scroll, .figure { overflow-x: auto; max-width: 100% }
+table { border-collapse: collapse; margin: .6rem 0; font-size: .9rem } td, th { padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
+th { text-align: left; font-weight: 600; vertical-align: bottom } td { vertical-align: top; min-width: 2.5rem }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+svg { max-width: 100%; height: auto; color: var(--ink) } svg text { fill: currentColor } .note { color: var(--muted); font-size: .93rem }
+pre { background: var(--soft); padding: .6rem; overflow: auto; font-size: .82rem } summary { cursor: pointer; padding: .25rem 0 }
+.narrow { display: none }
+@media (max-width: 44rem) { body { font-size: 15px; padding: .6rem .7rem 3rem } .narrow { display: block } .wide { display: none }
+  td, th { padding: .22rem .4rem } }
+@media print { :root { color-scheme: light; --ink: #000; --paper: #fff; --muted: #444; --line: #bbb; --soft: #f4f4f4; --link: #000;
+  --good: #1a7f37; --bad: #b02525; --warn: #7a5200; --warn-soft: #fff6dd; --good-soft: #d8f5df; --bad-soft: #ffe1de }
+  body { max-width: none; padding: 0; font-size: 10.5pt } .scroll, .figure { overflow: visible } .screen { display: none }
+  h2, h3 { break-after: avoid } tr, svg, .item { break-inside: avoid } }
 """
 
 
-def document(title: str, parts: Iterable[str]) -> str:
-    """A whole page from a title and parts that are HTML; empty parts are left out."""
+def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequence[str] = ()) -> str:
+    """A whole page from a title and parts that are HTML; empty parts are left out.
+
+    Args:
+        title: the page's title and first heading.
+        parts: HTML.
+        style: CSS beside `STYLE`.
+        scripts: JavaScript to run at the page's end; no other script runs, whatever the parts hold.
+    """
+    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy += f"; script-src {hashes}" if hashes else ""
     frame = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        "<meta name='viewport' content='width=device-width'>",
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>",
+        f"<meta http-equiv='Content-Security-Policy' content=\"{policy}\">",
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        "<meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'>",
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body><h1>{escape(title)}</h1>",
         *parts,
+        *(f"<script>{script}</script>" for script in scripts),
         "</body></html>",
     ]
     return "\n".join(part for part in frame if part) + "\n"
 
 
-def section(title: str, note: str, *parts: str | None) -> str:
+def section(title: str, note: str, *parts: str | None, anchor: str = "") -> str:
     """A heading, a note (a list where its lines begin with `- `), and parts that are HTML; nothing where all are empty."""
     inner = [part for part in parts if part]
     if note.startswith("- "):
-        lines = "".join(f"<li>{escape(line.removeprefix('- '))}</li>" for line in note.splitlines())
-        inner.insert(0, f"<ul>{lines}</ul>")
+        inner.insert(0, bullets(line.removeprefix("- ") for line in note.splitlines()))
     elif note:
         inner.insert(0, f"<p class='note'>{escape(note)}</p>")
-    return "\n".join([f"<h2>{escape(title)}</h2>", *inner]) if inner else ""
+    heading = f"<h2 id='{escape(anchor)}'>" if anchor else "<h2>"
+    return "\n".join([f"{heading}{escape(title)}</h2>", *inner]) if inner else ""
 
 
-def table(head: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers, and texts that begin with a digit, stand at the right of their column."""
-    lines = ["<tr>" + "".join(_cell(value) for value in row) + "</tr>" for row in rows]
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    return f"<table><tr>{names}</tr>" + "\n".join(lines) + "</table>"
+def bullets(lines: Iterable[str]) -> str:
+    """A list, one item per line of text."""
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table; numbers, and texts that begin with a digit or a sign and a digit, stand at the right of their column."""
+    cells = [[(escape(shown(value)), _number(value)) for value in row] for row in rows]
+    right = [any(row[place][1] for row in cells if place < len(row)) for place in range(len(head))]
+    names = "".join(f"<th{_class(is_right)}>{escape(name)}</th>" for name, is_right in zip(head, right, strict=True))
+    lines = ["<tr>" + "".join(f"<td{_class(number)}>{text}</td>" for text, number in row) + "</tr>" for row in cells]
+    body = "\n".join(lines)
+    return f"<div class='scroll'><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
 def links(addresses: Mapping[str, str]) -> str:
@@ -59,11 +100,22 @@ def links(addresses: Mapping[str, str]) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as text; thousands of a number are set apart by commas."""
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+    """A value as text: thousands of a number are set apart by commas, a fraction has six digits at most; None is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def _cell(value: Any) -> str:
-    text = escape(shown(value))
-    number = isinstance(value, int | float) or text[:1].isdigit()
-    return f"<td class='n'>{text}</td>" if number else f"<td>{text}</td>"
+def _number(value: Any) -> bool:
+    text = shown(value)
+    return (isinstance(value, int | float) and not isinstance(value, bool)) or text.lstrip("+-−")[:1].isdigit()
+
+
+def _class(right: bool) -> str:
+    return " class='n'" if right else ""
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

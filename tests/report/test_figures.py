@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -22,64 +23,76 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("drawn")
-def test_scores_stand_side_by_side_with_their_intervals() -> None:
+def test_every_model_has_a_dot_and_an_interval_per_benchmark_and_the_average_comes_first() -> None:
     scores = {
-        "base": {"easy": score(0.5, 0.25, 0.75), "hard$": score(0.25, 0.3, 0.2)},
-        "rl-1": {"easy": score(0.75, 0.5, 1.0), "hard$": score(0.5, 0.5, 0.5)},
+        "base": {"easy": score(0.5, 0.25, 0.75), "hard$": score(0.25, 0.3, 0.2), "average": score(0.375, 0.2, 0.5)},
+        "rl-1": {"easy": score(0.75, 0.5, 1.0), "hard$": score(0.5, 0.5, 0.5), "average": score(0.6, 0.4, 0.8)},
     }
     [axes] = figures.scores_figure(Results(scores=scores)).axes
-    bars = [container for container in axes.containers if hasattr(container, "patches")]
-    assert [[bar.get_height() for bar in one] for one in bars] == [[50, 25], [75, 50]]
-    assert [bar.get_x() + bar.get_width() / 2 for one in bars for bar in one] == pytest.approx([0, 1, 0.4, 1.4])
-    assert [bar.get_width() for bar in bars[0]] == pytest.approx([0.4, 0.4])
-    ends = [line.tolist() for one in bars for line in one.errorbar[2][0].get_segments()]
-    spans = [(low[1], high[1]) for low, high in ends]
-    assert spans == [(25, 75), (25, 25), (50, 100), (50, 50)]  # an interval never points the wrong way
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["easy", r"hard\$"]
-    assert axes.get_xticks().tolist() == pytest.approx([0.2, 1.2])
+    bars = axes.containers
+    assert [bar.lines[0].get_xdata().tolist() for bar in bars] == [[37.5, 50, 25], [60, 75, 50]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["average", "easy", r"hard\$"]
+    spans = [(line[0][0], line[1][0]) for bar in bars for line in bar.lines[2][0].get_segments()]
+    expected = [(20, 50), (25, 75), (25, 25), (40, 80), (50, 100), (50, 50)]  # an interval never points the wrong way
+    assert [tuple(span) for span in spans] == [pytest.approx(one) for one in expected]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["base", "rl-1"]
-    assert axes.get_ylim() == (0, 100)
-    assert axes.get_ylabel() == "accuracy, % (95% interval)"
-    assert [bar.get_facecolor() for bar in (bars[0][0], bars[1][0])] == [
-        pytest.approx((0x9A / 255, 0xA5 / 255, 0xB1 / 255, 1)),
-        pytest.approx((0x7F / 255, 0xB3 / 255, 0xD5 / 255, 1)),
-    ]
+    assert axes.yaxis_inverted()
+    assert axes.get_xlabel() == "accuracy, % (95% interval)"
+    assert bars[0].lines[0].get_color() != bars[1].lines[0].get_color()
 
 
 @pytest.mark.usefixtures("drawn")
 def test_a_benchmark_that_a_model_lacks_leaves_its_place_empty() -> None:
     scores = {"base": {"a": score(0.1, 0, 1), "b": score(0.2, 0, 1)}, "rl-1": {"b": score(0.3, 0, 1)}}
     [axes] = figures.scores_figure(Results(scores=scores)).axes
-    [_, second] = [container for container in axes.containers if hasattr(container, "patches")]
-    assert [bar.get_x() + bar.get_width() / 2 for bar in second] == pytest.approx([1.4])
+    assert axes.containers[1].lines[0].get_ydata() == pytest.approx([1.175])
 
 
-@pytest.mark.usefixtures("drawn")
-def test_more_models_than_colours_share_the_last_one() -> None:
-    scores = {name: {"easy": score(0.5, 0.4, 0.6)} for name in "abcdef"}
-    [axes] = figures.scores_figure(Results(scores=scores)).axes
-    colours = [bars[0].get_facecolor() for bars in axes.containers if hasattr(bars, "patches")]
-    assert len(set(colours)) == 4
-    assert colours[3] == colours[4] == colours[5] != colours[2]
+def test_more_models_than_colours_begin_again() -> None:
+    assert figures.colour(len(figures.COLOURS)) == figures.colour(0) != figures.colour(1)
 
 
 @pytest.mark.usefixtures("drawn")
 def test_curves_of_the_stages_follow_one_another() -> None:
     curves = {
-        "rl-1": {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "response_tokens": [10.0, 20.0]},
+        "rl-1": {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "response_tokens": [10.0, 20.0], "entropy": [2.0, 1.0]},
         "rl-2": {"step": [1.0, 3.0], "accuracy": [0.5, 0.75], "response_tokens": [30.0, 40.0]},
         "rl-3": {"step": [], "accuracy": [], "response_tokens": []},
         "rl-4": {"step": [1.0], "accuracy": [1.0], "response_tokens": [50.0]},
     }
-    left, right = figures.curves_figure(Results(curves=curves)).axes
-    assert [list(line.get_xdata()) for line in left.lines] == [[1, 2], [3, 5], [], [6]]
-    assert [list(line.get_ydata()) for line in left.lines] == [[25, 50], [50, 75], [], [100]]
-    assert [list(line.get_ydata()) for line in right.lines] == [[10, 20], [30, 40], [], [50]]
-    assert [line.get_color() for line in left.lines] == ["#7fb3d5", "#2e86c1", "#1b4f72", "#1b4f72"]
-    assert [line.get_color() for line in right.lines] == [line.get_color() for line in left.lines]
+    right, length, entropy, unused = figures.curves_figure(Results(curves=curves)).axes
+    assert [list(line.get_xdata()) for line in right.lines] == [[1, 2], [3, 5], [], [6]]
+    assert [list(line.get_ydata()) for line in right.lines] == [[25, 50], [50, 75], [], [100]]
+    assert [list(line.get_ydata()) for line in length.lines] == [[10, 20], [30, 40], [], [50]]
+    assert [list(line.get_ydata()) for line in entropy.lines] == [[2, 1], [], [], []]
     assert [line.get_label() for line in right.lines] == list(curves)
-    assert (left.get_ylabel(), right.get_ylabel()) == ("right responses in training, %", "response length, tokens")
-    assert (left.get_xlabel(), right.get_xlabel()) == ("step, all stages", "step, all stages")
+    assert [axes.get_title(loc="left") for axes in (right, length, entropy)] == [
+        "right responses, %", "response length, tokens", "entropy",
+    ]  # fmt: skip
+    assert not unused.get_visible()
+
+
+def test_points_whose_rollouts_are_kept_are_links_to_them() -> None:
+    curve = {"step": [1.0, 2.0, 3.0], "accuracy": [0.25, 0.5, 0.5]}
+    drawn = figures.curves_figure(Results(curves={"rl-1": curve, "rl-2": curve}), linked={"rl-2": [1, 3, 7]})
+    assert re.findall(r'xlink:href="(#rollouts[^"]*)"', drawn) == ["#rollouts=rl-2:1", "#rollouts=rl-2:3"]
+
+
+@pytest.mark.usefixtures("drawn")
+def test_a_mix_is_a_bar_of_its_levels() -> None:
+    [axes] = figures.mixes_figure({"rl-1": {"1": 30, "2": 20}, "rl-2": {"2": 10, "3": 40}}).axes
+    assert [[bar.get_width() for bar in level] for level in axes.containers] == [[30, 0], [20, 10], [0, 40]]
+    assert [[bar.get_x() for bar in level] for level in axes.containers] == [[0, 0], [30, 0], [50, 10]]
+    assert [text.get_text() for text in axes.texts] == ["1", "", "2", "2", "", "3"]
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_heat_map_has_a_cell_per_problem_and_model() -> None:
+    figure = figures.heat_figure({"easy": {"base": [0.0, 0.5, 1.0], "rl-1": [1.0, 1.0, 1.0]}, "empty": {"base": []}})
+    axes = figure.axes[0]
+    assert axes.images[0].get_array().tolist() == [[0, 0.5, 1], [1, 1, 1]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["base", "rl-1"]
+    assert axes.get_title(loc="left") == "easy: 3 problems"
 
 
 @pytest.mark.usefixtures("drawn")
@@ -92,7 +105,7 @@ def test_the_funnel_shows_kept_and_dropped_rows() -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["kept", "dropped"]
     assert axes.yaxis_inverted()
     assert axes.get_xlabel() == "rows"
-    assert figure.get_size_inches().tolist() == pytest.approx([8, 1.6])
+    assert figure.get_size_inches().tolist() == pytest.approx([figures.WIDE, 1.6])
 
 
 @pytest.mark.usefixtures("drawn")
@@ -115,6 +128,8 @@ def test_nothing_is_drawn_of_nothing() -> None:
     assert figures.curves_figure(Results()) is None
     assert figures.funnel_figure([]) is None
     assert figures.bars_figure("Rows", {}) is None
+    assert figures.mixes_figure({}) is None
+    assert figures.heat_figure({}) is None
 
 
 def test_svg_is_text_without_dates_and_the_same_every_time() -> None:
@@ -125,3 +140,4 @@ def test_svg_is_text_without_dates_and_the_same_every_time() -> None:
     assert "1,200" in first
     assert "<dc:date>" not in first
     assert "<script" not in first
+    assert "#000000" not in first  # the page's own colour, light or dark

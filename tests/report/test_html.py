@@ -22,6 +22,15 @@ def test_a_document_is_whole_and_escapes_its_title() -> None:
     HTMLParser().feed(page)
 
 
+def test_only_the_scripts_given_may_run_and_by_their_digest() -> None:
+    page = html.document("t", [], scripts=["console.log(1)"])
+    policy = page.partition('content="')[2].partition('"')[0]
+    # printf 'console.log(1)' | openssl dgst -sha256 -binary | base64
+    assert "script-src 'sha256-CihokcEcBW4atb/CW/XWsvWwbTjqwQlE9nj9ii5ww5M='" in policy
+    assert "default-src 'none'" in policy
+    assert "script-src" not in html.document("t", [])
+
+
 def test_a_section_is_left_out_where_it_has_nothing_to_show() -> None:
     assert html.section("t", "") == ""
     assert html.section("t", "", None, "") == ""
@@ -41,6 +50,10 @@ def test_lines_that_begin_with_a_dash_are_a_list() -> None:
     [
         (1234567, "<td class='n'>1,234,567</td>"),
         (1234.5, "<td class='n'>1,234.5</td>"),
+        (0.29705860194485734, "<td class='n'>0.297059</td>"),
+        ("+3.1 points", "<td class='n'>+3.1 points</td>"),
+        (None, "<td></td>"),
+        (True, "<td>True</td>"),
         (-3, "<td class='n'>-3</td>"),
         ("40.0%", "<td class='n'>40.0%</td>"),
         ("a5", "<td>a5</td>"),
@@ -50,12 +63,16 @@ def test_lines_that_begin_with_a_dash_are_a_list() -> None:
     ],
 )
 def test_cells_show_numbers_at_the_right_and_text_escaped(value: object, cell: str) -> None:
-    assert html.table(["<a>"], [[value]]) == f"<table><tr><th>&lt;a&gt;</th></tr><tr>{cell}</tr></table>"
+    right = " class='n'" if "class" in cell else ""
+    head = f"<thead><tr><th{right}>&lt;a&gt;</th></tr></thead>"
+    shown = f"<div class='scroll'><table>{head}<tbody><tr>{cell}</tr></tbody></table></div>"
+    assert html.table(["<a>"], [[value]]) == shown
 
 
 def test_a_table_has_its_rows_in_order() -> None:
     assert html.table(["a", "b"], [["x", "y"], ["z", "w"]]) == (
-        "<table><tr><th>a</th><th>b</th></tr><tr><td>x</td><td>y</td></tr>\n<tr><td>z</td><td>w</td></tr></table>"
+        "<div class='scroll'><table><thead><tr><th>a</th><th>b</th></tr></thead>"
+        "<tbody><tr><td>x</td><td>y</td></tr>\n<tr><td>z</td><td>w</td></tr></tbody></table></div>"
     )
 
 
