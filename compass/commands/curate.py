@@ -10,8 +10,8 @@ collect → dedup → denoise → verify → (select), by the same functions as 
 - `curate.json`: the settings; written first;
 - `summary.json`: rows read, kept and dropped by stage and source, and the SHA-256 of the other files.
 
-`summary.json` is removed first and written last: a folder without it is unfinished, and no reader takes it for whole. The
-same input gives the same bytes, on any number of cores.
+A run builds `OUT.partial` and takes `OUT`'s place at its end (`output_folder.py`): until then, and after an error or a
+kill, `OUT` is what the last run that ended wrote. The same input gives the same bytes, on any number of cores.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compass.commands.output_folder import check_out, replacing
+from compass.errors import UserError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from compass.settings import Collect, Dedup, Denoise, Verify
     from stages._stage import Summary
 
-COLLECTED = ".collecting"  # where `collect` writes, in the output folder, until every source was read
 STAGES = ("collect", "dedup", "denoise", "verify", "select")
 """What runs, in this order; `select` with `--problems` alone."""
 
@@ -97,10 +99,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Curate, and say where the kept rows are."""
+    """Curate, and say where the kept rows are.
+
+    Raises:
+        UserError: an argument, a parameter file, a source or the output folder cannot be used; nothing was written.
+    """
     from compass.commands.curate_sources import source_settings, write_params
     from compass.settings import Collect, Dedup, Denoise, Verify, load_sections
 
+    if args.problems < 0:
+        raise UserError(f"--problems {args.problems}: give how many problems to keep, 1 or more (0 keeps all)")
+    check_out(args.out, [*args.sources, *args.benchmarks])
     sections = ("collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(args.params, sections) if args.params else {}
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
@@ -148,7 +157,7 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
 
     Args:
         settings: sources, benchmarks and every threshold.
-        out: the folder to fill; an earlier run's outputs in it are replaced.
+        out: the folder to write; what an earlier run wrote there is replaced when this one ends.
         say: receives one line per stage.
 
     Returns:
@@ -156,21 +165,32 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
 
     Raises:
         SourceError: a source cannot be read.
-        RecordError: rows were lost, or `out` holds outputs that no run of this command wrote.
+        OutputError: `out` cannot be written, holds what no run of this command wrote, or another run is writing it.
+        RecordError: rows were lost.
     """
+    import time
+
+    begin = time.monotonic()
+    with replacing(out) as folder:
+        summary = _fill(settings, folder, say)
+    say(f"{'write':8} {out}  {time.monotonic() - begin:.1f} s in all")
+    return summary
+
+
+def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """Run the data stages in an empty folder."""
     import time
 
     from compass.files import file_digest, write_json
     from compass.report.data_card import write_card
     from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
-    begin = last = time.monotonic()
-    _check_own(out)
+    last = time.monotonic()
+    sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
+    write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
     for name, stage in _stages(settings, out).items():
         summaries[name] = stage()
-        if name == "collect":  # every source could be read: nothing of an earlier run was touched until now
-            _start(settings, out)
         counts, now = summaries[name].counts, time.monotonic()
         numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
         say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
@@ -190,8 +210,6 @@ def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = pri
         "files": {path.relative_to(out).as_posix(): file_digest(path) for path in written},
     }
     write_json(out / SUMMARY, summary)
-    now = time.monotonic()
-    say(f"{'write':8} {out}  {now - last:6.1f} s; {now - begin:.1f} s in all")
     return summary
 
 
@@ -210,43 +228,8 @@ def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table
     return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
 
 
-def _check_own(out: Path) -> None:
-    """Refuse a folder with outputs of another command; remove what a killed run had collected."""
-    import shutil
-
-    from compass.records import RecordError
-    from compass.report.outputs import SETTINGS, find_outputs
-
-    if not (out / SETTINGS).exists() and (outputs := find_outputs(out).kept):
-        raise RecordError(
-            f"{next(iter(outputs.values()))}: not written by `compass curate`, which would replace it; "
-            "give another folder with --out"
-        )
-    shutil.rmtree(out / COLLECTED, ignore_errors=True)
-
-
-def _start(settings: CurateSettings, out: Path) -> None:
-    """Mark the folder as one of this command, replace what an earlier run wrote into it by what was collected."""
-    import shutil
-
-    from compass.files import write_json
-    from compass.report.outputs import SETTINGS, SUMMARY
-
-    if (out / SETTINGS).exists():
-        (out / SUMMARY).unlink(missing_ok=True)
-        for stage in STAGES:
-            shutil.rmtree(out / stage, ignore_errors=True)
-        for leftover in out.glob(".*.part"):
-            leftover.unlink()
-    (out / COLLECTED).rename(out / "collect")
-    sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
-    write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
-
-
 def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summary]]:
     """The stages by their names, each ready to run on what the one before it kept."""
-    import shutil
-
     import stages.collect
     import stages.dedup
     import stages.denoise
@@ -257,13 +240,6 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
     def kept(stage: str) -> Path:
         return out / stage / "kept.parquet"
 
-    def collected() -> Summary:
-        try:
-            return stages.collect.run(settings, out / COLLECTED)
-        except BaseException:
-            shutil.rmtree(out / COLLECTED, ignore_errors=True)
-            raise
-
     def selected() -> Summary:
         records = read_records(kept("verify"))
         chosen, others = select(records, settings.problems, settings.seed)
@@ -271,7 +247,7 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
 
     benchmarks = out / "collect" / "benchmarks.parquet"
     ready: dict[str, Callable[[], Summary]] = {
-        "collect": collected,
+        "collect": lambda: stages.collect.run(settings, out / "collect"),
         "dedup": lambda: stages.dedup.run(settings, kept("collect"), out / "dedup"),
         "denoise": lambda: stages.denoise.run(settings, kept("dedup"), benchmarks, out / "denoise"),
         "verify": lambda: stages.verify.run(settings, kept("denoise"), None, out / "verify"),

@@ -1,0 +1,185 @@
+"""The folder that `compass curate` writes: checked before a run, built beside it, and swapped in once it is whole.
+
+A run builds `OUT.partial` and takes `OUT`'s place in one step, for which Linux exchanges two folders (`renameat2`). So `OUT`
+holds the last run that ended, whatever ends this one, and what a killed run leaves is removed by the next.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from compass.errors import UserError
+
+PARTIAL, PREVIOUS = ".partial", ".previous"
+"""What a run adds to the name of its folder while it builds it, and, where folders cannot be exchanged, to the last run's."""
+
+MARK, SUMMARY = "curate.json", "summary.json"
+"""Written first and last, as `compass.report.outputs` reads them: a folder with the first is one of this command."""
+
+_OWN = re.compile(
+    r"(curate|summary)\.json|card[^/]*|(collect|dedup|denoise|verify|select)(/(kept|dropped|benchmarks)\.parquet)?|(.*/)?\.[^/]*\.part"
+)
+_EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of linux/fs.h and fcntl.h
+
+
+class OutputError(UserError):
+    """A folder that cannot be written; the message names it, says what is in the way and what to do. Nothing was touched."""
+
+
+def check_out(out: Path, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a folder that a run could not make, or whose content it did not write, before anything runs.
+
+    Args:
+        out: the folder to write.
+        inputs: files and folders that the run reads.
+
+    Raises:
+        OutputError: see there.
+    """
+    place = _real(out)
+    for path in inputs:
+        read = path.resolve()
+        if read == place or (place.is_dir() and place in read.parents) or (read.is_dir() and read in place.parents):
+            raise OutputError(f"{out}: lies in {path}, which is read, or holds it; give a folder elsewhere with --out")
+    _check_own(place, out)
+    partial = place.with_name(place.name + PARTIAL)
+    _check_own(partial, partial)
+    above = next(folder for folder in place.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise OutputError(f"{out}: {above} is a file, so no folder can be made in it; give another folder with --out")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise OutputError(f"{out}: {above} may not be written; give another folder with --out")
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """An empty folder beside `out`, locked, that takes its place when the block ends; after an error it is removed.
+
+    Args:
+        out: the folder to write; checked with `check_out`.
+
+    Raises:
+        OutputError: as `check_out`; or another run is writing `out`.
+    """
+    check_out(out)
+    place = _real(out)
+    partial, previous = (place.with_name(place.name + suffix) for suffix in (PARTIAL, PREVIOUS))
+    made = [folder for folder in place.parents if not folder.exists()]
+    with ExitStack() as held:
+        _lock(partial, out, held)
+        if previous.exists() and (previous / MARK).exists() and not place.exists():
+            previous.rename(place)  # a run was killed between the two steps of `_swap`
+        _empty(partial)
+        # Whoever finds the folder after a kill knows whose it is; the run's settings replace it.
+        (partial / MARK).write_text("{}\n", encoding="utf-8")
+        try:
+            yield partial
+            if place.exists():
+                _lock(place, out, held)
+            _swap(partial, place, previous)
+        finally:
+            for leftover in (partial, previous):
+                shutil.rmtree(leftover, ignore_errors=True)
+            for folder in made:
+                if folder.exists() and not any(folder.iterdir()):
+                    folder.rmdir()
+
+
+def _real(out: Path) -> Path:
+    """The folder itself, where `out` is a link to it."""
+    if out.is_symlink() and not out.exists():
+        raise OutputError(f"{out}: a link to {os.readlink(out)}, which is not there; remove it or give another folder")
+    return out.resolve()
+
+
+def _check_own(folder: Path, shown: Path) -> None:
+    """Raise unless the folder is absent, empty, or holds nothing but what this command writes."""
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir():
+        raise OutputError(f"{shown}: is a file; give the name of a folder with --out")
+    if os.path.ismount(folder) or folder == Path.cwd() or folder in Path.cwd().parents:
+        what = "a mount point" if os.path.ismount(folder) else "the folder that this command runs in, or holds it"
+        raise OutputError(f"{shown}: {what}, which cannot be replaced; give a folder inside it with --out")
+    try:
+        foreign = next(_foreign(folder), None)
+    except PermissionError as error:
+        raise OutputError(f"{error.filename}: may not be read; give another folder with --out") from None
+    if foreign:
+        raise OutputError(
+            f"{shown / foreign}: not written by `compass curate`, which would replace {shown}; move it away, or give "
+            "another folder with --out"
+        )
+
+
+def _foreign(folder: Path) -> Iterator[Path]:
+    """What stands in a folder and is not of this command."""
+    if not (folder / MARK).is_file():
+        yield from (path.relative_to(folder) for path in sorted(folder.iterdir()))
+        return
+    try:
+        listed = set(json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        listed = set()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name not in listed and not _OWN.fullmatch(name):
+            yield Path(name)
+
+
+def _lock(folder: Path, out: Path, held: ExitStack) -> None:
+    """Hold the folder's lock until `held` is closed; the folder is made where it is absent."""
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be made ({error.strerror}); give another folder with --out") from None
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue  # removed in between by the run that held it
+        held.callback(os.close, handle)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(
+                f"{out}: another run of `compass curate` is writing it; wait for its end, or give another folder"
+            ) from None
+        if folder.exists() and os.path.samestat(os.fstat(handle), folder.stat()):
+            return
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _swap(partial: Path, place: Path, previous: Path) -> None:
+    """Put the one folder in the other's place."""
+    if not place.exists() or not any(place.iterdir()):
+        partial.rename(place)
+    elif not exchange(partial, place):
+        place.rename(previous)
+        partial.rename(place)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two paths in one step; False where the system or the file system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(other))

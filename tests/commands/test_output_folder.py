@@ -1,0 +1,209 @@
+"""What `compass curate` refuses to write into, and that the last good run stays whole until the new one is."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from compass.cli import main
+from compass.commands.output_folder import OutputError, _swap, check_out, exchange, replacing
+from compass.files import file_digest
+from compass.report.outputs import check_finished
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.jsonl"
+    rows = [
+        {"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)} for n in range(99)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def curate(source: Path, out: Path, *more: str) -> int:
+    return main(["curate", str(source), "--out", str(out), *more])
+
+
+def own(folder: Path, *names: str) -> Path:
+    """A folder with files that look like this command's."""
+    for name in ("curate.json", *names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("{}")
+    return folder
+
+
+def make_file(out: Path) -> None:
+    out.write_text("mine")
+
+
+def make_foreign(out: Path) -> None:
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+
+
+def make_foreign_beside_own(out: Path) -> None:
+    own(out, "summary.json", "verify/kept.parquet")
+    (out / "verify" / "notes.txt").write_text("mine")
+
+
+def make_foreign_partial(out: Path) -> None:
+    make_foreign(out.with_name("out.partial"))
+
+
+def make_dead_link(out: Path) -> None:
+    out.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (make_file, "out: is a file; give the name of a folder with --out"),
+        (make_foreign, "out/notes.txt: not written by `compass curate`, which would replace"),
+        (make_foreign_beside_own, "out/verify/notes.txt: not written by `compass curate`, which would replace"),
+        (make_foreign_partial, "out.partial/notes.txt: not written by `compass curate`"),
+        (make_dead_link, "out: a link to nowhere, which is not there"),
+    ],
+)
+def test_what_is_not_its_own_is_refused_and_left_as_it_was(source, tmp_path, capsys, make, said):
+    make(tmp_path / "out")
+    before = digests(tmp_path)
+    assert curate(source, tmp_path / "out") == 1
+    assert said in capsys.readouterr().err
+    assert digests(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("rows.jsonl/out", "rows.jsonl is a file, so no folder can be made in it"),
+        ("rows.jsonl", "rows.jsonl: lies in"),
+        (".", ": lies in "),
+        ("/proc/curated", "cannot be made"),
+        ("/dev", "/dev: a mount point, which cannot be replaced; give a folder inside it"),
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_refused(source, tmp_path, capsys, out, said):
+    before = digests(tmp_path)
+    assert curate(source, tmp_path / out) == 1
+    assert said in capsys.readouterr().err
+    assert digests(tmp_path) == before
+
+
+def test_the_folder_one_is_in_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match="the folder that this command runs in"):
+        check_out(Path("."))
+
+
+def test_a_folder_between_the_sources_is_refused(source, tmp_path, capsys):
+    for path, out in ((tmp_path, tmp_path / "out"), (source, tmp_path)):
+        assert curate(path, out) == 1
+        assert "which is read, or holds it; give a folder elsewhere with --out" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_to_a_folder_stays_a_link(source, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert curate(source, tmp_path / "link") == 0
+    assert (tmp_path / "link").is_symlink()
+    assert check_finished(tmp_path / "real")["read"] == 99
+
+
+def test_an_error_leaves_the_last_run_and_nothing_else(source, tmp_path, capsys):
+    out = tmp_path / "deep" / "out"
+    late = tmp_path / "late.jsonl"
+    late.write_text(source.read_text() + "{broken\n")
+    assert curate(late, out) == 1
+    assert not (tmp_path / "deep").exists()
+    assert curate(source, out) == 0
+    before = digests(tmp_path)
+    assert curate(late, out) == 1
+    assert "late.jsonl: row 99 is not JSON" in capsys.readouterr().err
+    assert digests(tmp_path) == before
+
+
+def test_what_a_killed_run_left_is_replaced(source, tmp_path):
+    own(tmp_path / "out.partial", "dedup/kept.parquet", "dedup/.kept.parquet.x.part")
+    assert curate(source, tmp_path / "out") == 0
+    assert not (tmp_path / "out.partial").exists()
+    check_finished(tmp_path / "out")
+
+
+def test_folders_that_a_file_system_cannot_exchange_are_renamed_one_after_the_other(tmp_path):
+    out = own(tmp_path / "out")
+    partial, previous = own(tmp_path / "out.partial", "summary.json"), tmp_path / "out.previous"
+    out.rename(previous)  # killed between the two steps
+    with replacing(out) as folder:
+        assert (out / "curate.json").exists()
+        assert [path.name for path in folder.iterdir()] == ["curate.json"]
+    assert not previous.exists()
+    assert not partial.exists()
+
+
+def test_two_folders_are_exchanged_in_one_step(tmp_path):
+    one, other = own(tmp_path / "one", "a.part"), own(tmp_path / "other")
+    assert exchange(one, other)
+    assert not (one / "a.part").exists()
+    assert (other / "a.part").exists()
+    with pytest.raises(OSError, match="No such file"):
+        exchange(one, tmp_path / "none")
+    _swap(other, one, tmp_path / "previous")
+    assert (one / "a.part").exists()
+
+
+def start(source: Path, out: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "compass.cli", "curate", str(source), "--out", str(out)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path: Path, process: subprocess.Popen) -> None:
+    until = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
+    out = tmp_path / "out"
+    assert curate(source, out) == 0
+    before = digests(out)
+    for reached in ("collect/kept.parquet", "denoise/dropped.parquet", "summary.json"):
+        process = start(source, out)
+        wait_for(tmp_path / "out.partial" / reached, process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert digests(out) == before
+        check_finished(out)
+    assert curate(source, out) == 0
+    assert digests(out) == before
+    assert sorted(os.listdir(tmp_path)) == ["out", "rows.jsonl"]
+
+
+def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, capsys):
+    out = tmp_path / "out"
+    process = start(source, out)
+    wait_for(tmp_path / "out.partial" / "curate.json", process)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        assert curate(source, out) == 1
+        assert "another run of `compass curate` is writing it" in capsys.readouterr().err
+        assert not out.exists()
+    finally:
+        process.send_signal(signal.SIGCONT)
+    process.communicate()
+    assert process.returncode == 0
+    check_finished(out)
