@@ -17,6 +17,7 @@ from compass.ledger import LEDGER, Counts, check_counts, count_rows
 from compass.process_tree import lock_stage, own_processes
 from compass.records import RECORD, write_records
 from compass.settings import Settings, load_settings
+from compass.tracking.stage_times import timed
 from stages._rl_entries import check_names
 
 
@@ -83,7 +84,7 @@ def perform(
         settings = load_settings()
         check_names(settings)
         _remove_secured(stage)
-        with tracking.stage_run(stage, settings) as tracked:
+        with tracking.stage_run(stage, settings) as tracked, timed(stage):
             summary = run(settings)
             result = summary.metrics if metrics_alone else summary.as_dict()
             tracked.summary(result)

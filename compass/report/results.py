@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,9 +21,10 @@ class Results:
     """The results of a run, as far as its stages have run.
 
     `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
-    scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length (`step`, `reward`, `accuracy`,
-    `response_tokens`). `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
-    where nothing was planted.
+    scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length: `step`, `reward`, `accuracy`,
+    `response_tokens`, `left_out` (share of responses that the update did not use), and as far as verl measured them `entropy`,
+    `grad_norm` and `cut_off`. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
+    where nothing was planted. `findings`: RL stage to what its guards found.
     """
 
     summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -30,6 +32,11 @@ class Results:
     curves: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     counts: list[Counts] = field(default_factory=list)
     planted: dict[str, Any] | None = None
+    findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+VERL_CURVES = {"entropy": "actor/entropy", "grad_norm": "actor/grad_norm", "cut_off": "guards/cut_off_share"}
+"""Curves that come from verl's metrics (`steps.csv`)."""
 
 
 def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
@@ -51,27 +58,46 @@ def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = Non
     summaries = {stage: _read_json(path) for stage, path in metrics.items() if path.exists() and path != evaluated}
     rewards = {stage: folder / "data" / stage / "rewards.parquet" for stage in trained}
     curves = {stage: _curve(path) for stage, path in rewards.items() if path.exists()}
-    return Results(summaries, scores, curves, find_outputs(folder / "data").counts(), measure_folder(folder / "data"))
+    for stage, curve in curves.items():
+        curve |= _verl_curves(folder / "data" / stage, curve["step"])
+    guards = {stage: folder / "data" / stage / "guards.json" for stage in trained}
+    findings: dict[str, Any] = {stage: _read_json(path) for stage, path in guards.items() if path.exists()}
+    counts, planted = find_outputs(folder / "data").counts(), measure_folder(folder / "data")
+    return Results(summaries, scores, curves, counts, planted, findings)
 
 
 def _curve(path: Path) -> dict[str, list[float]]:
-    """Mean reward, accuracy and response length of every step, from the reward of every response."""
+    """Means of every step over all of its responses: reward, accuracy, length, and the share that the update left out."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
-        rewards = pq.read_table(path, columns=["step", "reward", "response_tokens"])
+        rewards = pq.read_table(path, columns=["step", "reward", "response_tokens", "used"])
     except (OSError, ValueError, KeyError) as error:
         raise RecordError(f"{path}: not the rewards that an RL stage writes ({error}); run its stage again") from None
     right = pc.cast(pc.greater(rewards["reward"], 0), "float64")
+    left_out = pc.cast(pc.invert(rewards["used"]), "float64")
+    measures = ("reward", "accuracy", "response_tokens", "left_out")
     means = (
         rewards.append_column("accuracy", right)
+        .append_column("left_out", left_out)
         .group_by("step")
-        .aggregate([("reward", "mean"), ("accuracy", "mean"), ("response_tokens", "mean")])
+        .aggregate([(name, "mean") for name in measures])
         .sort_by("step")
     )
-    names = {"step": "step"} | {name: f"{name}_mean" for name in ("reward", "accuracy", "response_tokens")}
+    names = {"step": "step"} | {name: f"{name}_mean" for name in measures}
     return {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
+
+
+def _verl_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:
+    """What verl measured in a stage's iterations, of `VERL_CURVES` those that every iteration has."""
+    path = folder / "steps.csv"
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = {float(row["step"]): row for row in csv.DictReader(file)}
+    whole = {name: [rows.get(step, {}).get(column) for step in steps] for name, column in VERL_CURVES.items()}
+    return {name: [float(value) for value in values if value] for name, values in whole.items() if all(values)}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

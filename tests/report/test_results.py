@@ -20,7 +20,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 def test_a_repository_in_which_nothing_ran_has_no_results(tmp_path: Path) -> None:
-    assert read_results(tmp_path) == Results({}, {}, {}, [], None)
+    assert read_results(tmp_path) == Results()
 
 
 def test_summaries_and_scores_are_told_apart(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_stages_stand_in_the_order_of_the_pipeline_and_rl_stages_in_that_of_trai
     write_json(tmp_path / "metrics" / "evaluate.json", {"models": scores})
     for stage in ("unscored", "hard", "easy"):
         (tmp_path / "data" / stage).mkdir(parents=True)
-        rewards = pa.table({"step": [1], "reward": [1.0], "response_tokens": [3]})
+        rewards = pa.table({"step": [1], "reward": [1.0], "response_tokens": [3], "used": [True]})
         pq.write_table(rewards, tmp_path / "data" / stage / "rewards.parquet")
     results = read_results(tmp_path, ["easy", "hard", "unscored", "not_yet_run"])
     assert list(results.summaries) == ["collect", "base", "grade", "easy", "hard", "unscored", "report"]
@@ -65,7 +65,12 @@ def test_rows_are_counted_from_the_data(pipeline: tuple[Path, list[str]]) -> Non
 
 def test_a_curve_has_the_means_of_every_step(tmp_path: Path) -> None:
     (tmp_path / "data" / "rl-1").mkdir(parents=True)
-    rewards = {"step": [2, 1, 1, 2], "reward": [1.0, -1.0, 0.0, 1.0], "response_tokens": [20, 10, 20, 41]}
+    rewards = {
+        "step": [2, 1, 1, 2],
+        "reward": [1.0, -1.0, 0.0, 1.0],
+        "response_tokens": [20, 10, 20, 41],
+        "used": [True, True, False, True],
+    }
     pq.write_table(pa.table(rewards), tmp_path / "data" / "rl-1" / "rewards.parquet")
     assert read_results(tmp_path, ["rl-1", "rl-2", "rl-3"]).curves == {
         "rl-1": {
@@ -73,8 +78,24 @@ def test_a_curve_has_the_means_of_every_step(tmp_path: Path) -> None:
             "reward": [-0.5, 1.0],
             "accuracy": [0.0, 1.0],  # a reward of 0 is no right response
             "response_tokens": [15.0, 30.5],
+            "left_out": [0.5, 0.0],
         }
     }
+
+
+def test_verls_own_curves_and_the_guards_findings_are_read_where_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "rl-1"
+    folder.mkdir(parents=True)
+    pq.write_table(
+        pa.table({"step": [1, 2], "reward": [1.0, 1.0], "response_tokens": [3, 3], "used": [True, True]}),
+        folder / "rewards.parquet",
+    )
+    (folder / "steps.csv").write_text("step,actor/entropy,actor/grad_norm\n2,0.25,\n1,0.5,3.0\n", encoding="utf-8")
+    write_json(folder / "guards.json", [{"step": 2, "guard": "loops", "level": "warn", "message": "m", "samples": ""}])
+    results = read_results(tmp_path, ["rl-1"])
+    assert results.curves["rl-1"]["entropy"] == [0.5, 0.25]
+    assert "grad_norm" not in results.curves["rl-1"]  # an iteration lacks it
+    assert results.findings["rl-1"][0]["guard"] == "loops"
 
 
 def test_broken_files_are_named(tmp_path: Path) -> None:

@@ -1,0 +1,76 @@
+"""Sections as Markdown: hostile text is shown as it is, and figures are files beside the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from compass.files import atomic_path
+from compass.report import html
+from compass.report.blocks import Bullets, Chart, Fold, Note, Part, Raw, Section, Table
+
+FIGURES = "figures"
+"""The folder of figures beside the Markdown file."""
+
+# What could open HTML, a link, an image, a table cell, emphasis, code, or a reference.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&!$])")
+
+
+def write_markdown(path: Path, title: str, sections: Iterable[Section]) -> None:
+    """Write sections into a Markdown file, and their figures as `figures/NAME.svg` beside it."""
+    sections = list(sections)
+    texts = {path: to_markdown(title, sections)}
+    for chart in charts(part for section in sections for part in section.parts):
+        # On a page of another colour the figure needs a ground of its own.
+        drawn = chart.wide.replace("<svg ", "<svg style='background: white; color: black' ", 1)
+        texts[path.parent / FIGURES / f"{chart.name}.svg"] = drawn
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def to_markdown(title: str, sections: Iterable[Section]) -> str:
+    """Sections as one Markdown text."""
+    lines = [f"# {plain(title)}", ""]
+    for section in sections:
+        inner = [line for part in section.parts for line in _part(part)]
+        if inner:
+            lines += [f"## {plain(section.title)}", "", *inner]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def charts(parts: Iterable[Part]) -> Iterator[Chart]:
+    """Every chart among parts, those in folds included."""
+    for part in parts:
+        if isinstance(part, Chart):
+            yield part
+        elif isinstance(part, Fold):
+            yield from charts(part.parts)
+
+
+def _part(part: Part) -> list[str]:
+    match part:
+        case str():
+            return [plain(part), ""]
+        case Note():
+            text = plain(part.text)
+            return [f"**{text}**" if part.kind == "headline" else f"> {text}" if part.kind == "warning" else text, ""]
+        case Bullets():
+            return [*(f"- {plain(line)}" for line in part.lines), ""]
+        case Chart():
+            return [f"![{plain(part.text)}]({FIGURES}/{part.name}.svg)", ""]
+        case Table():
+            rows = [[plain(html.shown(value)) for value in row] for row in part.rows]
+            lines = [f"| {' | '.join(map(plain, part.head))} |", f"|{' --- |' * len(part.head)}"]
+            return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+        case Fold():
+            return [f"### {plain(part.title)}", "", *(line for one in part.parts for line in _part(one))]
+        case Raw():
+            return []

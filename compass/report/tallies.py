@@ -1,0 +1,107 @@
+"""How often each model solved each problem: what the heat map, the lists of gained and lost problems and the viewer count from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SOLVED = 0.5
+"""A problem counts as solved by a model that answers it right in at least this share of its samples."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One model on one problem: counts over its samples, greedy responses left out; `greedy` is None where there is none."""
+
+    samples: int = 0
+    right: int = 0
+    right_lenient: int = 0
+    cut_off: int = 0
+    greedy: bool | None = None
+
+    @property
+    def share(self) -> float:
+        """Share of right samples, 0..1; 0 where nothing was sampled."""
+        return self.right / self.samples if self.samples else 0.0
+
+    @property
+    def solved(self) -> bool:
+        """Whether at least `SOLVED` of the samples are right; without samples, whether the greedy response is."""
+        return self.share >= SOLVED if self.samples else bool(self.greedy)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A benchmark's problem with each model's tally; texts and level are None where evaluation kept no problems."""
+
+    benchmark: str
+    id: str
+    problem: str | None
+    answer: str | None
+    level: str | None
+    tallies: Mapping[str, Tally]
+
+    def fate(self, before: str, after: str) -> str:
+        """`gained`, `lost`, `both` or `neither`: which of two models solved it; empty where one did not answer it."""
+        if before not in self.tallies or after not in self.tallies:
+            return ""
+        marks = (self.tallies[before].solved, self.tallies[after].solved)
+        return {(False, True): "gained", (True, False): "lost", (True, True): "both", (False, False): "neither"}[marks]
+
+
+def tally(samples: pa.Table, problems: pa.Table | None = None) -> list[Item]:
+    """Every problem that some model answered, by benchmark and in the order of evaluation.
+
+    Args:
+        samples: columns `model`, `benchmark`, `id`, `greedy`, `correct`, `correct_lenient`, `finish_reason`.
+        problems: rows of `compass.evaluation.problems.PROBLEMS`, None where they were not kept.
+    """
+    counted: dict[tuple[str, str], dict[str, Tally]] = {}
+    for row in _counts(samples):
+        models = counted.setdefault((row["benchmark"], row["id"]), {})
+        before = models.get(row["model"], Tally())
+        if row["greedy"]:
+            greedy = row["correct_sum"] > 0
+            models[row["model"]] = Tally(before.samples, before.right, before.right_lenient, before.cut_off, greedy)
+        else:
+            counts = (row["correct_count"], row["correct_sum"], row["correct_lenient_sum"], row["cut_off_sum"])
+            models[row["model"]] = Tally(*(int(count or 0) for count in counts), before.greedy)
+    rows = problems.to_pylist() if problems is not None else []
+    known: dict[tuple[str, str], dict[str, Any]] = {(row["benchmark"], row["id"]): row for row in rows}
+    order = {name: place for place, name in enumerate(samples["benchmark"].unique().to_pylist())}
+    items = []
+    for benchmark, id_ in sorted(counted, key=lambda place: order[place[0]]):
+        row = known.get((benchmark, id_), {})
+        texts = (row.get("problem"), row.get("answer"), row.get("level"))
+        items.append(Item(benchmark, id_, *texts, counted[benchmark, id_]))
+    return items
+
+
+def shares_by_benchmark(items: list[Item], models: list[str]) -> dict[str, dict[str, list[float]]]:
+    """Benchmark to model to the shares of right samples, the problems from the least to the most often solved."""
+    shares: dict[str, dict[str, list[float]]] = {}
+    for benchmark in dict.fromkeys(item.benchmark for item in items):
+        own = [item for item in items if item.benchmark == benchmark]
+        own.sort(key=lambda item: sum(one.share for one in item.tallies.values()))
+        here = [model for model in models if any(model in item.tallies for item in own)]
+        shares[benchmark] = {model: [item.tallies.get(model, Tally()).share for item in own] for model in here}
+    return shares
+
+
+def _counts(samples: pa.Table) -> list[dict[str, Any]]:
+    cut_off = pc.cast(pc.equal(samples["finish_reason"], "length"), "int64")
+    marks = {
+        name: pc.cast(samples[name], "int64") for name in ("correct", "correct_lenient") if name in samples.column_names
+    }
+    marks.setdefault("correct_lenient", marks["correct"])
+    keys = samples.select(["model", "benchmark", "id", "greedy"])
+    for name, values in (*marks.items(), ("cut_off", cut_off)):
+        keys = keys.append_column(name, values)
+    grouped = keys.group_by(["benchmark", "id", "model", "greedy"], use_threads=False).aggregate(
+        [("correct", "sum"), ("correct", "count"), ("correct_lenient", "sum"), ("cut_off", "sum")]
+    )
+    return grouped.to_pylist()
