@@ -102,7 +102,8 @@ def count_agreement(
         for reason, judge in noise.FILTERS.items():
             if reason in label.unsure:
                 continue
-            fired = judge(records[label.id], settings) is not None
+            finding = judge(records[label.id], settings)
+            fired = finding is not None and finding.drops(settings.strictness)
             counts[reason].hits += fired and reason in label.reasons
             counts[reason].false_hits += fired and reason not in label.reasons
             counts[reason].misses += not fired and reason in label.reasons

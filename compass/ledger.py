@@ -54,6 +54,10 @@ class Reason(StrEnum):
     MULTI_PART = "multi_part"
     MULTI_QUESTION = "multi_question"
     ANSWER_GIVEN = "answer_given"
+    ESTIMATION = "estimation"
+    SCORING = "scoring"
+    LOST_CONTEXT = "lost_context"
+    LETTER_GOLD = "letter_gold"
     LANGUAGE = "language"
     CONTAMINATED = "contaminated"
     # verify
@@ -61,6 +65,7 @@ class Reason(StrEnum):
     UNSTABLE_GOLD = "unstable_gold"
     SUSPICIOUS_GOLD = "suspicious_gold"
     # curriculum
+    DOUBTFUL = "doubtful"
     UNGRADED = "ungraded"
     SOLVE_RATE = "solve_rate"
     NOT_SELECTED = "not_selected"

@@ -3,12 +3,14 @@
 compass ledger                                   rows by stage, reason and source
 compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
 compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines
+compass ledger --doubtful                        rows that were kept although a noise filter doubts them
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--sample", type=int, default=0, metavar="N", help="show N of the rows instead of counting them"
     )
     parser.add_argument("--seed", type=int, default=0, help="another seed shows other rows")
+    parser.add_argument(
+        "--doubtful", action="store_true", help="kept rows that a noise filter doubts, instead of dropped rows"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rows as JSON lines")
 
 
@@ -40,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from compass.report.outputs import by_reason, choose, open_outputs
 
+    if args.doubtful:
+        return _doubtful(args)
     ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
     if args.out:
         _write(args.out, ledger)
@@ -48,6 +55,35 @@ def run(args: argparse.Namespace) -> int:
         _show(sample(ledger, args.sample, args.seed))
     else:
         _count(by_reason(ledger))
+    return 0
+
+
+def _doubtful(args: argparse.Namespace) -> int:
+    """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
+    from compass.report.doubts import by_reason, doubtful
+    from compass.report.outputs import open_outputs
+    from compass.report.printable import printable
+
+    rows = doubtful(open_outputs(args.data), stage=args.stage, reason=args.reason, source=args.source)
+    if args.out:
+        _write_lines(args.out, rows)
+        print(f"{len(rows):,} rows: {args.out}")
+    elif args.sample:
+        for row in sorted(rows, key=lambda row: draw_key(row["id"], args.seed))[: args.sample]:
+            print(f"{row['id']}  kept  ({printable(row['source'])}, row {printable(row['source_id'])})")
+            print(f"  problem   {printable(row['problem'], 400)}")
+            print(f"  answer    {printable(row['answer'] or 'none', 100)}")
+            for finding in row["doubt"]:
+                said = json.dumps(finding["evidence"], ensure_ascii=False)
+                print(f"  doubt     {finding['reason']} ({finding['strength']}): {printable(said, 400)}")
+            print()
+    else:
+        print(f"{'doubt':17} {'strength':9} {'rows':>9}  sources")
+        for reason, strength, sources in by_reason(rows):
+            named = ", ".join(f"{printable(name)} {count:,}" for name, count in list(sources.items())[:4])
+            more = f", {len(sources) - 4} more" if len(sources) > 4 else ""
+            print(f"{reason:17} {strength:9} {sum(sources.values()):>9,}  {named}{more}")
+        print(f"{'':27} {len(rows):>9,}  doubtful")
     return 0
 
 
@@ -91,9 +127,12 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _write(path: Path, ledger: pa.Table) -> None:
+    rows = (row for batch in ledger.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
+    _write_lines(path, ({**row, "evidence": json.loads(row["evidence"])} for row in rows))
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     from compass.files import atomic_path
 
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for batch in ledger.to_batches(max_chunksize=10_000):
-            for row in batch.to_pylist():
-                file.write(json.dumps({**row, "evidence": json.loads(row["evidence"])}, ensure_ascii=False) + "\n")
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -9,8 +9,10 @@ import pyarrow as pa
 
 from compass.curation import noise
 from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
+from compass.curation.noise.finding import doubt_column
 from compass.ledger import Drop, split
 from compass.parallel import in_processes
+from compass.records import with_column
 from compass.settings import Denoise
 
 BATCH = 2_000
@@ -24,7 +26,8 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     """Drop noisy and contaminated records.
 
     Where both apply, a benchmark item in full (exact or reworded) counts before noise, and noise before a share of an
-    item's n-grams; the evidence of such a noisy row then names the item as `also_contaminated`.
+    item's n-grams; the evidence of such a noisy row then names the item as `also_contaminated`. Noise findings below
+    `settings.strictness` drop nothing: they stand in the kept row's column `doubt`.
 
     Args:
         records: `RECORD` rows.
@@ -37,19 +40,24 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     batches = (pack(batch) for batch in records.combine_chunks().to_batches(BATCH))
     start = partial(_judge, pack(benchmarks), settings)
     judged = in_processes(start, batches, workers=1 if records.num_rows < SMALL else 0)
-    return split(records, [drop for drops in judged for drop in drops], "denoise")
+    verdicts = [verdict for batch in judged for verdict in batch]
+    doubtful = with_column(records, "doubt", [doubt for _, doubt in verdicts])
+    return split(doubtful, [drop for drop, _ in verdicts], "denoise")
 
 
-def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Drop | None]]:
+Verdict = tuple[Drop | None, str | None]
+"""Why a row is dropped, and what its column `doubt` holds: not both."""
+
+
+def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Verdict]]:
     index = BenchmarkIndex(unpack(benchmarks), settings)
 
-    def judge_batch(batch: bytes) -> list[Drop | None]:
-        return [
-            judge(noise.check(record, settings), index.search(record["problem"]), record["answer"])
-            for record in unpack(batch).to_pylist()
-        ]
+    def judge_row(record: dict) -> Verdict:
+        noisy, doubts = noise.review(record, settings)
+        drop = judge(noisy, index.search(record["problem"]), record["answer"])
+        return drop, None if drop else doubt_column(doubts)
 
-    return judge_batch
+    return lambda batch: [judge_row(record) for record in unpack(batch).to_pylist()]
 
 
 def judge(noisy: Drop | None, matches: list[Match], answer: str | None) -> Drop | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
     Returns:
         Kept rows, with `level` and `stages` filled, dropped rows, and each stage's selection.
     """
-    rows = records.select(["id", "source", "source_level", "level", "solve_rate"]).to_pylist()
+    rows = records.select(["id", "source", "source_level", "level", "solve_rate", "doubt"]).to_pylist()
     own = source_levels([r["source"] for r in rows], [r["source_level"] for r in rows])
     levels: list[int | None] = [
         row["level"] if row["level"] is not None else own_level if settings.use_source_level else None
@@ -51,6 +52,8 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
 
 
 def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Drop | None:
+    if row["doubt"] and settings.doubtful == "drop":
+        return Drop(Reason.DOUBTFUL, {"doubt": json.loads(row["doubt"])})
     lowest, highest = settings.solve_rate
     rate = row["solve_rate"]
     if level is None:

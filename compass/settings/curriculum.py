@@ -24,6 +24,9 @@ class Curriculum(Section):
     use_source_level: bool = False
     """Use the source's own difficulty for problems that were not graded."""
 
+    doubtful: Literal["keep", "drop"] = "keep"
+    """Whether to train on rows that a noise filter doubts (`denoise.strictness`)."""
+
     @model_validator(mode="after")
     def _shares(self) -> Curriculum:
         for stage, mix in self.mixes.items():

@@ -44,6 +44,9 @@ class Denoise(Section):
     skip_reasons: list[NoiseFilter] = []
     """Noise filters that are off, such as `figure` to keep problems that speak of a figure."""
 
+    strictness: Literal["possible", "likely", "sure"] = "likely"
+    """The weakest noise finding that drops a row. A row with weaker findings is kept, and they stand in its `doubt`."""
+
     contamination_ngram: Positive = 13
     """Words in the n-grams by which a problem is compared with benchmark items."""
 

@@ -1,18 +1,21 @@
 """Noise and quality filters (report, sections 1 and 4.2; Big-Math's published filters).
 
-    drop = noise.check(record, settings.denoise)
+    drop, doubts = noise.review(record, settings.denoise)
 
-Every filter is `(record, settings) -> Drop | None` in a file of its own, and says why and on what text. Adding one is a
-file, a `Reason` and a line in `FILTERS`.
+Every filter is `(record, settings) -> Finding | None` in a file of its own, and says why, how sure it is and on what
+text. Adding one is a file, a `Reason` and a line in `FILTERS`. A finding as strong as `denoise.strictness` drops the row;
+weaker ones stay with it as doubts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 from compass.curation.noise.answer_given import answer_given
 from compass.curation.noise.encoding import encoding
 from compass.curation.noise.figure import figure
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.image import image
 from compass.curation.noise.language import language
 from compass.curation.noise.length import too_long, too_short
@@ -28,7 +31,19 @@ from compass.curation.noise.yes_no import yes_no
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
-Filter = Callable[[dict, Denoise], Drop | None]
+Filter = Callable[[dict, Denoise], Finding | None]
+
+
+def _likely(judge: Callable[[dict, Denoise], Drop | None]) -> Filter:
+    """A filter that gives drops, as one whose findings are likely."""
+
+    @wraps(judge)
+    def found(record: dict, settings: Denoise) -> Finding | None:
+        drop = judge(record, settings)
+        return drop and Finding(drop.reason, Strength.LIKELY, drop.evidence)
+
+    return found
+
 
 FILTERS: dict[Reason, Filter] = {
     # Length first: it bounds what the regular expressions below have to read.
@@ -46,21 +61,31 @@ FILTERS: dict[Reason, Filter] = {
     Reason.MULTI_PART: multi_part,
     Reason.PROOF: proof,
     Reason.MULTI_QUESTION: multi_question,
-    Reason.ANSWER_GIVEN: answer_given,
+    Reason.ANSWER_GIVEN: _likely(answer_given),
     Reason.TRUNCATED: truncated,
     Reason.MARKUP: markup,
 }
 """Every filter by its reason, in the order in which `check` asks them."""
 
 
-def check(record: dict, settings: Denoise) -> Drop | None:
-    """The verdict of the first filter that fires, None for a clean record.
+def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]:
+    """The verdict on a record: why it is dropped, or None and the doubts that stay with it.
+
+    The first filter whose finding is strong enough decides; a dropped row has no doubts.
 
     Args:
         record: a row with at least `problem` and `answer`.
-        settings: thresholds and languages.
+        settings: thresholds, languages and strictness.
     """
+    doubts = []
     for reason, judge in FILTERS.items():
-        if reason not in settings.skip_reasons and (drop := judge(record, settings)):
-            return drop
-    return None
+        if reason not in settings.skip_reasons and (finding := judge(record, settings)):
+            if finding.drops(settings.strictness):
+                return finding.as_drop(), []
+            doubts.append(finding)
+    return None, doubts
+
+
+def check(record: dict, settings: Denoise) -> Drop | None:
+    """Why a record is dropped, None for one that is kept, with doubts or without."""
+    return review(record, settings)[0]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -19,7 +20,7 @@ _DECODED_TWICE = re.compile(
 )
 
 
-def encoding(record: dict, settings: Denoise) -> Drop | None:
+def encoding(record: dict, settings: Denoise) -> Finding | None:
     """Damaged characters in the problem or its answer."""
     for field in ("problem", "answer"):
         text = record.get(field) or ""
@@ -30,7 +31,9 @@ def encoding(record: dict, settings: Denoise) -> Drop | None:
         if not match and not text.isascii():
             match = _DECODED_TWICE.search(text)
         if match:
-            return Drop(
-                Reason.ENCODING, {"field": field, "found": ascii(match[0]), "text": excerpt(text, *match.span())}
+            return Finding(
+                Reason.ENCODING,
+                Strength.SURE,
+                {"field": field, "found": ascii(match[0]), "text": excerpt(text, *match.span())},
             )
     return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any, without_figures
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _CODE = re.compile(r"\[/?asy\]|\\begin\{(?:asy|tikzpicture|pspicture|picture)\}|\\psset|\bdraw\(\(", re.I)
@@ -53,11 +54,11 @@ _UNDEFINED_SHADE = re.compile(
 _CHINESE = re.compile(r"如图|下图|图中|右图|左图|图所示|图形中")
 
 
-def figure(record: dict, settings: Denoise) -> Drop | None:
+def figure(record: dict, settings: Denoise) -> Finding | None:
     """Drawing code, or a reference to a figure."""
     text = record["problem"]
     if holds_any(text, _CODE_GUARDS) and (match := _CODE.search(text)):
-        return Drop(Reason.FIGURE, {"kind": "code", "text": excerpt(text, *match.span())})
+        return Finding(Reason.FIGURE, Strength.LIKELY, {"kind": "code", "text": excerpt(text, *match.span())})
     plain = without_figures(text)
     lowered = plain.lower()
     match = None
@@ -69,7 +70,11 @@ def figure(record: dict, settings: Denoise) -> Drop | None:
         match = _UNDEFINED_SHADE.search(plain)
     if not match and not plain.isascii():
         match = _CHINESE.search(plain)
-    return Drop(Reason.FIGURE, {"kind": "reference", "text": excerpt(plain, *match.span())}) if match else None
+    return (
+        Finding(Reason.FIGURE, Strength.LIKELY, {"kind": "reference", "text": excerpt(plain, *match.span())})
+        if match
+        else None
+    )
 
 
 def _shown(text: str) -> re.Match[str] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _IMAGE = re.compile(
@@ -16,11 +17,11 @@ _IMAGE = re.compile(
 _GUARDS = ("![", "<", "graphics", "img", "image", ".png", ".jp", ".gif", ".svg", ".bmp", ".webp", ".tif", "attachment")
 
 
-def image(record: dict, settings: Denoise) -> Drop | None:
+def image(record: dict, settings: Denoise) -> Finding | None:
     """An embedded or linked picture."""
     text = record["problem"]
     lowered = text.lower()
     if not holds_any(lowered, _GUARDS):
         return None
     match = _IMAGE.search(text)
-    return match and Drop(Reason.IMAGE, {"text": excerpt(text, *match.span())})
+    return match and Finding(Reason.IMAGE, Strength.SURE, {"text": excerpt(text, *match.span())})

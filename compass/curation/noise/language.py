@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import prose
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 FOREIGN_LETTERS = 0.2
@@ -46,7 +47,7 @@ _ANY_SCRIPT = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values
 _PLAINLY_ENGLISH = (" the ", " of ", " is ", " and ", " what ", " how many ", " find ", "the ")
 
 
-def language(record: dict, settings: Denoise) -> Drop | None:
+def language(record: dict, settings: Denoise) -> Finding | None:
     """Problems in a language that `denoise.languages` does not name."""
     text = record["problem"]
     foreign = not text.isascii() and _ANY_SCRIPT.search(text)
@@ -59,7 +60,7 @@ def language(record: dict, settings: Denoise) -> Drop | None:
         language, share = _latin(words)
     if not language or language in settings.languages:
         return None
-    return Drop(Reason.LANGUAGE, {"language": language, "share": round(share, 2), "text": text[:80]})
+    return Finding(Reason.LANGUAGE, Strength.SURE, {"language": language, "share": round(share, 2), "text": text[:80]})
 
 
 def _script(words: str) -> tuple[str, float]:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from compass.ledger import Drop, Reason
+from compass.curation.noise.finding import Finding, Strength
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 
-def too_short(record: dict, settings: Denoise) -> Drop | None:
+def too_short(record: dict, settings: Denoise) -> Finding | None:
     """Fewer characters than `denoise.min_problem_chars`."""
     length = len(record["problem"].strip())
     if length >= settings.min_problem_chars:
         return None
-    return Drop(
-        Reason.TOO_SHORT, {"characters": length, "limit": settings.min_problem_chars, "text": record["problem"]}
+    return Finding(
+        Reason.TOO_SHORT,
+        Strength.SURE,
+        {"characters": length, "limit": settings.min_problem_chars, "text": record["problem"]},
     )
 
 
-def too_long(record: dict, settings: Denoise) -> Drop | None:
+def too_long(record: dict, settings: Denoise) -> Finding | None:
     """More characters than `denoise.max_problem_chars`."""
     length = len(record["problem"])
     if length <= settings.max_problem_chars:
         return None
-    return Drop(Reason.TOO_LONG, {"characters": length, "limit": settings.max_problem_chars})
+    return Finding(Reason.TOO_LONG, Strength.SURE, {"characters": length, "limit": settings.max_problem_chars})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _LINK = re.compile(
@@ -31,11 +32,11 @@ _GUARDS = (
 )
 
 
-def link(record: dict, settings: Denoise) -> Drop | None:
+def link(record: dict, settings: Denoise) -> Finding | None:
     """A hyperlink in any markup."""
     text = record["problem"]
     lowered = text.lower()
     if not holds_any(lowered, _GUARDS):
         return None
     match = _LINK.search(text)
-    return match and Drop(Reason.LINK, {"text": excerpt(text, *match.span())})
+    return match and Finding(Reason.LINK, Strength.SURE, {"text": excerpt(text, *match.span())})

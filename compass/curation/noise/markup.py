@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _MARKUP = re.compile(
@@ -20,12 +21,12 @@ _OPEN_ALONE = re.compile(r"\[(?:i|b|u|right|left|list|code|size)\]", re.I)
 _GUARDS = ("<", "[", "&", "{}", "hide", "\\section", "\\begin{")
 
 
-def markup(record: dict, settings: Denoise) -> Drop | None:
+def markup(record: dict, settings: Denoise) -> Finding | None:
     """Debris of a web page or a forum."""
     text = record["problem"]
     if not holds_any(text, _GUARDS):
         return None
     for match in _MARKUP.finditer(text):
         if not _OPEN_ALONE.fullmatch(match[0]) or f"[/{match[0][1:]}" in text:
-            return Drop(Reason.MARKUP, {"found": match[0], "text": excerpt(text, *match.span())})
+            return Finding(Reason.MARKUP, Strength.SURE, {"found": match[0], "text": excerpt(text, *match.span())})
     return None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import ASK, excerpt, holds_any, sentences, without_figures
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _START = r"(?:^|\n)\s*(?:[-*]\s+)?(?:\*\*)?"
@@ -46,7 +47,7 @@ _STARTS_QUESTION = re.compile(r"^[\s$*]*(?:is|are|can|does|do|will|has|show|iden
 _CHINESE_ASK = re.compile(r"求|多少|是＿|为＿|判断|说明理由")
 
 
-def multi_part(record: dict, settings: Denoise) -> Drop | None:
+def multi_part(record: dict, settings: Denoise) -> Finding | None:
     """Two or more numbered parts that ask for something."""
     text = without_figures(record["problem"])
     if "<br" in text:
@@ -64,7 +65,11 @@ def multi_part(record: dict, settings: Denoise) -> Drop | None:
         asking = sum(map(_asks, parts))
         if asking >= 2 or _stem_asks(text[: marks[0].start()], style, asking):
             evidence = excerpt(text, marks[1].start(), marks[1].end())
-            return Drop(Reason.MULTI_PART, {"style": style, "parts": len(parts), "asking": asking, "text": evidence})
+            return Finding(
+                Reason.MULTI_PART,
+                Strength.LIKELY,
+                {"style": style, "parts": len(parts), "asking": asking, "text": evidence},
+            )
     return None
 
 

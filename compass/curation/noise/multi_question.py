@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import holds_any, sentences, without_figures
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _QUOTED = re.compile(r'"[^"]{0,300}"|“[^”]{0,300}”|``[^`\']{0,300}\'\'|(?<!\w)\'[^\'\n]{8,200}\?\'')
@@ -30,7 +31,7 @@ _DEMAND = re.compile(r"^\W*(?:find|determine|calculate|compute)\b", re.I)
 _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreover", "furthermore", "besides")
 
 
-def multi_question(record: dict, settings: Denoise) -> Drop | None:
+def multi_question(record: dict, settings: Denoise) -> Finding | None:
     """Two or more questions, or a question and a further demand."""
     text = record["problem"]
     lowered = text.lower()
@@ -42,10 +43,16 @@ def multi_question(record: dict, settings: Denoise) -> Drop | None:
     further = [p for p in parts if _FURTHER.search(p)]
     asked = [*questions, *(p for p in further if p not in questions)]
     if len(questions) >= 2 and any(map(_ASKS.search, questions)) and not _FORM.search(questions[-1]):
-        return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})
+        return Finding(
+            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
+        )
     # "What is …? Additionally, there is …. Calculate …": the demand comes a sentence later.
     if questions and any(_DEMAND.match(p) for p in parts[parts.index(questions[0]) + 1 :]) and "dditionally" in plain:
-        return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})
+        return Finding(
+            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
+        )
     if further and (len(asked) >= 2 or any("lso" in p or "dditionally" in p for p in further)):
-        return Drop(Reason.MULTI_QUESTION, {"questions": [question[-120:] for question in asked[:4]]})
+        return Finding(
+            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
+        )
     return None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import ASK, excerpt, holds_any, without_figures
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
@@ -49,7 +50,7 @@ _NUMBERS_ASKED = re.compile(
 _NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
 
 
-def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
+def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
     """Lettered options, a letter that is asked for, or a gold that names options or numbered statements."""
     text = without_figures(record["problem"])
     answer = record.get("answer") or ""
@@ -60,16 +61,18 @@ def multiple_choice(record: dict, settings: Denoise) -> Drop | None:
     if match := _LETTER_ASKED.search(text):
         return _drop("letter asked for", text, match)
     if len(answer) < 400 and _GOLD_MARKED.search(answer):
-        return Drop(Reason.MULTIPLE_CHOICE, {"kind": "gold names an option", "answer": answer[:80]})
+        return Finding(Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": "gold names an option", "answer": answer[:80]})
     if len(answer) < 40 and _GOLD_LETTER.fullmatch(answer) and (match := _EMPTY_BRACKET.search(text)):
         return _drop("blank for a letter", text, match)
     if len(answer) < 80 and _STATEMENT_GOLD.fullmatch(answer) and _STATEMENTS.search(text):
-        return Drop(Reason.MULTIPLE_CHOICE, {"kind": "gold names statements", "answer": answer[:80]})
+        return Finding(
+            Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": "gold names statements", "answer": answer[:80]}
+        )
     if len(answer) < 40 and _NUMBERS_GOLD.fullmatch(answer) and len(_NUMBERED.findall(text)) >= 3:
         match = _NUMBERS_ASKED.search(text)
         return match and _drop("gold numbers statements", text, match)
     return None
 
 
-def _drop(kind: str, text: str, match: re.Match[str]) -> Drop:
-    return Drop(Reason.MULTIPLE_CHOICE, {"kind": kind, "text": excerpt(text, *match.span())})
+def _drop(kind: str, text: str, match: re.Match[str]) -> Finding:
+    return Finding(Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": kind, "text": excerpt(text, *match.span())})

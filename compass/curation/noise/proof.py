@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _START = r"(?:^|(?<=[.;:,!?)\]}$*>\n])|\b(?:and|then|please|also|to)\b)\s*(?:\*\*)?"
@@ -31,7 +32,7 @@ _OTHERS_PROVE = re.compile(
 _GUARDS = ("prov", "show", "demonstrate", "证")
 
 
-def proof(record: dict, settings: Denoise) -> Drop | None:
+def proof(record: dict, settings: Denoise) -> Finding | None:
     """A problem that demands a proof."""
     text = record["problem"]
     lowered = text.lower()
@@ -40,5 +41,5 @@ def proof(record: dict, settings: Denoise) -> Drop | None:
     for match in _PROOF.finditer(text):
         near = text[max(0, match.start() - 16) : match.end()]
         if not _NOT_ASKED.search(near) and not _OTHERS_PROVE.search(near):
-            return Drop(Reason.PROOF, {"text": excerpt(text, *match.span())})
+            return Finding(Reason.PROOF, Strength.LIKELY, {"text": excerpt(text, *match.span())})
     return None

@@ -26,14 +26,19 @@ def holds_any(text: str, pieces: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4)
 def without_figures(text: str) -> str:
-    """The text without Asymptote code, whose labels look like options and parts."""
-    return _ASY.sub(" ", text) if "asy" in text else text
+    """The text with blanks for Asymptote code, whose labels look like options and parts; every place stays the same."""
+    return _ASY.sub(blank, text) if "asy" in text else text
 
 
 @lru_cache(maxsize=4)
 def prose(text: str) -> str:
-    """The text without formulas and figure code: the words a person reads."""
-    return _MATH.sub(" ", without_figures(text))
+    """The text with blanks for formulas and figure code: the words a person reads, each in its place."""
+    return _MATH.sub(blank, without_figures(text))
+
+
+def blank(match: re.Match[str]) -> str:
+    """Blanks for what matched, so that places in the text stay the same."""
+    return " " * len(match[0])
 
 
 def sentences(text: str) -> list[str]:

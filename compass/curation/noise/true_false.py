@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _GOLD = re.compile(
@@ -20,12 +21,12 @@ _ASKED = re.compile(
 )
 
 
-def true_false(record: dict, settings: Denoise) -> Drop | None:
+def true_false(record: dict, settings: Denoise) -> Finding | None:
     """A problem that asks whether something is true."""
     answer = record.get("answer") or ""
     if len(answer) < 40 and _GOLD.fullmatch(answer):
-        return Drop(Reason.TRUE_FALSE, {"answer": answer})
+        return Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"answer": answer})
     text = record["problem"]
     lowered = text.lower()
     match = _ASKED.search(text) if holds_any(lowered, ("true", "right", "correct")) else None
-    return match and Drop(Reason.TRUE_FALSE, {"text": excerpt(text, *match.span())})
+    return match and Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"text": excerpt(text, *match.span())})

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import without_figures
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 # No "is", "of", "that", "if", "to", "for", "with": sentences to complete end so.
@@ -17,17 +18,19 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 _DISPLAY_OPENS = re.compile(r"(?:^|[\s.,:;?!a-z])\\\[(?!.*\\\])", re.S)
 
 
-def truncated(record: dict, settings: Denoise) -> Drop | None:
+def truncated(record: dict, settings: Denoise) -> Finding | None:
     """A text that stops before its sentence or formula ends."""
     text = record["problem"].rstrip()
     if text.endswith("\\"):
-        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": "half a closing delimiter"})
+        return Finding(Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
     if match := _OPEN_END.search(text[-12:]):
-        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": match[0]})
+        return Finding(Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": match[0]})
     if "\\begin{" in text and (name := _unclosed(without_figures(text))):
-        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": f"\\begin{{{name}}} without its end"})
+        return Finding(
+            Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": f"\\begin{{{name}}} without its end"}
+        )
     if "$" not in text and text.rfind("\\[") > text.rfind("\\]") and _DISPLAY_OPENS.search(text):
-        return Drop(Reason.TRUNCATED, {"end": text[-60:], "found": "\\[ without \\]"})
+        return Finding(Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "\\[ without \\]"})
     return None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import sentences
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 _GOLD = re.compile(
@@ -26,18 +27,18 @@ _FURTHER = re.compile(
 )
 
 
-def yes_no(record: dict, settings: Denoise) -> Drop | None:
+def yes_no(record: dict, settings: Denoise) -> Finding | None:
     """A gold that says yes or no, or a problem whose only question can be answered so."""
     answer = record.get("answer") or ""
     if _GOLD.fullmatch(answer[:200]):
-        return Drop(Reason.YES_NO, {"answer": answer[:80]})
+        return Finding(Reason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
     text = record["problem"]
     if "?" not in text:
         return None
     # A question may run over displayed formulas, which `sentences` takes for sentences of their own.
     whole = text.strip()
     if text.count("?") == 1 and ". " not in text and _QUESTION.match(whole) and not _OPEN.search(whole):
-        return Drop(Reason.YES_NO, {"text": whole[:160]})
+        return Finding(Reason.YES_NO, Strength.LIKELY, {"text": whole[:160]})
     parts = [part.strip() for part in sentences(text)]
     questions = [part for part in parts if part.endswith("?")]
     # "… at 4 P.M. should the candles be lit?": what follows an abbreviation begins no sentence.
@@ -50,4 +51,4 @@ def yes_no(record: dict, settings: Denoise) -> Drop | None:
         return None
     if any(_FURTHER.search(part) for part in parts if part is not questions[0]):
         return None
-    return Drop(Reason.YES_NO, {"text": questions[0][:160]})
+    return Finding(Reason.YES_NO, Strength.LIKELY, {"text": questions[0][:160]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compass.curation.noise.encoding import encoding
+from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.image import image
 from compass.curation.noise.length import too_long, too_short
 from compass.curation.noise.link import link
@@ -12,7 +13,7 @@ from compass.curation.noise.markup import markup
 from compass.curation.noise.proof import proof
 from compass.curation.noise.true_false import true_false
 from compass.curation.noise.truncated import truncated
-from compass.ledger import Drop, Reason
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 SETTINGS = Denoise(min_problem_chars=5, max_problem_chars=10)
@@ -23,15 +24,19 @@ def row(problem: str, answer: str | None = "7") -> dict:
 
 
 def test_length():
-    assert too_short(row(" 1234 "), SETTINGS) == Drop(Reason.TOO_SHORT, {"characters": 4, "limit": 5, "text": " 1234 "})
+    assert too_short(row(" 1234 "), SETTINGS) == Finding(
+        Reason.TOO_SHORT, Strength.SURE, {"characters": 4, "limit": 5, "text": " 1234 "}
+    )
     assert too_short(row(" 12345 "), SETTINGS) is None
-    assert too_long(row("12345678901"), SETTINGS) == Drop(Reason.TOO_LONG, {"characters": 11, "limit": 10})
+    assert too_long(row("12345678901"), SETTINGS) == Finding(
+        Reason.TOO_LONG, Strength.SURE, {"characters": 11, "limit": 10}
+    )
     assert too_long(row("1234567890"), SETTINGS) is None
 
 
 def test_encoding_names_the_field_and_the_character():
-    assert encoding(row("What is 3 \x0c 4?"), SETTINGS) == Drop(
-        Reason.ENCODING, {"field": "problem", "found": "'\\x0c'", "text": "What is 3 \x0c 4?"}
+    assert encoding(row("What is 3 \x0c 4?"), SETTINGS) == Finding(
+        Reason.ENCODING, Strength.SURE, {"field": "problem", "found": "'\\x0c'", "text": "What is 3 \x0c 4?"}
     )
     damaged = encoding(row("What is 3?", "\ufffd"), SETTINGS)
     assert damaged.evidence["field"] == "answer"
