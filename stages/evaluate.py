@@ -4,7 +4,7 @@
 
 Reads `data/collect/benchmarks.parquet`, `data/denoise/dropped.parquet` (rows that resemble a benchmark's items) and the models in
 `models/`. Writes `data/evaluate/samples.parquet` (every response with its score), `problems.parquet` (what was asked) and
-`setups.json` (what decides the responses), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
+`setups.json` (what decides the responses), `comparisons.json` (every pair of models, with a verdict), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
 continues from `work/evaluate`.
 """
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.evaluation.benchmarks import benchmark_problems
+from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
 from compass.evaluation.problems import problems_table, similar_rows
 from compass.files import atomic_path, write_json
@@ -46,7 +47,7 @@ def run(
         settings: the pipeline's.
         benchmarks: the held-out records.
         models: the folder of the models.
-        folder: where samples, problems and setups are written.
+        folder: where samples, problems, setups and comparisons are written.
         plots: where the plots' rows are written.
         work: folder of resumable work.
         dropped: the rows that `denoise` dropped; where they are absent, what resembles a problem is not known.
@@ -71,12 +72,14 @@ def run(
         setups |= setup
     samples = pa.concat_tables(tables)
     similar = similar_rows(read_records(dropped), chosen) if dropped.exists() else None
-    scores = summarise(samples, resamples=settings.evaluate.bootstrap, seed=settings.seed)
+    comparisons = compare_models(samples, seed=settings.seed)
+    scores = summarise(samples, comparisons, similar)
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in (("samples", samples), ("problems", problems_table(chosen, similar))):
         with atomic_path(folder / f"{name}.parquet") as temporary:
             pq.write_table(rows, temporary, compression="zstd")
     write_json(folder / "setups.json", setups)
+    write_json(folder / "comparisons.json", comparisons)
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]

@@ -2,117 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
-from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
+from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
 from compass.sampling.response import PROMPT_TOO_LONG
+from compass.sampling.score import NO_ANSWER
 from compass.verifier import same_answer
 
-NOT_AVERAGED = ("ci95", "greedy_ci95", "problems", "samples", "prompt_too_long")
-"""Scores whose average over benchmarks is not their mean."""
+MEASURED = ("seconds", "cost")
+"""Columns that a sampler may add: what a response took, in seconds, and what it cost."""
 
 
-def problem_shares(samples: pa.Table) -> dict[str, float]:
-    """Each problem's share of right samples, greedy responses left out, in the order of the rows."""
-    drawn = samples.filter(pc.invert(samples.column("greedy")))
-    correct: dict[str, list[bool]] = {}
-    for name, right in zip(drawn.column("id").to_pylist(), drawn.column("correct").to_pylist(), strict=True):
-        correct.setdefault(name, []).append(right)
-    return {name: avg_at_k(marks) for name, marks in correct.items()}
-
-
-def benchmark_scores(samples: pa.Table) -> dict[str, Any]:
+def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) -> dict[str, Any]:
     """A model's scores on one benchmark.
 
     Args:
-        samples: columns `id`, `greedy`, `answer`, `correct`, `boxed`, `correct_lenient`, `leniencies`, `tokens`, `finish_reason`; as many sampled responses
-            for every problem.
+        samples: columns `id`, `sample`, `greedy`, `answer`, `answer_lenient`, `correct`, `correct_lenient`, `outcome`, `leniencies`,
+            `boxed`, `looped`, `tokens`, `finish_reason`, and those of `MEASURED` that are there. Problems may have unequal numbers
+            of samples.
+        similar: ids of the problems that resemble a training row, or None where that is not known.
 
     Returns:
-        Fractions 0..1: `accuracy` (avg@k) with `ci95`, `pass@k`, `maj@k`, `greedy` with `greedy_ci95` where there are
-        greedy responses, `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `lenient` (accuracy in the verifier's lenient mode), `leaned` (of the right responses those whose verdict leans
-        on a leniency). `length` is the mean
-        response in tokens, `problems`, `samples` (per problem) and `prompt_too_long` (problems that were not sampled, and
-        count as wrong) are counts.
+        Fractions 0..1, all of sampled responses where nothing else is said:
+
+        - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and `sd`: how far other seeds
+          (`samples`) and other problems (`problems`) would move it, as standard deviations;
+        - `pass@k` and `maj@k` from the first k samples of each problem, k up to the fewest samples of a problem;
+        - `greedy` with `greedy_ci95` and `greedy_lenient`, where there are greedy responses;
+        - `lenient` (avg@k in the verifier's lenient mode) with `lenient_ci95`, and `form` (lenient less strict: right answers lost by form);
+        - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unextracted` (no answer in strict mode, one in
+          lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
+          responses those whose verdict leans on a leniency);
+        - `clean` (`accuracy`, `ci95`, `problems` without similar ones) and `similar` (how many those are), where known.
+
+        `length` is the mean response in tokens; `tokens`, `seconds` and `cost` are sums per problem, greedy response included;
+        `problems`, `samples` (fewest per problem), `most_samples` where some have more, and `prompt_too_long` (problems that
+        were not sampled, and count as wrong) are counts.
     """
     drawn = samples.filter(pc.invert(samples.column("greedy")))
-    groups: dict[str, list[tuple[str | None, bool]]] = {}
-    for name, answer, right in _rows(drawn, "id", "answer", "correct"):
-        groups.setdefault(name, []).append((answer, right))
-    count = len(next(iter(groups.values())))
-    shares = [avg_at_k([right for _, right in group]) for group in groups.values()]
+    groups: dict[str, list[tuple[str | None, bool, bool]]] = {}
+    for name, *row in _rows(drawn, "id", "answer", "correct", "correct_lenient"):
+        groups.setdefault(name, []).append(tuple(row))  # type: ignore[arg-type]
+    counts = [len(group) for group in groups.values()]
+    fewest, mean_count = min(counts), sum(counts) / len(counts)
+    shares = {name: avg_at_k([right for _, right, _ in group]) for name, group in groups.items()}
+    lenient = [avg_at_k([right for *_, right in group]) for group in groups.values()]
+    by_samples, by_problems = accuracy_sd(list(shares.values()), counts)
     scores: dict[str, Any] = {
-        "accuracy": _mean(shares),
-        "ci95": list(accuracy_interval(shares, count)),
+        "accuracy": _mean(list(shares.values())),
+        "ci95": list(accuracy_interval(list(shares.values()), mean_count)),
+        "sd": {"samples": by_samples, "problems": by_problems},
         "problems": len(groups),
-        "samples": count,
+        "samples": fewest,
     }
-    for k in reported_k(count):
+    if max(counts) > fewest:
+        scores["most_samples"] = max(counts)
+    for k in reported_k(fewest):
         scores[f"pass@{k}"] = _mean(
-            [pass_at_k(count, sum(right for _, right in group), k) for group in groups.values()]
+            [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups.values()]
         )
-    if count > 1:
-        scores[f"maj@{count}"] = _mean([_majority(group) for group in groups.values()])
-    greedy = samples.filter(samples.column("greedy"))
-    if greedy.num_rows:
-        marks = [float(right) for right in greedy.column("correct").to_pylist()]
-        scores["greedy"] = _mean(marks)
-        scores["greedy_ci95"] = list(accuracy_interval(marks, 1))
-    reasons = drawn.column("finish_reason").to_pylist()
-    scores["length"] = _mean(drawn.column("tokens").to_pylist())
-    scores["truncated"] = _mean([reason == "length" for reason in reasons])
-    scores["lenient"] = _mean(drawn.column("correct_lenient").to_pylist())
-    scores["leaned"] = _leaned(drawn)
-    scores["boxed"] = _mean(drawn.column("boxed").to_pylist())
-    scores["prompt_too_long"] = reasons.count(PROMPT_TOO_LONG) // count
+    if fewest > 1:
+        scores[f"maj@{fewest}"] = _mean([_majority(group[:fewest]) for group in groups.values()])
+    scores |= _greedy(samples.filter(samples.column("greedy")))
+    scores["lenient"] = _mean(lenient)
+    scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count))
+    scores["form"] = scores["lenient"] - scores["accuracy"]
+    scores |= _shares_of_responses(drawn)
+    scores |= {
+        name: _sum(samples, name) / len(groups) for name in ("tokens", *MEASURED) if name in samples.column_names
+    }
+    too_long = {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
+    scores["prompt_too_long"] = len(too_long)
+    if similar is not None:
+        scores |= _clean(shares, similar, mean_count)
     return scores
 
 
+def _greedy(greedy: pa.Table) -> dict[str, Any]:
+    if not greedy.num_rows:
+        return {}
+    marks = [float(right) for right in greedy.column("correct").to_pylist()]
+    lenient = _mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
+    return {"greedy": _mean(marks), "greedy_ci95": list(accuracy_interval(marks, 1)), "greedy_lenient": lenient}
+
+
+def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
+    """What the sampled responses are like, as shares, and their mean length in tokens."""
+    answers = list(_rows(drawn, "outcome", "answer_lenient"))
+    return {
+        "length": _mean(drawn.column("tokens").to_pylist()),
+        "truncated": _mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
+        "boxed": _mean(drawn.column("boxed").to_pylist()),
+        "unextracted": _mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
+        "unreadable": _mean([outcome == "unrecognised" for outcome, _ in answers]),
+        "looped": _mean(drawn.column("looped").to_pylist()),
+        "leaned": _leaned(drawn),
+    }
+
+
+def _clean(shares: Mapping[str, float], similar: Collection[str], samples: float) -> dict[str, Any]:
+    clean = [share for name, share in shares.items() if name not in similar]
+    scores: dict[str, Any] = {"similar": len(shares) - len(clean)}
+    if clean:
+        interval = list(accuracy_interval(clean, samples))
+        scores["clean"] = {"accuracy": _mean(clean), "ci95": interval, "problems": len(clean)}
+    return scores
+
+
+SUMMED = ("problems", "prompt_too_long", "similar")
+"""Scores whose average over benchmarks is their sum."""
+
+
 def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The unweighted mean of every score over the benchmarks, with the intervals of accuracy and greedy accuracy."""
+    """The unweighted mean over the benchmarks of every score that all of them have, with the intervals of those that have one.
+
+    `problems`, `prompt_too_long` and `similar` are summed; `samples` is the fewest of any benchmark; `clean` averages the
+    benchmarks that have problems left.
+    """
     each = list(scores.values())
-    shared = [name for name in each[0] if all(name in score for score in each)]
-    average: dict[str, Any] = {
-        "accuracy": _mean([score["accuracy"] for score in each]),
-        "ci95": list(average_interval([score["accuracy"] for score in each], [score["ci95"] for score in each])),
-        "problems": sum(score["problems"] for score in each),
-        "samples": each[0]["samples"],
-    }
-    average |= {
-        name: _mean([score[name] for score in each]) for name in shared if name not in (*NOT_AVERAGED, "accuracy")
-    }
-    if "greedy_ci95" in shared:
-        intervals = [score["greedy_ci95"] for score in each]
-        average["greedy_ci95"] = list(average_interval([score["greedy"] for score in each], intervals))
-    average["prompt_too_long"] = sum(score["prompt_too_long"] for score in each)
+    average: dict[str, Any] = {}
+    for name, value in each[0].items():
+        if not all(name in score for score in each) or name in ("samples", "most_samples"):
+            continue
+        values = [score[name] for score in each]
+        if name in SUMMED:
+            average[name] = sum(values)
+        elif isinstance(value, float | int):
+            average[name] = _mean(values)
+        elif name.endswith("ci95"):
+            middle = "accuracy" if name == "ci95" else name.removesuffix("_ci95")
+            average[name] = list(average_interval([score[middle] for score in each], values))
+        elif name == "sd":
+            average[name] = {part: _root_of_squares([sd[part] for sd in values]) for part in value}
+    average["samples"] = min(score["samples"] for score in each)
+    clean = [score["clean"] for score in each if "clean" in score]
+    if clean:
+        means, intervals = [one["accuracy"] for one in clean], [one["ci95"] for one in clean]
+        average["clean"] = {
+            "accuracy": _mean(means),
+            "ci95": list(average_interval(means, intervals)),
+            "problems": sum(one["problems"] for one in clean),
+        }
     return average
 
 
-def over_base(
-    model: Mapping[str, Mapping[str, float]], base: Mapping[str, Mapping[str, float]], *, resamples: int, seed: int
-) -> dict[str, dict[str, Any]]:
-    """The gain in accuracy over the base on every benchmark and on average, paired by problem.
+def _root_of_squares(values: Sequence[float | None]) -> float | None:
+    """The standard deviation of the mean of independent benchmarks."""
+    known = [value for value in values if value is not None]
+    return sum(value**2 for value in known) ** 0.5 / len(values) if len(known) == len(values) else None
+
+
+def over_base(comparisons: Mapping[str, Any], base: str = "base") -> dict[str, dict[str, dict[str, Any]]]:
+    """Every other model's gain over the base, from the paired comparisons.
 
     Args:
-        model: benchmark to problem id to share of right samples.
-        base: the same of the base model.
+        comparisons: of `compass.evaluation.comparisons.compare_models`.
+        base: the base's name.
 
     Returns:
-        Benchmark, and `average`, to `over_base` (-1..1) and `over_base_ci95`.
+        Model and benchmark, and `average`, to `over_base` (-1..1), `over_base_ci95` and `over_base_form`: the part of the gain that
+        is gone where any final answer counts.
     """
-    names = list(model)
-    ours = [[model[name][problem] for problem in base[name]] for name in names]
-    theirs = [list(base[name].values()) for name in names]
-    each = {name: ([mine], [other]) for name, mine, other in zip(names, ours, theirs, strict=True)}
-    gains: dict[str, dict[str, Any]] = {}
-    for name, (mine, other) in (each | {"average": (ours, theirs)}).items():
-        gain, interval = paired_difference(mine, other, resamples=resamples, seed=seed)
-        gains[name] = {"over_base": gain, "over_base_ci95": list(interval)}
+    gains: dict[str, dict[str, dict[str, Any]]] = {}
+    for pair in comparisons["pairs"]:
+        if base not in (pair["model"], pair["other"]):
+            continue
+        sign = 1 if pair["other"] == base else -1
+        model = pair["model"] if sign > 0 else pair["other"]
+        for name, found in {**pair["benchmarks"], "average": pair["average"]}.items():
+            if found["problems"]:
+                gains.setdefault(model, {})[name] = {
+                    "over_base": sign * found["difference"],
+                    "over_base_ci95": sorted(sign * limit for limit in found["ci95"]),
+                    "over_base_form": sign * found["form"]["difference"],
+                }
     return gains
 
 
@@ -122,13 +190,17 @@ def _leaned(drawn: pa.Table) -> float:
     return _mean(leaned) if leaned else 0.0
 
 
-def _majority(group: Sequence[tuple[str | None, bool]]) -> float:
-    answers, correct = zip(*group, strict=True)
+def _majority(group: Sequence[tuple[str | None, bool, bool]]) -> float:
+    answers, correct, _ = zip(*group, strict=True)
     return maj_at_k(answers, correct, same_answer)
 
 
 def _rows(table: pa.Table, *columns: str) -> Any:
     return zip(*(table.column(name).to_pylist() for name in columns), strict=True)
+
+
+def _sum(table: pa.Table, column: str) -> float:
+    return float(pc.sum(table.column(column)).as_py() or 0)
 
 
 def _mean(values: Sequence[float]) -> float:

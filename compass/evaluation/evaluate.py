@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base, problem_shares
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
 from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
@@ -72,29 +72,29 @@ def evaluate_model(
     return scored.select(COLUMNS), {digest: facts}
 
 
-def summarise(samples: pa.Table, *, resamples: int, seed: int) -> dict[str, dict[str, dict[str, Any]]]:
+def summarise(
+    samples: pa.Table, comparisons: Mapping[str, Any], similar: Collection[str] | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
     """Scores by model and benchmark, with an `average` per model and, for every model but `base`, the gain over `base`.
 
     Args:
-        samples: rows of `COLUMNS`; the same benchmarks and problems for every model.
-        resamples: bootstrap resamples behind the interval of a gain.
-        seed: of the resampling.
+        samples: rows of `COLUMNS`.
+        comparisons: of `compass.evaluation.comparisons.compare_models`, for the gains.
+        similar: ids of the problems that resemble training rows, or None where that is not known.
 
     Returns:
         `{"base": {BENCHMARK: {"accuracy": x, "ci95": [lo, hi], "problems": n, "samples": k, ...}, "average": {...}}, ...}`
     """
     scores: dict[str, dict[str, dict[str, Any]]] = {}
-    shares: dict[str, dict[str, dict[str, float]]] = {}
     for model in _distinct(samples, "model"):
         own = samples.filter(pa.compute.equal(samples.column("model"), model))
         each = {
             name: own.filter(pa.compute.equal(own.column("benchmark"), name)) for name in _distinct(own, "benchmark")
         }
-        scores[model] = {name: benchmark_scores(rows) for name, rows in each.items()}
+        scores[model] = {name: benchmark_scores(rows, similar) for name, rows in each.items()}
         scores[model]["average"] = average_scores(scores[model])
-        shares[model] = {name: problem_shares(rows) for name, rows in each.items()}
-    for model in shares.keys() - {"base"} if "base" in shares else ():
-        for name, gain in over_base(shares[model], shares["base"], resamples=resamples, seed=seed).items():
+    for model, gains in over_base(comparisons).items():
+        for name, gain in gains.items():
             scores[model][name] |= gain
     return scores
 

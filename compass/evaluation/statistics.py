@@ -1,8 +1,8 @@
-"""95% intervals of accuracies and of differences between models. Problems, not samples, are the independent units.
+"""95% intervals of accuracies. Problems, not samples, are the independent units; `paired.py` has those of differences.
 
 An accuracy's interval is Wilson's with an effective sample size, because neither the normal interval nor the bootstrap
 says anything at 0% and 100%, and both miss the true value too often near them (docs/evaluation.md has the figures). An average over
-benchmarks combines their intervals by MOVER. A difference is paired: the same problems, resampled together.
+benchmarks combines their intervals by MOVER.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from math import sqrt
 
 import numpy as np
 
+from compass.evaluation.paired import LEVEL, student
+
 Interval = tuple[float, float]
 
-LEVEL = 0.95
-"""Coverage of every interval."""
 
-
-def accuracy_interval(shares: Sequence[float], samples: int) -> Interval:
+def accuracy_interval(shares: Sequence[float], samples: float) -> Interval:
     """The interval of a benchmark's accuracy.
 
     Wilson's score interval with n = p(1-p) / variance of the mean, between the number of problems (samples of a problem all
@@ -27,7 +26,7 @@ def accuracy_interval(shares: Sequence[float], samples: int) -> Interval:
 
     Args:
         shares: each problem's share of right samples, 0..1.
-        samples: samples per problem.
+        samples: samples per problem; their mean where the numbers differ.
 
     Raises:
         ValueError: no problem.
@@ -40,7 +39,7 @@ def accuracy_interval(shares: Sequence[float], samples: int) -> Interval:
     centre = float(smoothed.mean())
     effective = centre * (1 - centre) * problems / float(smoothed.var(ddof=1))
     effective = min(max(effective, problems), problems * samples)
-    return wilson(float(seen.mean()), effective, _quantile(problems))
+    return wilson(float(seen.mean()), effective, student(problems - 1, LEVEL))
 
 
 def wilson(share: float, count: float, z: float) -> Interval:
@@ -63,40 +62,19 @@ def average_interval(values: Sequence[float], intervals: Sequence[Interval]) -> 
     return max(0.0, mean - below), min(1.0, mean + above)
 
 
-def paired_difference(
-    model: Sequence[Sequence[float]], base: Sequence[Sequence[float]], *, resamples: int, seed: int
-) -> tuple[float, Interval]:
-    """The mean difference of two models over benchmarks, with its interval.
-
-    Stratified percentile bootstrap: each benchmark's problems are resampled, both models' results together. Two
-    problems are added to each benchmark for the spread alone, one won and one lost, so that an interval has a width
-    even where no problem differs.
+def accuracy_sd(shares: Sequence[float], samples: Sequence[int]) -> tuple[float | None, float | None]:
+    """How far an accuracy moves with other seeds, and with other problems, as standard deviations.
 
     Args:
-        model: for each benchmark each problem's share of right samples.
-        base: the other model's, for the same problems in the same order.
-        resamples: bootstrap resamples.
-        seed: of the resampling.
+        shares: each problem's share of right samples, 0..1.
+        samples: each problem's number of samples.
 
     Returns:
-        The unweighted mean over benchmarks of (model - base), -1..1, and its interval.
+        The part of the samples (that would be left on the same problems) and that of the problems (that would be left with any
+        number of samples); None for both where a problem has one sample or where there is one problem.
     """
-    generator = np.random.default_rng(seed)
-    means, resampled = [], np.zeros(resamples)
-    for ours, theirs in zip(model, base, strict=True):
-        differences = np.subtract(ours, theirs)
-        smoothed = np.append(differences, (1.0, -1.0))
-        count = len(smoothed)
-        weights = generator.multinomial(count, np.full(count, 1 / count), size=resamples)
-        resampled += (weights @ smoothed) / count - smoothed.mean()
-        means.append(differences.mean())
-    mean = float(np.mean(means))
-    low, high = np.quantile(resampled / len(means), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return mean, (max(-1.0, mean + float(low)), min(1.0, mean + float(high)))
-
-
-def _quantile(problems: int) -> float:
-    """Student's quantile for a mean of so many problems; the smallest number of degrees of freedom is 2."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + LEVEL) / 2, max(problems - 1, 2)))
+    seen, counts = np.asarray(shares, dtype=float), np.asarray(samples)
+    if counts.min() < 2 or len(seen) < 2:
+        return None, None
+    sampling = float((seen * (1 - seen) / (counts - 1)).sum()) / len(seen) ** 2
+    return sqrt(sampling), sqrt(max(float(seen.var(ddof=1)) / len(seen) - sampling, 0.0))

@@ -21,8 +21,5 @@ class Evaluate(Section):
     sampling: Sampling = Sampling()
     """How responses are sampled."""
 
-    bootstrap: Positive = 2000
-    """Resamples of problems behind the 95% interval of a gain over the base."""
-
     max_problems: NotNegative = 0
     """Score only so many problems of each benchmark, drawn by a seeded hash; 0 scores all."""

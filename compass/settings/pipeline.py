@@ -27,7 +27,7 @@ class Settings(Section):
     """The name of the profile it came from."""
 
     seed: NotNegative = 0
-    """Seed of everything random: generated problems, pre-training, sampling, RL, bootstrap."""
+    """Seed of everything random: generated problems, pre-training, sampling, RL, tests of differences."""
 
     collect: Collect
     dedup: Dedup = Dedup()

@@ -1,13 +1,14 @@
 import pyarrow as pa
 import pytest
 
-from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores
+from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import plot_rows, summarise
-from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference
+from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
 
 
 def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") -> list[dict]:
-    """`marks`: problem to one letter a sample: r(ight), w(rong), c(ut off without an answer), l(ong prompt)."""
+    """`marks`: problem to one letter per sample: r(ight), w(rong), c(ut off, right by its last line), l(ong prompt), u(nreadable)."""
     found = []
     for number, (name, letters) in enumerate(marks.items()):
         for is_greedy, group in ((False, letters), (True, greedy[number : number + 1])):
@@ -19,12 +20,15 @@ def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") ->
                         "id": name,
                         "sample": sample,
                         "greedy": is_greedy,
-                        "answer": {"r": "5", "w": "7"}.get(letter),
+                        "answer": {"r": "5", "w": "7", "u": "?!"}.get(letter),
+                        "answer_lenient": {"r": "5", "w": "7", "u": "?!", "c": "5"}.get(letter),
+                        "outcome": {"r": "equal", "w": "different", "u": "unrecognised"}.get(letter, "none"),
+                        "looped": letter == "c",
                         "correct": letter == "r",
                         "boxed": letter in "rw",
                         "correct_lenient": letter in "rc",
                         "leniencies": "unit" if letter == "r" and sample == 0 else "",
-                        "tokens": {"r": 10, "w": 20, "c": 48, "l": 0}[letter],
+                        "tokens": {"r": 10, "w": 20, "c": 48, "l": 0, "u": 20}[letter],
                         "finish_reason": {"c": "length", "l": "prompt_too_long"}.get(letter, "stop"),
                     }
                 )
@@ -68,7 +72,9 @@ def test_the_average_weighs_benchmarks_not_problems():
     assert average["accuracy"] == 0.5
     assert (average["problems"], average["samples"], average["prompt_too_long"]) == (4, 2, 0)
     assert average["ci95"] == list(average_interval([1, 0], [small["ci95"], large["ci95"]]))
-    assert average_scores({"a": small}) == small | {"ci95": pytest.approx(small["ci95"])}
+    assert average_scores({"a": small}) == small | {
+        name: pytest.approx(small[name]) for name in ("ci95", "lenient_ci95")
+    }
     assert average["pass@2"] == average["maj@2"] == 0.5
     assert average["length"] == 15
     assert "greedy" not in average
@@ -94,13 +100,55 @@ def test_the_majority_counts_answers_as_the_verifier_does():
     assert benchmark_scores(pa.Table.from_pylist(groups))["maj@5"] == 0.5
 
 
-def test_gains_are_paired_by_problem_whatever_the_order():
-    base = {"a": {"p": 0.0, "q": 1.0}, "b": {"r": 0.5}}
-    model = {"b": {"r": 1.0}, "a": {"q": 1.0, "p": 0.5}}
-    gains = over_base(model, base, resamples=200, seed=1)
-    assert {name: gain["over_base"] for name, gain in gains.items()} == {"b": 0.5, "a": 0.25, "average": 0.375}
-    expected = paired_difference([[0.5, 1.0]], [[0.0, 1.0]], resamples=200, seed=1)
-    assert gains["a"]["over_base_ci95"] == list(expected[1])
+def test_forms_losses_and_cuts_are_shares_of_the_sampled_responses():
+    score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rcuw", "q": "wcll"}, greedy="cr")))
+    assert score["unextracted"] == score["looped"] == score["truncated"] == pytest.approx(2 / 8)
+    assert score["unreadable"] == pytest.approx(1 / 8)
+    assert score["lenient"] == pytest.approx(3 / 8)
+    assert score["lenient_ci95"] == list(accuracy_interval([0.5, 0.25], 4))
+    assert score["form"] == pytest.approx(2 / 8)
+    assert (score["greedy"], score["greedy_lenient"]) == (0.5, 1.0)
+    assert score["sd"] == dict(zip(("samples", "problems"), accuracy_sd([0.25, 0.0], [4, 4]), strict=True))
+
+
+def test_sums_are_per_problem_and_hold_the_greedy_response():
+    table = pa.Table.from_pylist(rows("base", "b", {"p": "rw", "q": "ww"}, greedy="rw"))
+    assert benchmark_scores(table)["tokens"] == pytest.approx((10 + 20 + 20 + 20 + 10 + 20) / 2)
+    assert "seconds" not in benchmark_scores(table)
+    timed = table.append_column("seconds", pa.array([0.5] * table.num_rows))
+    assert benchmark_scores(timed)["seconds"] == pytest.approx(1.5)
+
+
+def test_problems_with_unequal_numbers_of_samples_weigh_alike():
+    score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrww", "q": "ww"})))
+    assert score["accuracy"] == 0.25
+    assert (score["samples"], score["most_samples"]) == (2, 4)
+    assert score["pass@2"] == pytest.approx((5 / 6) / 2)
+    assert "pass@4" not in score
+    assert score["maj@2"] == 0.5  # of the first two samples
+    assert score["ci95"] == list(accuracy_interval([0.5, 0.0], 3))
+
+
+def test_scores_without_the_problems_that_resemble_training_rows():
+    table = pa.Table.from_pylist(rows("base", "b", {"p": "rr", "q": "rw", "s": "ww"}))
+    score = benchmark_scores(table, similar={"p", "elsewhere"})
+    assert score["accuracy"] == 0.5
+    assert score["clean"] == {"accuracy": 0.25, "ci95": list(accuracy_interval([0.5, 0.0], 2)), "problems": 2}
+    assert score["similar"] == 1
+    assert benchmark_scores(table, similar=())["clean"]["accuracy"] == 0.5
+    assert "clean" not in benchmark_scores(table)
+    gone = benchmark_scores(table, similar={"p", "q", "s"})
+    assert "clean" not in gone
+    average = average_scores({"a": score, "b": gone})
+    assert (average["similar"], average["clean"]["accuracy"], average["clean"]["problems"]) == (4, 0.25, 2)
+
+
+def test_the_average_halves_the_spread_of_four_alike_benchmarks():
+    score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrww", "q": "wwwr", "s": "rrrr"})))
+    average = average_scores(dict.fromkeys("abcd", score))
+    assert average["sd"]["samples"] == pytest.approx(score["sd"]["samples"] / 2)
+    single = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "r", "q": "w"})))
+    assert average_scores({"a": score, "b": single})["sd"] == {"samples": None, "problems": None}
 
 
 def both() -> pa.Table:
@@ -112,8 +160,12 @@ def both() -> pa.Table:
     return pa.Table.from_pylist(found)
 
 
+def summarised(samples: pa.Table) -> dict:
+    return summarise(samples, compare_models(samples, seed=0))
+
+
 def test_summary_has_the_contract_of_the_metrics_file():
-    scores = summarise(both(), resamples=500, seed=0)
+    scores = summarised(both())
     assert list(scores) == ["base", "rl-1"]
     assert list(scores["base"]) == ["easy", "hard", "average"]
     for scored in scores.values():
@@ -123,20 +175,32 @@ def test_summary_has_the_contract_of_the_metrics_file():
 
 
 def test_gains_are_over_base_and_only_for_other_models():
-    scores = summarise(both(), resamples=500, seed=0)
+    scores = summarised(both())
     assert "over_base" not in scores["base"]["average"]
     assert scores["rl-1"]["easy"]["over_base"] == pytest.approx(0.5)
     assert scores["rl-1"]["average"]["over_base"] == pytest.approx(0.375)
     assert scores["rl-1"]["average"]["over_base_ci95"][0] > 0
 
 
+def test_gains_are_those_of_the_paired_comparisons_whatever_the_order_of_the_models():
+    found = compare_models(both(), seed=0)["pairs"][0]
+    gain = summarised(both())["rl-1"]["average"]
+    assert (gain["over_base"], gain["over_base_ci95"]) == (found["average"]["difference"], found["average"]["ci95"])
+    assert gain["over_base_form"] == 0
+    turned = pa.concat_tables([both().filter(pa.compute.equal(both()["model"], name)) for name in ("rl-1", "base")])
+    again = summarised(turned)
+    assert "over_base" not in again["base"]["average"]
+    assert again["rl-1"]["average"]["over_base"] == pytest.approx(gain["over_base"])
+    assert again["rl-1"]["average"]["over_base_ci95"] == pytest.approx(gain["over_base_ci95"])
+
+
 def test_without_a_base_there_is_no_gain():
     only = both().filter(pa.compute.equal(both().column("model"), "rl-1"))
-    assert "over_base" not in summarise(only, resamples=100, seed=0)["rl-1"]["average"]
+    assert "over_base" not in summarised(only)["rl-1"]["average"]
 
 
 def test_plot_rows_show_sampled_greedy_and_pass_together():
-    scores = summarise(both(), resamples=100, seed=0)
+    scores = summarised(both())
     assert {row["measure"] for row in plot_rows(scores)} == {"accuracy", "greedy", "pass@4"}
     assert len(plot_rows(scores)) == 2 * 3 * 3
     assert plot_rows(scores)[0] == {"model": "base", "benchmark": "easy", "measure": "accuracy", "value": 0.25}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from compass.evaluation.statistics import accuracy_interval, average_interval, paired_difference, wilson
+from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval, wilson
 
 
 def test_wilson_matches_the_published_example():
@@ -38,8 +38,6 @@ def test_limits_stay_between_0_and_1():
     assert wilson(0.0, 10, 2)[0] == 0
     assert wilson(1.0, 10, 2)[1] == 1
     assert average_interval([0.1, 0.9], [(-5, 0.1), (0.9, 6)]) == (0, 1)
-    assert paired_difference([[1.0] * 9], [[0.0] * 9], resamples=50, seed=0)[1][1] == 1
-    assert paired_difference([[0.0] * 9], [[1.0] * 9], resamples=50, seed=0)[1][0] == -1
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
@@ -94,52 +92,22 @@ def test_an_average_at_the_edge_keeps_its_width():
     assert average_interval([0.0, 0.0], [(0.0, 0.06)] * 2) == pytest.approx((0.0, 0.06 / 2**0.5))
 
 
-def test_a_paired_difference_is_tighter_than_two_intervals_apart():
-    generator = np.random.default_rng(0)
-    base = generator.uniform(0, 0.8, 60)
-    gain, (low, high) = paired_difference([base + 0.1], [base], resamples=2000, seed=0)
-    alone = accuracy_interval(base, 8)
-    assert gain == pytest.approx(0.1)
-    assert 0 < low < 0.1 < high
-    assert high - low < alone[1] - alone[0]
+def test_the_spread_of_an_accuracy_divides_into_samples_and_problems():
+    by_samples, by_problems = accuracy_sd([0.5, 0.25, 1.0], [4, 4, 8])
+    assert by_samples == pytest.approx(((0.25 / 3 + 0.1875 / 3) / 9) ** 0.5)
+    assert by_samples**2 + by_problems**2 == pytest.approx(np.var([0.5, 0.25, 1.0], ddof=1) / 3)
+    assert accuracy_sd([0.5, 0.5, 0.5], [2, 2, 2])[1] == 0
+    assert accuracy_sd([1.0, 0.0], [1, 4]) == (None, None)
+    assert accuracy_sd([0.5], [4]) == (None, None)
 
 
-def test_benchmarks_weigh_alike_in_a_difference():
-    gain, _ = paired_difference([[1.0], [0.0] * 9], [[0.0], [0.0] * 9], resamples=10, seed=0)
-    assert gain == 0.5
-
-
-def test_an_interval_of_a_difference_holds_95_percent_of_the_resampled_means():
-    """With one problem won and one lost for the spread, n problems alike have a resampled mean of known deviation."""
-    count = 98
-    gain, (low, high) = paired_difference([[0.0] * count], [[0.0] * count], resamples=20_000, seed=0)
-    deviation = (2 / (count + 2)) ** 0.5 / (count + 2) ** 0.5
-    assert gain == 0
-    assert (high - low) / (2 * 1.96) == pytest.approx(deviation, rel=0.1)
-    assert low == pytest.approx(-high, rel=0.01)
-    _, (low, high) = paired_difference([[0.0] * count] * 4, [[0.0] * count] * 4, resamples=20_000, seed=0)
-    assert (high - low) / (2 * 1.96) == pytest.approx(deviation / 2, rel=0.05)
-
-
-def test_a_difference_of_nothing_still_has_a_width():
-    gain, (low, high) = paired_difference([[0.0] * 60], [[0.0] * 60], resamples=2000, seed=0)
-    assert gain == 0
-    assert low < 0 < high
-
-
-def test_a_difference_holds_the_truth_about_95_times_in_100():
+@pytest.mark.parametrize("accuracy", [0.05, 0.5])
+def test_intervals_hold_with_unequal_numbers_of_samples(accuracy):
     generator = np.random.default_rng(0)
     held = 0
-    for seed in range(300):
-        chances = generator.beta(1, 3, (2, 40))
-        base = generator.binomial(8, chances) / 8
-        model = generator.binomial(8, np.minimum(chances + 0.1 * (chances < 0.9), 1)) / 8
-        truth = float(np.mean(0.1 * (chances < 0.9)))
-        _, (low, high) = paired_difference(list(model), list(base), resamples=400, seed=seed)
-        held += low <= truth <= high
-    assert held / 300 > 0.92
-
-
-def test_a_difference_is_the_same_for_the_same_seed():
-    arguments = ([[0.5, 0.2, 0.9]], [[0.1, 0.3, 0.2]])
-    assert paired_difference(*arguments, resamples=500, seed=3) == paired_difference(*arguments, resamples=500, seed=3)
+    for _ in range(500):
+        counts = generator.integers(1, 17, 30)
+        chances = generator.beta(accuracy * 2, (1 - accuracy) * 2, 30)
+        low, high = accuracy_interval(generator.binomial(counts, chances) / counts, counts.mean())
+        held += low <= accuracy <= high
+    assert held / 500 > 0.93

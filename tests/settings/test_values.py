@@ -206,7 +206,6 @@ SAMPLING = {
                 "samples": 8,
                 "greedy": True,
                 "sampling": SAMPLING,
-                "bootstrap": 2000,
                 "max_problems": 0,
             },
         ),

@@ -122,6 +122,10 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
     assert samples.num_rows == 2 * len(items) * 3
     assert set(samples["benchmark"].to_pylist()) == set(names)
     assert samples["response"].to_pylist()[:3] == [r"\boxed{8}", r"\boxed{8}", r"\boxed{7}"]
+    (pair,) = json.loads((folders[2] / "comparisons.json").read_text())["pairs"]
+    assert (pair["model"], pair["other"], list(pair["benchmarks"])) == ("rl-1", "base", names)
+    assert pair["average"]["verdict"] == "cannot tell"
+    assert (score["similar"], score["clean"]["problems"]) == (1, 2)
     setups = json.loads((folders[2] / "setups.json").read_text())
     assert set(setups) == set(samples["setup"].to_pylist())
     problems = pq.read_table(folders[2] / "problems.parquet")
