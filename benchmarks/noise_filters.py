@@ -31,6 +31,10 @@ LABELS = ROOT / "tests/data/noise_labels.csv"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
+READERS = frozenset(("estimation", "lost_context", "letter_gold", "other"))
+"""Reasons that readers give whether or not a filter has them; `other` is any other fault, such as a wrong gold."""
+
+
 @dataclass(frozen=True)
 class Label:
     """What a reader found in a row: reasons that apply, and reasons that are left open."""
@@ -38,7 +42,8 @@ class Label:
     id: str
     reasons: frozenset[str]
     unsure: frozenset[str]
-    sample: int
+    sample: str
+    split: str = ""
 
 
 @dataclass
@@ -63,20 +68,21 @@ class Counts:
 
 
 def read_labels(path: str | Path) -> list[Label]:
-    """Labels of a CSV file with the columns `id`, `reasons` (separated by blanks) and `sample`.
+    """Labels of a CSV file with the columns `id`, `reasons` (separated by blanks), `sample` and, where rows are parted, `split`.
 
     Raises:
-        ValueError: a reason is no noise filter's.
+        ValueError: a reason is neither the ledger's nor a reader's.
     """
+    known = {*Reason, *READERS}
     labels = []
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             names = row["reasons"].split()
-            if unknown := [name for name in names if name.rstrip("?") not in set(noise.FILTERS)]:
-                raise ValueError(f"{path}: row {row['id']}: no noise filter {unknown[0]!r}")
+            if unknown := [name for name in names if name.rstrip("?") not in known]:
+                raise ValueError(f"{path}: row {row['id']}: no reason {unknown[0]!r}")
             sure = frozenset(name for name in names if not name.endswith("?"))
             unsure = frozenset(name[:-1] for name in names if name.endswith("?"))
-            labels.append(Label(row["id"], sure, unsure, int(row["sample"])))
+            labels.append(Label(row["id"], sure, unsure, row["sample"], row.get("split") or ""))
     return labels
 
 
@@ -137,7 +143,7 @@ def table(counts: dict[Reason, Counts], first: Counter, labels: list[Label], row
     lines = ["| reason | labelled | precision | recall | rows dropped |", "|---|---|---|---|---|"]
     for reason, count in counts.items():
         lines.append(
-            f"| `{reason}` | {count.hits + count.misses} | {_share(count.precision)} | {_share(count.recall)} "
+            f"| `{reason}` | {count.hits + count.misses} | {share(count.precision)} | {share(count.recall)} "
             f"| {first.get(reason, 0):,} |"
         )
     clean = sum(not label.reasons and not label.unsure for label in labels)
@@ -149,7 +155,8 @@ def table(counts: dict[Reason, Counts], first: Counter, labels: list[Label], row
     return "\n".join(lines)
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
+    """A share with three digits, a dash for none."""
     return "–" if value is None else f"{value:.3f}"
 
 

@@ -41,9 +41,9 @@ def test_counts_are_of_the_filter_against_the_label():
         "b": {"problem": "What is the sum of 3 and 4 in base ten?", "answer": "7"},
     }
     labels = [
-        Label("a", frozenset({"link"}), frozenset(), 1),
-        Label("b", frozenset({"link"}), frozenset({"image"}), 1),
-        Label("c", frozenset(), frozenset(), 1),
+        Label("a", frozenset({"link"}), frozenset(), "1"),
+        Label("b", frozenset({"link"}), frozenset({"image"}), "1"),
+        Label("c", frozenset(), frozenset(), "1"),
     ]
     counts, missing = count_agreement(rows, labels, Denoise())
     assert counts["link"] == Counts(hits=1, false_hits=0, misses=1)
@@ -52,8 +52,8 @@ def test_counts_are_of_the_filter_against_the_label():
     assert missing == ["c"]
 
 
-def test_labels_name_filters_only(tmp_path):
+def test_labels_name_known_reasons_only(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("source,source_id,id,reasons,sample\ns,1,x,ugly,1\n")
-    with pytest.raises(ValueError, match="row x: no noise filter 'ugly'"):
+    with pytest.raises(ValueError, match="row x: no reason 'ugly'"):
         read_labels(path)

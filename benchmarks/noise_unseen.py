@@ -1,0 +1,249 @@
+"""How the noise filters do on labelled rows that no rule was written on, per source and per reason, and on ValiMath.
+
+    COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/noise_measured.md --mark last]
+
+Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/noise_measured.md). Rows with an odd number in their file
+are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from noise_filters import Counts, Label, read_labels, share  # noqa: E402
+
+from compass.curation import noise  # noqa: E402
+from compass.evaluation.statistics import wilson  # noqa: E402
+from compass.settings import Collect, Denoise, load_settings  # noqa: E402
+from compass.sources.collect import collect  # noqa: E402
+
+LABELS = ROOT / "tests/data/fresh_labels.csv"
+SOURCES = ROOT / "benchmarks/label_sources.yaml"
+SAME = {"true_false": "yes_no"}
+"""Reasons that are one to a reader: "Is it so? True" may be called either."""
+Z = 1.96
+
+
+@dataclass
+class Agreement:
+    """What the filters do to the labelled rows of one source, or of all."""
+
+    rows: int = 0
+    dropped: int = 0
+    bad: int = 0
+    """Rows to which a reader gives a reason that a filter has, beyond doubt."""
+    caught: int = 0
+    """Of these, rows dropped, for whatever reason."""
+    good: int = 0
+    """Rows to which a reader gives no reason, not even a doubtful one."""
+    lost: int = 0
+    """Of these, rows dropped."""
+    random_good: int = 0
+    random_lost: int = 0
+    reasons: dict[str, Counts] = field(default_factory=lambda: defaultdict(Counts))
+    disagreements: list[tuple[str, str, Label]] = field(default_factory=list)
+    """(kind, reason, label) of each false hit and each miss."""
+
+    def add(self, label: Label, fired: Iterable[str]) -> None:
+        """Count one row.
+
+        Args:
+            label: the reader's reasons.
+            fired: reasons of every filter that fires on it.
+        """
+        fired = {SAME.get(reason, reason) for reason in fired}
+        sure = {SAME.get(reason, reason) for reason in label.reasons}
+        unsure = {SAME.get(reason, reason) for reason in label.unsure} - sure
+        self.rows += 1
+        self.dropped += bool(fired)
+        self.bad += bool(sure - {"other"})
+        self.caught += bool(fired and sure - {"other"})
+        if not sure and not unsure:
+            self.good += 1
+            self.lost += bool(fired)
+            self.random_good += label.sample == "random"
+            self.random_lost += bool(fired) and label.sample == "random"
+        for reason in fired | sure - {"other"}:
+            if reason in unsure:
+                continue
+            hit, false_hit = reason in fired & sure, reason in fired - sure
+            self.reasons[reason].hits += hit
+            self.reasons[reason].false_hits += false_hit
+            self.reasons[reason].misses += not hit and not false_hit
+            if not hit:
+                self.disagreements.append(("false hit" if false_hit else "miss", reason, label))
+
+
+def fired_reasons(record: Mapping[str, Any], settings: Denoise) -> set[str]:
+    """The reasons of all filters that fire on a row, not only of the first."""
+    return {str(reason) for reason, judge in noise.FILTERS.items() if judge(dict(record), settings)}
+
+
+def agreements(
+    records: Mapping[str, Mapping[str, Any]], labels: Iterable[Label], settings: Denoise
+) -> tuple[dict[str, Agreement], list[str]]:
+    """Judge every labelled row.
+
+    Args:
+        records: rows by id; `answer` is empty where none was published.
+        labels: what a reader found in them.
+        settings: thresholds and languages.
+
+    Returns:
+        Agreement per source, with all rows under "all"; and the ids of labels that have no record.
+    """
+    found: dict[str, Agreement] = defaultdict(Agreement)
+    missing = []
+    for label in labels:
+        if label.id not in records:
+            missing.append(label.id)
+            continue
+        record = records[label.id]
+        fired = fired_reasons(record, settings)
+        found[record["source"]].add(label, fired)
+        found["all"].add(label, fired)
+    return dict(found), missing
+
+
+def read_rows(data: Path, wanted: set[str]) -> dict[str, dict[str, Any]]:
+    """The labelled rows by id, those without an answer included: a filter judges the text as well."""
+    limits = load_settings(ROOT / "profiles/small.yaml").collect
+    extra = Collect(**yaml.safe_load(SOURCES.read_text(encoding="utf-8"))["collect"])
+    rows = {}
+    for source in [*limits.sources, *extra.sources]:
+        read = collect([source], limits, COMPASS_DATA=data)
+        rows |= {r["id"]: r for part in (read.kept, read.dropped) for r in part.to_pylist() if r["id"] in wanted}
+    return rows
+
+
+def reason_table(found: Agreement) -> str:
+    """Precision and recall per reason as a Markdown table, by the number of labelled rows."""
+    lines = ["| reason | labelled | fired | precision | recall |", "|---|---|---|---|---|"]
+    by_size = sorted(found.reasons.items(), key=lambda item: (-(item[1].hits + item[1].misses), item[0]))
+    for reason, count in by_size:
+        lines.append(
+            f"| `{reason}` | {count.hits + count.misses} | {count.hits + count.false_hits} "
+            f"| {share(count.precision)} | {share(count.recall)} |"
+        )
+    return "\n".join(lines)
+
+
+def source_table(found: Mapping[str, Agreement]) -> str:
+    """Rows, drops and losses per source as a Markdown table, all sources last."""
+    lines = [
+        "| source | rows | dropped | noisy rows dropped | good rows lost | of the random draw, 95% interval | wrong or missed reasons |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in [*sorted(found.keys() - {"all"}), "all"]:
+        one = found[name]
+        wrong = Counter(f"{kind} `{reason}`" for kind, reason, _ in one.disagreements)
+        told = ", ".join(f"{kind} {count}" for kind, count in sorted(wrong.items())) if name != "all" else ""
+        lines.append(
+            f"| {name} | {one.rows} | {one.dropped} | {one.caught} of {one.bad} | {one.lost} of {one.good} "
+            f"| {interval(one.random_lost, one.random_good)} | {told} |"
+        )
+    return "\n".join(lines)
+
+
+def interval(count: int, total: int) -> str:
+    """A share with its Wilson interval, in per cent."""
+    if not total:
+        return "–"
+    low, high = wilson(count / total, total, Z)
+    return f"{count} of {total}: {count / total:.1%} ({low:.1%}–{high:.1%})"
+
+
+STEPS = ("question_format", "level_0_check", "min_Pi_check", "contradiction_check", "condition_complete_check")
+"""ValiMath's step labels in their order; steps after the first that fails are null."""
+
+
+def valimath_table(rows: Sequence[Mapping[str, Any]], settings: Denoise) -> str:
+    """What the filters find of ValiMath's broken questions, in all and by the step at which they break.
+
+    Questions come without golds, so that filters that need one stay silent.
+    """
+    drops = [fired_reasons({"problem": row["question"], "answer": ""}, settings) for row in rows]
+    broken = sum(not row["gt"] for row in rows)
+    hits = sum(bool(drop) and not row["gt"] for drop, row in zip(drops, rows, strict=True))
+    dropped = sum(map(bool, drops))
+    kept = len(rows) - dropped
+    sound = len(rows) - broken
+    kept_sound = kept - (broken - hits)
+    lines = [
+        f"{len(rows):,} questions, {broken} of them broken; {dropped} dropped.",
+        "",
+        "| counted as positive | precision | recall |",
+        "|---|---|---|",
+        f"| sound questions, kept (as the paper counts) | {kept_sound / kept:.3f} | {kept_sound / sound:.3f} |",
+        f"| broken questions, dropped | {hits / dropped if dropped else 0:.3f} | {hits / broken:.3f} |",
+        "",
+        "| the step at which a question fails | questions | dropped | by reason |",
+        "|---|---|---|---|",
+    ]
+    failed = [next((step for step in STEPS if row[step] is False), "none") for row in rows]
+    for step in (*STEPS, "none"):
+        here = [drop for drop, name in zip(drops, failed, strict=True) if name == step]
+        by_reason = Counter(reason for drop in here for reason in drop)
+        told = ", ".join(
+            f"`{reason}` {count}" for reason, count in sorted(by_reason.items(), key=lambda i: (-i[1], i[0]))
+        )
+        lines.append(f"| `{step}` | {len(here)} | {sum(map(bool, here))} | {told} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables; with `--write`, put them into a page between the marks of that name."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--split", choices=["dev", "held"], help="only the rows of this split")
+    parser.add_argument("--misses", action="store_true", help="list every disagreement, of the split dev alone")
+    parser.add_argument("--write", type=Path, help="the page that holds the tables")
+    parser.add_argument("--mark", default="last", help="the name in the page's marks, <!-- NAME: begin --> to end")
+    arguments = parser.parse_args()
+    data = Path(os.environ.get("COMPASS_DATA") or sys.exit("COMPASS_DATA is not set: the folder of the sources"))
+    labels = [label for label in read_labels(LABELS) if arguments.split in (None, label.split)]
+    rows = read_rows(data, {label.id for label in labels})
+    settings = Denoise()
+    found, missing = agreements(rows, labels, settings)
+    if missing:
+        sys.exit(f"{LABELS}: {len(missing)} labelled rows are not in the sources, first {missing[0]}; other files?")
+    if arguments.misses:
+        for kind, reason, label in found["all"].disagreements:
+            if label.split == "dev":
+                print(f"{kind:9} {reason:15} {rows[label.id]['source']}:{rows[label.id]['source_id']}  {label.id}")
+        return
+    halves = {}
+    for split in ("dev", "held") if arguments.split is None else (arguments.split,):
+        halves[split] = agreements(rows, [label for label in labels if label.split == split], settings)[0]["all"]
+    text = "\n\n".join(
+        [
+            *(f"Rows of the split `{split}` ({one.rows}):\n\n{reason_table(one)}" for split, one in halves.items()),
+            source_table(found),
+        ]
+    )
+    valimath = data / "labels/valimath.jsonl"
+    if valimath.exists():
+        questions = [json.loads(line) for line in valimath.read_text(encoding="utf-8").splitlines() if line.strip()]
+        text += f"\n\nValiMath: {valimath_table(questions, settings)}"
+    print(text)
+    if arguments.write:
+        begin, end = f"<!-- {arguments.mark}: begin -->", f"<!-- {arguments.mark}: end -->"
+        before, _, rest = arguments.write.read_text(encoding="utf-8").partition(begin)
+        after = rest.partition(end)[2]
+        arguments.write.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
