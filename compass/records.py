@@ -19,7 +19,10 @@ RECORD = pa.schema(
         ("source", pa.string()),
         ("source_id", pa.string()),
         ("problem", pa.string()),
+        ("original", pa.string()),  # the problem before its damaged text was repaired; null where it was not
         ("answer", pa.string()),  # gold as published; empty when none was
+        ("alternatives", pa.list_(pa.string())),  # other golds, any of which is right; null where there are none
+        ("tolerance", pa.string()),  # how far a number may be off: `0.01`, or `5%` of the gold; null asks for equality
         ("solution", pa.string()),
         ("licence", pa.string()),
         ("source_level", pa.string()),  # the source's own difficulty, as published; a rate behind SOLVE_RATE

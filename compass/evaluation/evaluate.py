@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
+from compass.golds import golds
 from compass.sampling.model_source import find_model
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import score_responses
@@ -59,8 +60,8 @@ def evaluate_model(
         folder=work,
         what=f"{name} on {len(benchmarks)} benchmarks",
     )
-    golds, problems = (dict(zip(ids, items.column(name).to_pylist(), strict=True)) for name in ("answer", "problem"))
-    scored = score_responses(responses, golds, problems)
+    problems = dict(zip(ids, items.column("problem").to_pylist(), strict=True))
+    scored = score_responses(responses, golds(items), problems)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
     sources = [source[problem] for problem in scored.column("id").to_pylist()]
     for column, values in (

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from compass.golds import golds
 from compass.grading.levels import assign_levels
 from compass.grading.solve_rate import solve_rates
 from compass.records import RecordError, with_column
@@ -47,8 +48,7 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
         folder=work,
         what="rollouts",
     )
-    golds = dict(zip(*(records.column(name).to_pylist() for name in ("id", "answer")), strict=True))
-    scored = score_responses(responses, golds, problems)
+    scored = score_responses(responses, golds(records), problems)
     return scored.select(
         ["id", "sample", "answer", "correct", "boxed", "leniencies", "tokens", "finish_reason", "response"]
     )

@@ -14,6 +14,29 @@ from compass.records import RecordError, split_stages
 from compass.seeded_draw import draw
 from compass.settings import RlStage
 
+ROWS = pa.schema(
+    [
+        ("data_source", pa.string()),
+        ("prompt", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))),
+        ("ability", pa.string()),
+        ("reward_model", pa.struct([("style", pa.string()), ("ground_truth", pa.string())])),
+        (
+            "extra_info",
+            pa.struct(
+                [
+                    ("id", pa.string()),
+                    ("level", pa.int64()),
+                    ("index", pa.int64()),
+                    ("question", pa.string()),
+                    ("alternatives", pa.list_(pa.string())),
+                    ("tolerance", pa.string()),
+                ]
+            ),
+        ),
+    ]
+)
+"""Columns of verl's parquet. The types are written out: a file in which nobody has alternatives is read like any other."""
+
 VALIDATION = "validation"
 """The data source that verl names validation's metrics after."""
 
@@ -56,6 +79,8 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
                     "level": record["level"],
                     "index": len(rows),
                     "question": record["problem"],
+                    "alternatives": record["alternatives"] or [],
+                    "tolerance": record["tolerance"] or "",
                 },
             }
         )
@@ -66,7 +91,7 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(rows), temporary)
+        pq.write_table(pa.Table.from_pylist(rows, ROWS), temporary)
     return {"problems": len(rows), "too_long": too_long}
 
 
@@ -97,5 +122,5 @@ def hold_out(stage: str, training_set: Path, validation: Path, *, count: int, se
     left = [row for row in rows if row["extra_info"]["id"] not in chosen]
     for path, kept in ((validation, held), (training_set, left)):
         with atomic_path(path) as temporary:
-            pq.write_table(pa.Table.from_pylist(kept), temporary)
+            pq.write_table(pa.Table.from_pylist(kept, ROWS), temporary)
     return len(left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from compass.golds import gold_of
 from compass.verifier import judge
 
 
@@ -19,8 +20,8 @@ def compute_score(
         data_source: the problem's source; not used.
         solution_str: the whole response.
         ground_truth: the gold answer.
-        extra_info: carries the problem's `id`, which travels on into the record of rewards, and its text as `question`, from which
-            no formula may be copied.
+        extra_info: carries the problem's `id`, which travels on into the record of rewards, its text as `question`, from which
+            no formula may be copied, and the gold's `alternatives` and `tolerance`.
 
     Returns:
         `score` (+1.0 or -1.0, the reward), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
@@ -28,7 +29,8 @@ def compute_score(
         verdict leans on, joined by commas) and `problem_id`.
     """
     info = extra_info or {}
-    judgement = judge(gold=str(ground_truth), response=solution_str, question=info.get("question"))
+    gold = gold_of(str(ground_truth), info.get("alternatives"), info.get("tolerance"))
+    judgement = judge(gold=gold, response=solution_str, question=info.get("question"))
     return {
         "score": 1.0 if judgement.equal else -1.0,
         "acc": 1.0 if judgement.equal else 0.0,

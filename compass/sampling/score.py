@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from compass.sampling.loops import ends_in_loop
-from compass.verifier import Mode, judge_many
+from compass.verifier import Gold, Mode, judge_many
 
 NO_ANSWER = "none"
 """Outcome of a response that gives no final answer."""
@@ -37,7 +37,7 @@ answer) and `leniencies` (the rules that the verdict leans on, joined by commas)
 
 
 def score_responses(
-    responses: pa.Table, golds: Mapping[str, str], problems: Mapping[str, str] | None = None
+    responses: pa.Table, golds: Mapping[str, str | Gold], problems: Mapping[str, str] | None = None
 ) -> pa.Table:
     """Responses with the columns of `SCORES`.
 
@@ -46,7 +46,7 @@ def score_responses(
 
     Args:
         responses: columns `id` and `response`.
-        golds: id to gold answer.
+        golds: id to gold answer, with its alternatives and tolerance where it has them.
         problems: id to the problem's text, so that a formula copied from it is not correct.
 
     Raises:

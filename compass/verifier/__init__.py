@@ -14,17 +14,21 @@ from compass.verifier.answer_type import answer_type
 from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import Mode, extract_answer
 from compass.verifier.final_answers import final_answer, same_final_answer
+from compass.verifier.gold import Gold
 from compass.verifier.leniency import Leniency
 from compass.verifier.reward import Judgement, judge, reward
+from compass.verifier.tolerance import ToleranceError, read_tolerance
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 from compass.verifier.warm import warm
 
 __all__ = [
+    "Gold",
     "Judgement",
     "Leniency",
     "Mode",
     "Outcome",
+    "ToleranceError",
     "Verdict",
     "answer_type",
     "extract_answer",
@@ -32,6 +36,7 @@ __all__ = [
     "group_equal",
     "judge",
     "judge_many",
+    "read_tolerance",
     "reward",
     "same_answer",
     "same_final_answer",

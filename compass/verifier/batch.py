@@ -7,9 +7,10 @@ from functools import partial
 
 from compass.machine import cores
 from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.gold import Gold, each
 from compass.verifier.reward import NO_ANSWER, Judgement, in_form
 from compass.verifier.verdict import Verdict
-from compass.verifier.verify import verify
+from compass.verifier.verify import decisive, verify
 from compass.verifier.warm import warm
 
 CHUNK = 500
@@ -18,7 +19,7 @@ FEW = 100
 """Fewer pairs than this are verified before sympy's process could start."""
 
 
-def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) -> list[Verdict]:
+def verify_many(pairs: Iterable[tuple[str | Gold, str]], processes: int | None = None) -> list[Verdict]:
     """Verdicts on `(gold, answer)` pairs, in their order.
 
     Args:
@@ -48,7 +49,7 @@ def verify_many(pairs: Iterable[tuple[str, str]], processes: int | None = None) 
 
 
 def judge_many(
-    pairs: Iterable[tuple[str, str]],
+    pairs: Iterable[tuple[str | Gold, str]],
     processes: int | None = None,
     *,
     questions: Iterable[str | None] | None = None,
@@ -68,17 +69,21 @@ def judge_many(
     given = list(pairs)
     asked = [None] * len(given) if questions is None else list(questions)
     answered = [(gold, extract_answer(response, mode)) for gold, response in given]
-    distinct = list(dict.fromkeys((gold, answer) for gold, answer in answered if answer is not None))
+    distinct = list(
+        dict.fromkeys((one, answer) for gold, answer in answered if answer is not None for one in each(gold))
+    )
     verdicts = dict(zip(distinct, verify_many(distinct, processes), strict=True))
-    formed: dict[tuple[str, str, str | None], Verdict] = {}
+    formed: dict[tuple[str | Gold, str, str | None], Verdict] = {}
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
-            formed[gold, answer, question] = in_form(gold, answer, verdicts[gold, answer], question, mode)
+            formed[gold, answer, question] = decisive(
+                [in_form(one, answer, verdicts[one, answer], question, mode) for one in each(gold)]
+            )
     return [
         Judgement(answer, formed.get((gold, answer or "", question), NO_ANSWER))
         for (gold, answer), question in zip(answered, asked, strict=True)
     ]
 
 
-def _chunk(pairs: list[tuple[str, str]]) -> list[Verdict]:
+def _chunk(pairs: list[tuple[str | Gold, str]]) -> list[Verdict]:
     return [verify(gold=gold, answer=answer) for gold, answer in pairs]

@@ -48,6 +48,8 @@ class Leniency(StrEnum):
     """A condition or a domain that only one side gives: `k \\in \\mathbb{Z}`, "for all x"."""
     APPROXIMATE = "approximate"
     """One side is marked as approximate: "about 5"."""
+    TOLERANCE = "tolerance"
+    """A number that is no further from the gold than the gold's own tolerance allows."""
 
 
 _BITS = {leniency: 1 << at for at, leniency in enumerate(Leniency)}

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from compass.verifier.copied import is_copied
 from compass.verifier.extract import Mode, extract_answer
 from compass.verifier.final_form import is_final
+from compass.verifier.gold import Gold, each, text_of
 from compass.verifier.verdict import Outcome, Verdict
-from compass.verifier.verify import verify
+from compass.verifier.verify import decisive, verify
 
 NO_ANSWER = Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
 NOT_FINAL = Verdict(Outcome.DIFFERENT, "form", "equal, but not worked out")
@@ -27,7 +28,7 @@ class Judgement(NamedTuple):
         return self.verdict.equal
 
 
-def judge(*, gold: str, response: str, question: str | None = None, mode: Mode = Mode.STRICT) -> Judgement:
+def judge(*, gold: str | Gold, response: str, question: str | None = None, mode: Mode = Mode.STRICT) -> Judgement:
     """Take the final answer out of a response, then verify it.
 
     `Mode.STRICT` asks for a box or an announced value, in its final form, and with the question at hand refuses a formula copied from it
@@ -39,24 +40,26 @@ def judge(*, gold: str, response: str, question: str | None = None, mode: Mode =
     answer = extract_answer(response, mode)
     if answer is None:
         return Judgement(None, NO_ANSWER)
-    return Judgement(answer, in_form(gold, answer, verify(gold=gold, answer=answer), question, mode))
+    verdicts = [in_form(one, answer, verify(gold=one, answer=answer), question, mode) for one in each(gold)]
+    return Judgement(answer, decisive(verdicts))
 
 
-def in_form(gold: str, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
-    """The verdict on an answer, or why the strict mode does not accept the form of one that is equal."""
+def in_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
+    """The verdict on an answer, or why the strict mode does not accept the form of one that is equal; `gold` has no alternatives."""
     if mode is Mode.LENIENT or not verdict.equal or verdict.detail == "the same text":
         return verdict
-    if not is_final(gold, answer):
+    text = text_of(gold)
+    if not is_final(text, answer):
         return NOT_FINAL
-    return COPIED if question is not None and is_copied(gold, answer, question) else verdict
+    return COPIED if question is not None and is_copied(text, answer, question) else verdict
 
 
-def reward(response: str, gold: str, question: str | None = None, mode: Mode = Mode.STRICT) -> float:
+def reward(response: str, gold: str | Gold, question: str | None = None, mode: Mode = Mode.STRICT) -> float:
     """+1.0 where the response's final answer equals the gold, else -1.0.
 
     Args:
         response: all that the model wrote.
-        gold: the reference answer.
+        gold: the reference answer, or a `Gold` with alternatives and a tolerance.
         question: the problem's text; with it, a formula copied from the question earns nothing.
         mode: how strictly the response is read; `judge` says what differs.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from compass.verifier import budget
 from compass.verifier.comparing.answers import compare_answers
 from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
+from compass.verifier.gold import Gold, each, text_of
 from compass.verifier.leniency import Leniency, lean, mark, named, rewind
 from compass.verifier.reading import choices, clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
@@ -15,6 +17,7 @@ from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.reading.number_words import with_digits
 from compass.verifier.reading.plain_number import PlainNumber
 from compass.verifier.reading.vocabulary import GREEK_SET
+from compass.verifier.tolerance import near, read_tolerance
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
 
@@ -33,15 +36,16 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infini
 """Words that name a set of numbers, or how many there are."""
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
 _SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
+_DECIDES = (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNRECOGNISED)
 _normalised = lru_cache(maxsize=2048)(normalise)
 _number = lru_cache(maxsize=2048)(plain_number.read)
 
 
-def verify(*, gold: str, answer: str) -> Verdict:
+def verify(*, gold: str | Gold, answer: str) -> Verdict:
     """Decide whether `answer` equals `gold`, the two as a reader would take them.
 
     Args:
-        gold: the reference answer, as published: LaTeX, plain text or words.
+        gold: the reference answer, as published: LaTeX, plain text or words; or a `Gold` with alternatives and a tolerance.
         answer: the answer to judge, without prose around it (`extract_answer` takes it out of a response).
 
     Returns:
@@ -49,7 +53,19 @@ def verify(*, gold: str, answer: str) -> Verdict:
 
     Raises:
         TypeError: an argument that is no text.
+        ToleranceError: the gold's tolerance is none.
     """
+    if not isinstance(gold, Gold):
+        return _verdict(gold, answer, None)
+    return decisive([_verdict(text_of(one), answer, gold.tolerance) for one in each(gold)])
+
+
+def decisive(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict on an answer that was held against several golds: an equal one, else one that could read both sides."""
+    return min(verdicts, key=lambda verdict: _DECIDES.index(verdict.outcome))
+
+
+def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
     if not isinstance(gold, str) or not isinstance(answer, str):
         raise TypeError(f"gold and answer must be text, found {type(gold).__name__} and {type(answer).__name__}")
     if len(gold) > MAX_LENGTH or len(answer) > MAX_LENGTH:
@@ -63,6 +79,9 @@ def verify(*, gold: str, answer: str) -> Verdict:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
     finding = _decimal_comma(gold, written) or _choices(gold, answer) or _read(gold, answer)
+    if not finding.same and tolerance is not None:
+        rewind()
+        finding = near(gold, answer, read_tolerance(tolerance)) or finding
     if finding.same:
         return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)

@@ -52,7 +52,14 @@ def test_a_row_is_the_prompt_the_gold_and_what_travels_with_them(problems: pa.Ta
         "prompt": [{"content": "Think.", "role": "system"}, {"content": "1+2+3+4 ?", "role": "user"}],
         "ability": "math",
         "reward_model": {"ground_truth": "10", "style": "rule"},
-        "extra_info": {"id": problems["id"][2].as_py(), "index": 1, "level": 5, "question": "1+2+3+4"},
+        "extra_info": {
+            "id": problems["id"][2].as_py(),
+            "index": 1,
+            "level": 5,
+            "question": "1+2+3+4",
+            "alternatives": [],
+            "tolerance": "",
+        },
     }
 
 

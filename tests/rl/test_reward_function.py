@@ -29,6 +29,16 @@ def test_what_a_right_verdict_leans_on_travels_with_it() -> None:
     assert compute_score("tiny", r"\boxed{13\text{ cm}}", "12")["leaned"] == ""
 
 
+def test_alternatives_and_a_tolerance_reach_the_verifier() -> None:
+    import numpy as np
+
+    info = {"alternatives": np.array(["7"], dtype=object), "tolerance": "0.1"}
+    paid = [compute_score("tiny", rf"\boxed{{{answer}}}", "12", info)["score"] for answer in ("12", "7", "12.05", "9")]
+    assert paid == [1.0, 1.0, 1.0, -1.0]
+    assert compute_score("tiny", r"\boxed{12.05}", "12", info)["leaned"] == "tolerance"
+    assert compute_score("tiny", r"\boxed{7}", "12", {"alternatives": [], "tolerance": ""})["score"] == -1.0
+
+
 def test_a_wrong_answer_costs() -> None:
     result = compute_score("tiny", r"\boxed{13}", "12", {"id": "abc"})
     assert (result["score"], result["acc"], result["pred"]) == (-1.0, 0.0, "13")
