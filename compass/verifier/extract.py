@@ -9,7 +9,7 @@ from compass.verifier.extracting.announced import CORRECTED, SENTENCE, TAIL, ann
 from compass.verifier.extracting.boxes import Box, find_boxes, last_group, without_placeholders
 from compass.verifier.extracting.context import answer_of, whole_formula
 from compass.verifier.extracting.turn import own_turn
-from compass.verifier.extracting.value import FORMULA, HEDGED, PRICE, inside, last_formula, last_side, stated
+from compass.verifier.extracting.value import FORMULA, PRICE, inside, is_hedged, last_formula, last_side, stated
 from compass.verifier.verify import verify
 
 MAX_RESPONSE = 1_000_000
@@ -37,6 +37,9 @@ _HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?
 REASONED = 5
 """Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
 
+A_STEP = 10
+"""Words between a box and "final answer" from which the box counts as a step on the way there."""
+
 _OUTPUT = re.compile(r"```(?:output|text)?\s{0,3}\n([^`]{1,200}?)\s{0,9}```\s{0,9}$")
 _NAME = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=\s*[-+]?\s*(?:\$|\\\(|\\\[)?\s*$")
 
@@ -57,7 +60,8 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
 
     1. the last `\\boxed{...}`, with what belongs to it: neighbouring boxes and boxes of several cases make one list, named
        where they have different names; a formula that holds more than the box is taken whole. A later "the answer is VALUE" must
-       agree; where the text says that it corrects the box, the later value counts.
+       agree; where the text says that it corrects the box, the later value counts, and with `Mode.LENIENT` also where it is called
+       final after further reasoning.
     2. what "the answer is", `####`, a heading, a tag, JSON or 答案 announces. Several that contradict each other are none.
     3. the value that a concluding last sentence ("So ...") states, and with `Mode.LENIENT` any last sentence.
 
@@ -71,7 +75,7 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
     text = own_turn(response[-MAX_RESPONSE:])
     boxes = find_boxes(text)
     if boxes:
-        return _boxed(text, boxes)
+        return _boxed(text, boxes, mode)
     if not (tail := without_placeholders(text[-TAIL:]).strip()) or _GIVEN_UP.search(tail):
         return None
     values = announced(tail)
@@ -82,8 +86,11 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
     return _stated(tail, mode)
 
 
-def _boxed(text: str, boxes: list[Box]) -> str | None:
-    """The answer of the last box and its neighbours, unless what follows takes it back."""
+def _boxed(text: str, boxes: list[Box], mode: Mode) -> str | None:
+    """The answer of the last box and its neighbours, unless what follows takes it back.
+
+    With `Mode.LENIENT` a value that is called the final answer, after further reasoning, counts before a box: the box held a step.
+    """
     if boxes[-1].content is None:
         return None
     group = last_group(text, boxes)
@@ -92,12 +99,20 @@ def _boxed(text: str, boxes: list[Box]) -> str | None:
     corrected = CORRECTED.search(after) is not None
     later = later_value(after)
     if later is not None and (answer is None or not _same(answer, later)):
+        if mode is Mode.LENIENT and _is_final_after_reasoning(after):
+            return later
         return later if corrected or answer is None or _same(group[-1].content or "", later) else None
     if later is None and corrected and _takes_back(after):
         return None
     if _hedges(text, boxes, group):
         return None
     return answer
+
+
+def _is_final_after_reasoning(after: str) -> bool:
+    """Whether the last announcement after a box says "final answer", with enough words in between for further steps."""
+    announcements = list(_CALLED_FINAL.finditer(after))
+    return bool(announcements) and len(after[: announcements[-1].start()].split()) >= A_STEP
 
 
 def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
@@ -121,6 +136,7 @@ def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
     return ", ".join(answer for _, answer in answers) or None
 
 
+_CALLED_FINAL = re.compile(r"\bfinal\s+(?:answer|result)\b", re.IGNORECASE)
 _RETRACTION = re.compile(
     r"\b(?:wait|hold on|oops|ignore|disregard|scratch that)\b|\b(?:made|forgot|is)\b.{0,30}\b(?:mistake|error|wrong|incorrect|not (?:right|correct))\b"
     r"|\b(?:this|that|it|which)\s(?:is|was)\s(?:wrong|incorrect|not\s(?:right|correct))\b",
@@ -196,7 +212,7 @@ def _stated(text: str, mode: Mode) -> str | None:
     last = sentences[-1].strip().strip("*")
     if mode is Mode.STRICT and len(sentences) > 1 and not (_CONCLUSION.match(last) or _ENDS_WITH_VALUE.search(last)):
         return None
-    if HEDGED.search(last):
+    if is_hedged(last):
         return None
     value = stated(last)
     return last_formula(last) if value is None and mode is Mode.LENIENT else value

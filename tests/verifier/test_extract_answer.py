@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier import extract_answer, verify
+from compass.verifier import Mode, extract_answer, verify
 
 CASES = [
     (r"so \boxed{5}", "5"),
@@ -40,6 +40,8 @@ CASES = [
     ("The answer is 5.<|im_end|><|im_start|>user\nThe answer is 6.", "5"),
     ("答案是 5。", "5"),
     ("The answer is Tuesday.", "Tuesday"),
+    ("The largest number of towns that could be joined by the roads is 14.", "14"),
+    ("From the first row $$3x \\geq 9.$$ Adding, $$4x = 24.$$ Therefore, the weight grows by 50%.", "50%"),
 ]
 
 
@@ -65,6 +67,16 @@ def test_the_final_answer_is_found(response: str, answer: str) -> None:
 )
 def test_a_response_without_a_final_answer_has_none(response: str) -> None:
     assert extract_answer(response) is None
+
+
+def test_a_box_on_the_way_gives_way_to_what_is_called_final_in_the_lenient_mode_alone() -> None:
+    response = (
+        r"The first loan costs $0.05 \cdot 400 = \boxed{20}$. With the second loan of the same size she pays twice as much, "
+        "and the fee adds 3. Final Answer: The final answer is $43$."
+    )
+    assert extract_answer(response, Mode.LENIENT) == "43"
+    assert extract_answer(response, Mode.STRICT) is None
+    assert extract_answer(r"\boxed{20} or so. The final answer is 43.", Mode.LENIENT) is None
 
 
 def test_a_brace_forgotten_inside_a_formula_is_forgiven() -> None:

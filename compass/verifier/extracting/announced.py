@@ -14,7 +14,11 @@ TAIL = 4_000
 REACH = 700
 """Characters after a phrase in which what it announces stands."""
 
-SENTENCE = re.compile(r"(?<=[.!?])\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*", re.DOTALL)
+SENTENCE = re.compile(
+    r"(?:(?<=[.!?])|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
+    re.DOTALL,
+)
+"""Where a sentence ends; its full stop may stand inside its last formula."""
 CORRECTED = re.compile(
     r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|mistake|error|really|no,)(?![a-z])"
     r"|\b(?:this|that|it|which|above|box|answer)\s(?:is|was|'s)\s(?:wrong|incorrect|not\s(?:right|correct)|mistaken)\b|更正|不对",

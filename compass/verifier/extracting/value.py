@@ -50,6 +50,11 @@ _RELATIVE = re.compile(
     r"(?<![\d,.])\d[\d,.]{0,30}\s{1,3}(?:\w{1,30}\s{1,3})?(?:more|less|fewer|greater|larger|smaller|higher|lower|times)\b",
     re.IGNORECASE,
 )
+_POSSIBLE_SUBJECT = re.compile(
+    r"\b(?:maximum|minimum|most|least|largest|smallest|greatest|fewest|highest|lowest)\b[^.;,]{1,120}?\b(?:that|which|who)\s(?:could|might|may)\sbe\b(?=[^.;,]*\bis\b)",
+    re.IGNORECASE,
+)
+"""A subject that speaks of what is possible: "the most points that could be chosen is 19" is sure of its 19."""
 _NAMED = re.compile(r"([A-Za-z](?:_\{?\w+\}?)?)\s*=[^=]+")
 _CONCLUDED = re.compile(
     r"[,;:]\s{1,3}(?:so|hence|thus|therefore)[\s,:]{1,3}(?:(?:I|we)\s(?:think|believe|conclude|choose|pick)\s(?:that\s)?)?(?:it\sis\s|it's\s)?(\$[^$]{1,200}\$|[-−]?\d[\d,./]{0,20}|[A-J](?![A-Za-z]))[.\s]{0,3}$",
@@ -119,12 +124,7 @@ def stated(sentence: str) -> str | None:
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
-    if (
-        HEDGED.search(sentence)
-        or DENIED.search(sentence)
-        or sentence.rstrip().endswith("?")
-        or _RELATIVE.search(sentence)
-    ):
+    if is_hedged(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?") or _RELATIVE.search(sentence):
         return None
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
     option = _OPTION.search(sentence)
@@ -159,6 +159,11 @@ def stated(sentence: str) -> str | None:
     if (named[-1] or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(blank[end:]):
         return last
     return None
+
+
+def is_hedged(sentence: str) -> bool:
+    """Whether a sentence is unsure of what it says."""
+    return HEDGED.search(_POSSIBLE_SUBJECT.sub("", sentence)) is not None
 
 
 def _only_amount(sentence: str, places: list[tuple[tuple[int, int], str]]) -> str | None:
