@@ -18,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from compass.curation.minhash import band_keys, bands, hash_ngrams, signatures
-from compass.curation.problem_words import ngrams, numbers, tokens, words
+from compass.curation.clusters import first_equal, join, roots
+from compass.curation.minhash import band_keys, bands, signatures
+from compass.curation.ngram_hashes import ngram_sets
+from compass.curation.problem_words import numbers, tokens
 from compass.curation.spill import spill
 from compass.parallel import in_processes
 from compass.settings import Dedup
@@ -56,9 +58,6 @@ class Features:
 
 def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None], settings: Dedup) -> Duplicates:
     """Group the problems that are the same; a null is an empty text."""
-    # numba is slow to import, and large: not in the processes that read texts.
-    from compass.curation.clusters import first_equal, join, roots
-
     if not len(problems):
         return Duplicates(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     chunks = (problems[low : low + CHUNK] for low in range(0, len(problems), CHUNK))
@@ -90,14 +89,14 @@ def read_features(texts: Sequence[str | None], settings: Dedup) -> Features:
     """What the search compares, of some texts."""
     read = [tokens(text) for text in texts]
     keys = b"".join(xxhash.xxh3_128_digest(" ".join(one).encode()) for one in read)
-    sets = [hash_ngrams(ngrams(words(one), settings.ngram)) for one in read]
+    sets, sizes = ngram_sets(read, settings.ngram)
     salt = np.zeros(len(read), dtype=np.uint64)
     if settings.numbers_must_match:
         salt[:] = [xxhash.xxh3_64_intdigest(" ".join(numbers(one)).encode()) for one in read]
-    signed = signatures(sets, settings.permutations, settings.seed)
+    signed = signatures(sets, sizes, settings.permutations, settings.seed)
     return Features(
         tokens=np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2),
         bands=band_keys(signed, salt, *bands(settings.threshold, settings.permutations, RECALL)),
-        sets=np.concatenate(sets),
-        sizes=np.array([hashes.size for hashes in sets]),
+        sets=sets,
+        sizes=sizes,
     )

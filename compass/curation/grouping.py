@@ -22,8 +22,23 @@ _OPEN = {"(": ")", "[": "]"}
 _WHOLE = {"frac": 3, "binom": 3, "sqrt": 2}  # tokens of one sign, as in x^{\frac12}; others are one token
 _STRUCTURE = frozenset("{}_^-[]")
 _CLOSE = frozenset(_OPEN.values())
+_BRACKETS = _CLOSE.union(_OPEN)
 _ARITHMETIC = frozenset("+-*/^!")
 _DIGITS = frozenset("0123456789")
+
+
+class _Plain(dict[str, tuple[str, ...]]):
+    """What each lexeme stands for that neither groups nor takes an argument: most of a text. Empty for any other."""
+
+    def __missing__(self, lexeme: str) -> tuple[str, ...]:
+        special = lexeme in _STRUCTURE or _awaited(lexeme)
+        if len(self) >= _REMEMBERED:  # bounds memory: numbers never end
+            self.clear()
+        return self.setdefault(lexeme, () if special else read(lexeme))
+
+
+_plain = _Plain()
+_REMEMBERED = 1 << 16
 
 
 def grouped(lexemes: Iterable[str]) -> list[str]:
@@ -37,8 +52,8 @@ def grouped(lexemes: Iterable[str]) -> list[str]:
     roots: list[int] = []  # tokens before each open \sqrt[
     before, awaited = "", 0
     for lexeme in lexemes:
-        if not awaited and lexeme not in _STRUCTURE and lexeme[0] != "\\":  # most of a text
-            out += read(lexeme)
+        if not awaited and (stands_for := _plain[lexeme]):
+            out += stands_for
             before = lexeme
         elif lexeme == "{":
             braces.append((awaited, len(out)))
@@ -77,10 +92,11 @@ def deciding_brackets(tokens: Sequence[str]) -> dict[int, str]:
     """
     found: dict[int, str] = {}
     opened: list[int] = []
-    for place, token in enumerate(tokens):
+    for place in [place for place, token in enumerate(tokens) if token in _BRACKETS]:
+        token = tokens[place]
         if token in _OPEN:
             opened.append(place)
-        elif token in _CLOSE and opened:
+        elif opened:
             begin = opened.pop()
             inside = tokens[begin + 1 : place]
             if _groups(tokens, begin, place, inside):

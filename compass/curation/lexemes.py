@@ -103,7 +103,8 @@ _DIGITS = frozenset("0123456789")
 # Single letters that only white space parts are a product; "a" is one only where it cannot be the article.
 _LEXEME = re.compile(
     r"""
-      \\(?:[dtc]?frac|[dt]?binom)(?![a-z])(?:[ ]*[0-9]{1,2})?    # \frac12: an argument is one digit
+      [a-z\u0080-\u07ff]{3,}                                     # most of a text; first, so that nothing else is tried on it
+    | \\(?:[dtc]?frac|[dt]?binom)(?![a-z])(?:[ ]*[0-9]{1,2})?    # \frac12: an argument is one digit
     | \\(?:begin|end)[ ]*\{(?:align|aligned|equation|gather|gathered|split|center|math|displaymath|multline)\*?\}
     | \\[a-z]+
     | \\[{}|%]

@@ -1,40 +1,38 @@
 """MinHash signatures of n-gram sets with datasketch's values, and the bands in which similar signatures meet.
 
-n-grams are hashed once, by xxHash, for the signatures and for the exact comparison of sets. datasketch's own index is
-not used: it holds a Python set per band and row, several kilobytes per row, where an array of keys takes 8 bytes per band.
+datasketch's own index is not used: it holds a Python set per band and row, several kilobytes per row, where an array of
+keys takes 8 bytes per band.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
+import numba
 import numpy as np
-import xxhash
 from datasketch import MinHash
 
 
-def hash_ngrams(ngrams: Iterable[str]) -> np.ndarray:
-    """The distinct 64-bit hashes of n-grams, in rising order."""
-    return np.unique(np.array([xxhash.xxh3_64_intdigest(ngram.encode()) for ngram in ngrams], dtype=np.uint64))
-
-
-def signatures(sets: Sequence[np.ndarray], permutations: int, seed: int) -> np.ndarray:
-    """MinHash signatures `(sets, permutations)` of what `hash_ngrams` returned for each text."""
+def signatures(sets: np.ndarray, sizes: np.ndarray, permutations: int, seed: int) -> np.ndarray:
+    """MinHash signatures `(texts, permutations)` of what `ngram_sets` returned."""
     # datasketch's values (scheme affine32) without its object and hash list per text, which take longer than the minima.
     scale, shift = MinHash(num_perm=permutations, seed=seed, scheme="affine32").permutations
-    made = np.full((len(sets), permutations), np.iinfo(np.uint32).max, dtype=np.uint32)
-    for row, hashes in enumerate(sets):
-        if hashes.size:
-            mixed = _finalised(hashes.astype(np.uint32))
-            np.min(mixed[:, None] * scale + shift, axis=0, out=made[row])
+    return _minima(sets.astype(np.uint32), np.cumsum(sizes), scale.astype(np.uint32), shift.astype(np.uint32))
+
+
+@numba.njit(cache=True, nogil=True)
+def _minima(values, ends, scale, shift):
+    made = np.full((ends.size, scale.size), np.uint32(0xFFFFFFFF), dtype=np.uint32)
+    begin = 0
+    for text in range(ends.size):
+        least = made[text]
+        for place in range(begin, ends[text]):
+            value = values[place]  # mixed as datasketch does, by MurmurHash3's 32-bit finaliser
+            value = np.uint32((value ^ (value >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+            value = np.uint32((value ^ (value >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+            value = np.uint32(value ^ (value >> np.uint32(16)))
+            for number in range(scale.size):
+                least[number] = min(least[number], np.uint32(value * scale[number] + shift[number]))
+        begin = ends[text]
     return made
-
-
-def _finalised(values: np.ndarray) -> np.ndarray:
-    """MurmurHash3's 32-bit finaliser, by which datasketch mixes hashes."""
-    values = (values ^ (values >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    values = (values ^ (values >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return values ^ (values >> np.uint32(16))
 
 
 def bands(threshold: float, count: int, recall: float) -> tuple[int, int]:

@@ -47,9 +47,12 @@ _DECIDING = {
     **{word: line.split()[0] for line in _DECIDING_WORDS.strip().splitlines() for word in line.split()},
     **{sign: sign for sign in "+-^!<>"},
 }
-_OPERATORS = frozenset("+-*/^=<>|!%()[]{}'")
+OPERATORS = frozenset("+-*/^=<>|!%()[]{}'")
+"""Tokens that are no words: no n-gram counts them."""
 _BRACKETS_AND_PRIMES = frozenset("(['")
 _DIGITS = frozenset("0123456789")
+_MAY_DECIDE = _DIGITS.union("()[]/'", (word[0] for word in _DECIDING))
+"""First letters of what `numbers` can hold."""
 
 
 def tokens(text: str | None) -> list[str]:
@@ -59,7 +62,7 @@ def tokens(text: str | None) -> list[str]:
 
 def words(tokens: Iterable[str]) -> list[str]:
     """The words and numbers among the tokens."""
-    return [token for token in tokens if token not in _OPERATORS]
+    return [token for token in tokens if token not in OPERATORS]
 
 
 def numbers(tokens: Sequence[str]) -> list[str]:
@@ -73,11 +76,14 @@ def numbers(tokens: Sequence[str]) -> list[str]:
     return [
         brackets.get(place) or _DECIDING.get(token, token)
         for place, token in enumerate(tokens)
-        if token in _DECIDING
-        or token[0] in _DIGITS
-        or place in brackets
-        or (token == "/" and brackets)
-        or (token == "'" and len(tokens[place - 1]) == 1)
+        if token[0] in _MAY_DECIDE
+        and (
+            token in _DECIDING
+            or token[0] in _DIGITS
+            or place in brackets
+            or (token == "/" and brackets)
+            or (token == "'" and len(tokens[place - 1]) == 1)
+        )
     ]
 
 

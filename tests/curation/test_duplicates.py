@@ -9,7 +9,8 @@ import xxhash
 
 from compass.curation import duplicates
 from compass.curation.duplicates import find_duplicates, read_features
-from compass.curation.minhash import bands, hash_ngrams
+from compass.curation.minhash import bands
+from compass.curation.ngram_hashes import ngram_sets
 from compass.curation.problem_words import ngrams, numbers, tokens, words
 from compass.curation.spill import spill
 from compass.settings import Dedup
@@ -110,9 +111,9 @@ def test_the_features_of_texts():
     settings = Dedup(permutations=64, ngram=2)
     features = read_features([BOOKS, None, BOOKS.replace("8", "9")], settings)
     count, _ = bands(settings.threshold, 64, duplicates.RECALL)
-    grams = [hash_ngrams(ngrams(words(tokens(text)), 2)) for text in (BOOKS, BOOKS.replace("8", "9"))]
-    assert features.sizes.tolist() == [grams[0].size, 0, grams[1].size]
-    assert features.sets.tolist() == [*grams[0], *grams[1]]
+    sets, sizes = ngram_sets([tokens(BOOKS), tokens(BOOKS.replace("8", "9"))], 2)
+    assert features.sizes.tolist() == [sizes[0], 0, sizes[1]]
+    assert features.sets.tolist() == sets.tolist()
     assert features.bands.shape == (count, 3)
     assert features.tokens.shape == (3, 2)
     assert features.tokens[0].tobytes() == xxhash.xxh3_128_digest(" ".join(tokens(BOOKS)).encode())
