@@ -125,3 +125,14 @@ def test_without_a_number_or_formula_the_answer_follows_the_last_verb() -> None:
 @pytest.mark.parametrize(("digits", "read"), [(7_999, 7_999), (8_000, 7_999)])
 def test_a_box_is_read_up_to_its_limit(digits: int, read: int) -> None:
     assert len(extract_answer(r"\boxed{" + "1" * digits + "}") or "") == read
+
+
+@pytest.mark.parametrize(
+    ("value", "answer"),
+    [("$(a+5)(b+2)$", "(a+5)(b+2)"), ("$b+2$", "b+2"), ("$(b,c)$", "(b,c)"), ("B", "B"), ("(C) 12", "C")],
+)
+def test_a_letter_inside_a_formula_is_no_choice(value: str, answer: str) -> None:
+    assert (
+        extract_answer(f"We factor by grouping.\nFinal Answer: The final answer is {value}. I hope it is correct.")
+        == answer
+    )

@@ -25,7 +25,8 @@ HEDGED = re.compile(
 )
 _LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?:[.:)]|\W*$|\)\s)")
 _OPTION = re.compile(
-    r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|\b([B-J])\b)", re.IGNORECASE
+    r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b([B-J])\b(?!\s?[-+*/^_=(\[{\\<>!]))",
+    re.IGNORECASE,
 )
 _CONJUNCTION = re.compile(
     r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故)(?![a-z])[\s,:，：]*|=\s*)+",
