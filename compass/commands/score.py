@@ -1,0 +1,105 @@
+"""`compass score`: the accuracy of responses made elsewhere.
+
+compass score answers.jsonl.gz --response-field response --gold-field answer
+compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --problem-field item.question --verdicts out.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from compass.errors import UserError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        f"{parser.description} Prints JSON. Fields are names or dotted paths; `choices[].text` takes the text "
+        "of every element of a list. A response field may hold one text or a list of them."
+    )
+    parser.add_argument(
+        "responses", type=Path, metavar="RESPONSES", help="JSON lines, JSON, CSV or parquet, plain, .gz or .zst"
+    )
+    parser.add_argument(
+        "--response-field", required=True, metavar="F", help="the field with the response, or a list of them"
+    )
+    parser.add_argument("--gold-field", required=True, metavar="G", help="the field with the gold answer")
+    parser.add_argument(
+        "--problem-field",
+        metavar="P",
+        help="the field with the problem: an answer that only copies a formula of it is wrong",
+    )
+    parser.add_argument(
+        "--id-field",
+        metavar="I",
+        help="rows with the same id are samples of one problem (default: the problem, else each row)",
+    )
+    parser.add_argument(
+        "--verdicts", type=Path, metavar="OUT", help="write a line of JSON per response, with the verdict"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score the file and print the scores as JSON.
+
+    Raises:
+        SourceError, ResponsesError: the file cannot be read or scored.
+    """
+    from compass.commands.progress import counted
+    from compass.evaluation.given_responses import Fields, Given, Judged, Tally, judge_given, read_given
+
+    fields = Fields(args.response_field, args.gold_field, args.problem_field, args.id_field)
+    rows = sum(1 for _ in read_given(args.responses, fields))  # a bad last row is said before anything is judged
+    tally = Tally()
+
+    def judged() -> Iterator[tuple[Given, list[Judged]]]:
+        for row, judgements in counted(judge_given(read_given(args.responses, fields)), rows, "scored"):
+            tally.add(row, judgements)
+            yield row, judgements
+
+    if args.verdicts is None:
+        for _ in judged():
+            pass
+    else:
+        _write(args.verdicts, judged(), args.responses)
+    print(json.dumps({"file": str(args.responses)} | tally.scores(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def _write(path: Path, judged: Iterator[tuple[Any, list[Any]]], read: Path) -> None:
+    from compass.files import atomic_path
+
+    if path.exists() and path.samefile(read):
+        raise UserError(f"--verdicts {path}: is the file of responses itself; name another")
+    if not path.parent.is_dir():
+        raise UserError(f"--verdicts {path}: the folder {path.parent} does not exist; make it first")
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        samples: dict[str, int] = {}
+        for row, judgements in judged:
+            _write_row(file, row, judgements, samples)
+
+
+def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[str, int]) -> None:
+    from compass.evaluation.given_responses import outcome
+
+    for strict, lenient in judgements:
+        sample = samples.get(row.id, 0)
+        samples[row.id] = sample + 1
+        verdict = {
+            "row": row.row,
+            "id": row.id,
+            "sample": sample,
+            "answer": strict.answer,
+            "answer_lenient": lenient.answer,
+            "correct": strict.equal,
+            "correct_lenient": lenient.equal,
+            "outcome": outcome(strict),
+            "method": strict.verdict.method if strict.answer is not None else None,
+            "detail": strict.verdict.detail,
+            "leniencies": [str(name) for name in strict.verdict.leniencies],
+        }
+        file.write(json.dumps(verdict, ensure_ascii=False) + "\n")

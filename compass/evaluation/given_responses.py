@@ -1,0 +1,228 @@
+"""Responses made elsewhere, read from a file of any field names and scored by the project's verifier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from compass.errors import UserError
+from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.parallel import in_processes
+from compass.sources.adapters import MISSING, reach
+from compass.sources.gold import gold_answer
+from compass.sources.read import Row, data_files, file_rows
+from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
+
+CHUNK = 64
+"""Rows that a process judges at once."""
+
+FEW = 16
+"""Chunks up to which one process is faster than starting several."""
+
+EACH = "[]"
+"""In a field's name: what follows is taken from every element of the list before it."""
+
+
+class ResponsesError(UserError):
+    """A file of responses that cannot be scored; the message names the file, the field and what was found."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Where a row holds what; dotted paths reach into objects and lists, `choices[].text` into every element of a list."""
+
+    response: str
+    gold: str
+    problem: str | None = None
+    id: str | None = None
+
+
+class Given(NamedTuple):
+    """One row: a problem with its responses; None is a response that is null or missing."""
+
+    row: int
+    id: str
+    gold: str
+    problem: str | None
+    responses: list[str | None]
+
+
+class Judged(NamedTuple):
+    """A response's two judgements; an answer is None where the response gives none."""
+
+    strict: Judgement
+    lenient: Judgement
+
+
+def read_given(path: Path, fields: Fields) -> Iterator[Given]:
+    """The file's rows that can be read; a row without a gold has the gold "".
+
+    Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem`; else each row is its own.
+
+    Raises:
+        SourceError: the file cannot be read.
+        ResponsesError: it holds no row, or its first row lacks a field.
+    """
+    number = -1
+    for number, row in chain.from_iterable(map(file_rows, data_files(path))):
+        if number == 0:
+            _check(row, fields, path)
+        yield _given(number, row, fields, path)
+    if number < 0:
+        raise ResponsesError(f"{path}: holds no row")
+
+
+def _check(row: Row, fields: Fields, path: Path) -> None:
+    for name in (fields.response, fields.gold, fields.problem, fields.id):
+        if name is not None and _reach(row, name) is MISSING:
+            raise ResponsesError(f"{path}: the first row has no field {name!r}; it has {', '.join(field_names(row))}")
+
+
+def field_names(row: Row, above: str = "") -> list[str]:
+    """The fields of a row as they are written for `--response-field`, nested ones too."""
+    names = []
+    for name, value in row.items():
+        if isinstance(value, dict) and value:
+            names += field_names(value, f"{above}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            names += field_names(value[0], f"{above}{name}{EACH}.")
+        else:
+            names.append(f"{above}{name}")
+    return names
+
+
+def _given(number: int, row: Row, fields: Fields, path: Path) -> Given:
+    where = f"{path}: row {number}"
+    gold = _reach(row, fields.gold)
+    problem = _reach(row, fields.problem) if fields.problem else None
+    if problem is not None and not isinstance(problem, str):
+        raise ResponsesError(f"{where}: {fields.problem!r} holds {_kind(problem)}; a problem is text")
+    name = _reach(row, fields.id) if fields.id else problem if problem is not None else number
+    if name is MISSING or isinstance(name, list | dict):
+        raise ResponsesError(f"{where}: {fields.id!r} holds {_kind(name)}; an id is text or a number")
+    responses = _reach(row, fields.response)
+    responses = responses if isinstance(responses, list) else [responses]
+    texts = [None if text is MISSING else text for text in responses]
+    for text in texts:
+        if text is not None and not isinstance(text, str):
+            raise ResponsesError(
+                f"{where}: {fields.response!r} holds {_kind(text)}; a response is text, or a list of texts. "
+                f"The fields are {', '.join(field_names(row))}"
+            )
+    return Given(number, str(name), "" if gold is MISSING else gold_answer(gold), problem, texts)
+
+
+def _reach(row: Any, path: str) -> Any:
+    head, each, tail = path.partition(EACH)
+    if not each:
+        return reach(row, path)
+    found = reach(row, head) if head else row
+    if not isinstance(found, list):
+        return MISSING
+    return [_reach(element, tail.removeprefix(".")) if tail else element for element in found]
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is MISSING or value is None else f"{type(value).__name__} {str(value)[:40]!r}"
+
+
+def judge_given(rows: Iterable[Given]) -> Iterator[tuple[Given, list[Judged]]]:
+    """Every row with the judgements of its responses, in order, judged on all cores; rows without a gold have none."""
+    remaining = iter(rows)
+    chunks = iter(lambda: list(islice(remaining, CHUNK)), [])
+    first = list(islice(chunks, FEW + 1))
+    workers = 1 if len(first) <= FEW else 0
+    for chunk, judged in in_processes(_judge_of_chunk, chain(first, chunks), workers):
+        yield from zip(chunk, judged, strict=True)
+
+
+def _judge_of_chunk() -> Callable[[list[Given]], tuple[list[Given], list[list[Judged]]]]:
+    warm(wait=False)
+    return _judge_chunk
+
+
+def _judge_chunk(rows: list[Given]) -> tuple[list[Given], list[list[Judged]]]:
+    asked = [(row.gold, text or "", row.problem) for row in rows if row.gold for text in row.responses]
+    pairs = [(gold, text) for gold, text, _ in asked]
+    strict = judge_many(pairs, 1, questions=[problem for *_, problem in asked])
+    both = iter(map(Judged, strict, judge_many(pairs, 1, mode=Mode.LENIENT)))
+    return rows, [list(islice(both, len(row.responses))) if row.gold else [] for row in rows]
+
+
+@dataclass
+class Tally:
+    """What is left of scored rows: marks and answers per problem, and counts."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: dict[str, list[tuple[str | None, bool, bool]]] = field(default_factory=dict)
+
+    def add(self, row: Given, judged: list[Judged]) -> None:
+        """Count a row and its judgements."""
+        self.counts["rows"] += 1
+        if not row.gold:
+            self.counts["without_gold"] += 1
+            return
+        self.counts["empty_responses"] += sum(not (text or "").strip() for text in row.responses)
+        if not judged:
+            self.counts["without_response"] += 1
+            return
+        marks = self.problems.setdefault(row.id, [])
+        for strict, lenient in judged:
+            marks.append((strict.answer, strict.equal, lenient.equal))
+            self.counts[outcome(strict)] += 1
+            self.counts["unextracted"] += strict.answer is None and lenient.answer is not None
+
+    def scores(self) -> dict[str, Any]:
+        """What `compass score` prints; docs/evaluation.md says what each name means.
+
+        Raises:
+            ResponsesError: no row could be judged.
+        """
+        if not self.problems:
+            raise ResponsesError(
+                f"none of {self.counts['rows']} rows has a gold and a response: {self.counts['without_gold']} have no gold"
+            )
+        from compass.evaluation.statistics import accuracy_interval, accuracy_sd
+
+        groups = list(self.problems.values())
+        sizes = [len(group) for group in groups]
+        fewest, mean = min(sizes), sum(sizes) / len(sizes)
+        strict = [avg_at_k([right for _, right, _ in group]) for group in groups]
+        lenient = [avg_at_k([right for *_, right in group]) for group in groups]
+        by_samples, by_problems = accuracy_sd(strict, sizes)
+        found: dict[str, Any] = {
+            "accuracy": _mean(strict),
+            "ci95": list(accuracy_interval(strict, mean)),
+            "lenient": _mean(lenient),
+            "lenient_ci95": list(accuracy_interval(lenient, mean)),
+            "sd": {"samples": by_samples, "problems": by_problems},
+            "problems": len(groups),
+            "responses": sum(sizes),
+            "samples": [fewest, max(sizes)],
+        }
+        for k in reported_k(fewest):
+            each = [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups]
+            found[f"pass@{k}"] = _mean(each)
+        if fewest > 1:
+            found[f"maj@{fewest}"] = _mean([_majority(group[:fewest]) for group in groups])
+        names = ("equal", "different", "unrecognised", "none", "unextracted")
+        others = ("rows", "without_gold", "without_response", "empty_responses")
+        return found | {"outcomes": {name: self.counts[name] for name in names}} | {n: self.counts[n] for n in others}
+
+
+def outcome(judgement: Judgement) -> str:
+    """`equal`, `different`, `unrecognised`, or `none` where the response gives no answer."""
+    return "none" if judgement.answer is None else str(judgement.verdict.outcome)
+
+
+def _majority(group: list[tuple[str | None, bool, bool]]) -> float:
+    answers, correct, _ = zip(*group, strict=True)
+    return maj_at_k(answers, correct, same_answer)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)

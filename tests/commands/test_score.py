@@ -1,0 +1,162 @@
+"""`compass score`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from compass.cli import main
+from compass.evaluation.estimators import pass_at_k
+from compass.evaluation.statistics import accuracy_interval
+
+
+def write(path: Path, *rows: object) -> Path:
+    text = "\n".join(map(json.dumps, rows)) + "\n" if rows else ""
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def score(path: Path, *words: str, response: str = "response", gold: str = "gold") -> int:
+    return main(["score", str(path), "--response-field", response, "--gold-field", gold, *words])
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> dict:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_file_is_scored_strictly_and_leniently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"gold": "5", "response": r"It is \boxed{5}."},
+        {"gold": 5, "response": "Tom has 3 more. Now he has 5 books."},
+        {"gold": "5", "response": r"\boxed{6}"},
+        {"gold": "5", "response": "I do not know."},
+    ]
+    assert score(write(tmp_path / "r.jsonl", *rows)) == 0
+    found = printed(capsys)
+    assert (found["accuracy"], found["lenient"]) == (0.25, 0.5)
+    assert found["ci95"] == list(accuracy_interval([1, 0, 0, 0], 1))
+    assert found["lenient_ci95"] == list(accuracy_interval([1, 1, 0, 0], 1))
+    assert found["outcomes"] == {"equal": 1, "different": 1, "unrecognised": 0, "none": 2, "unextracted": 1}
+    assert (found["problems"], found["responses"], found["rows"], found["samples"]) == (4, 4, 4, [1, 1])
+    assert not [name for name in found if "@" in name]
+
+
+def test_a_list_of_responses_is_samples_of_one_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"gold": "5", "response": [r"\boxed{5}", r"\boxed{7}", r"\boxed{7.0}", r"\boxed{8}"]},
+        {"gold": "9", "response": [r"\boxed{9}", r"\boxed{9}", r"\boxed{1}", None]},
+    ]
+    assert score(write(tmp_path / "r.jsonl.gz", *rows)) == 0
+    found = printed(capsys)
+    assert found["accuracy"] == pytest.approx(3 / 8)
+    assert found["pass@2"] == pytest.approx((pass_at_k(4, 1, 2) + pass_at_k(4, 2, 2)) / 2)
+    assert (found["pass@4"], found["maj@4"], found["empty_responses"]) == (1.0, 0.5, 1)
+    assert found["sd"]["samples"] > 0
+
+
+def test_nested_fields_and_lists_of_objects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    choices = [{"message": {"content": r"\boxed{3}"}}, {"message": {"content": r"\boxed{4}"}}]
+    path = write(tmp_path / "r.jsonl", {"item": {"key": {"answer": "3"}}, "out": {"choices": choices}})
+    assert score(path, response="out.choices[].message.content", gold="item.key.answer") == 0
+    found = printed(capsys)
+    assert (found["accuracy"], found["responses"], found["problems"]) == (0.5, 2, 1)
+
+
+def test_rows_with_one_id_or_one_problem_are_one_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"gold": "3", "response": rf"\boxed{{{n}}}", "q": "1 + 2?", "key": {"n": 7}} for n in (3, 4, 4)]
+    path = write(tmp_path / "r.jsonl", *rows)
+    for words in (("--id-field", "key.n"), ("--problem-field", "q")):
+        assert score(path, *words) == 0
+        assert printed(capsys)["problems"] == 1
+    assert score(path) == 0
+    assert printed(capsys)["problems"] == 3
+
+
+def test_with_the_problem_a_copied_formula_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"gold": "0.625", "response": r"\boxed{\frac{5}{8}}", "q": r"Write $\frac{5}{8}$ as a decimal."}
+    path = write(tmp_path / "r.jsonl", row)
+    assert score(path) == 0
+    assert printed(capsys)["accuracy"] == 1
+    assert score(path, "--problem-field", "q") == 0
+    assert printed(capsys)["accuracy"] == 0
+
+
+def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"id": "p", "gold": r"\frac12", "response": [r"\boxed{0.5}", "We halve it. Now he has 0.5 litres."]},
+        {"id": "q", "gold": "", "response": r"\boxed{1}"},
+        {"id": "p", "gold": r"\frac12", "response": r"\boxed{2}"},
+    ]
+    out = tmp_path / "verdicts.jsonl"
+    assert score(write(tmp_path / "r.jsonl", *rows), "--id-field", "id", "--verdicts", str(out)) == 0
+    found = printed(capsys)
+    verdicts = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(v["row"], v["id"], v["sample"], v["correct"]) for v in verdicts] == [
+        (0, "p", 0, True),
+        (0, "p", 1, False),
+        (2, "p", 2, False),
+    ]
+    assert (verdicts[0]["method"], verdicts[0]["outcome"], verdicts[0]["answer"]) == ("rational", "equal", "0.5")
+    assert (verdicts[2]["outcome"], verdicts[1]["correct_lenient"]) == ("different", True)
+    assert found["accuracy"] == pytest.approx(sum(v["correct"] for v in verdicts) / 3)
+    assert (found["without_gold"], found["rows"]) == (1, 3)
+
+
+def test_many_rows_are_judged_by_several_processes_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"gold": str(n), "response": rf"\boxed{{{n if n % 3 else n + 1}}}"} for n in range(1500)]
+    out = tmp_path / "v.jsonl"
+    assert score(write(tmp_path / "r.jsonl", *rows), "--verdicts", str(out)) == 0
+    assert printed(capsys)["accuracy"] == pytest.approx(1000 / 1500)
+    assert [json.loads(line)["correct"] for line in out.read_text().splitlines()] == [n % 3 != 0 for n in range(1500)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "message"),
+    [
+        ([], (), "holds no row"),
+        ([{"gold": "5", "outputs": [{"text": "5"}]}], (), "no field 'response'; it has gold, outputs[].text"),
+        ([{"response": "5", "key": {"gold": "5"}}], (), "no field 'gold'; it has response, key.gold"),
+        ([{"gold": "5", "response": "5"}], ("--id-field", "n"), "no field 'n'"),
+        ([{"gold": "5", "response": "5"}, {"gold": "5", "response": {"text": "5"}}], (), "row 1: 'response' holds dict"),
+        ([{"gold": "5", "response": "5"}, {"gold": "5", "response": 5}], (), "row 1: 'response' holds int '5'; a response is text"),
+        ([{"gold": "", "response": "5"}, {"gold": None, "response": "5"}], (), "none of 2 rows has a gold and a response: 2 have no gold"),
+        ([{"gold": "5", "response": []}], (), "none of 1 rows has a gold and a response: 0 have no gold"),
+        ([{"gold": "5", "response": "5", "q": 7}], ("--problem-field", "q"), "'q' holds int '7'; a problem is text"),
+        ([{"gold": "5", "response": "5"}], ("--verdicts", "missing/v.jsonl"), "the folder missing does not exist"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scored_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list, words: tuple, message: str
+) -> None:
+    assert score(write(tmp_path / "r.jsonl", *rows), *words) == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_a_file_cut_off_writes_no_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = write(tmp_path / "r.jsonl.gz", *[{"gold": str(n), "response": "x" * 99} for n in range(200)]).read_bytes()
+    (tmp_path / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    assert score(tmp_path / "cut.jsonl.gz", "--verdicts", str(tmp_path / "v.jsonl")) == 1
+    assert "broken or cut off" in capsys.readouterr().err
+    assert not (tmp_path / "v.jsonl").exists()
+
+
+def test_the_file_itself_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": r"\boxed{5}"})
+    before = path.read_bytes()
+    assert score(path, "--verdicts", str(path)) == 1
+    assert "is the file of responses itself" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_a_null_response_is_wrong_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(
+        tmp_path / "r.jsonl", {"gold": "5", "response": None}, {"gold": "5", "response": r"\boxed{5}"}, {"gold": "5"}
+    )
+    assert score(path) == 0
+    found = printed(capsys)
+    assert (found["accuracy"], found["empty_responses"], found["outcomes"]["none"]) == (pytest.approx(1 / 3), 2, 2)
