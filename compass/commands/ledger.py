@@ -70,7 +70,7 @@ def _doubtful(args: argparse.Namespace) -> int:
         print(f"{len(rows):,} rows: {args.out}")
     elif args.sample:
         for row in sorted(rows, key=lambda row: draw_key(row["id"], args.seed))[: args.sample]:
-            print(f"{row['id']}  kept  ({printable(row['source'])}, row {printable(row['source_id'])})")
+            print(f"{row['id']}  kept  ({printable(row['source'])}:{printable(row['source_id'])})")
             print(f"  problem   {printable(row['problem'], 400)}")
             print(f"  answer    {printable(row['answer'] or 'none', 100)}")
             for finding in row["doubt"]:
@@ -119,7 +119,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
     for row in rows:
         print(
-            f"{row['id']}  {row['stage']}: {row['reason']}  ({printable(row['source'])}, row {printable(row['source_id'])})"
+            f"{row['id']}  {row['stage']}: {row['reason']}  ({printable(row['source'])}:{printable(row['source_id'])})"
         )
         print(f"  problem   {printable(row['problem'], 400)}")
         print(f"  answer    {printable(row['answer'] or 'none', 100)}")

@@ -1,43 +1,127 @@
-"""`compass why ID|TEXT`: the history of one problem, by its id or by its pasted text."""
+"""`compass why QUERY`: the history of one problem, or the rows that a query names.
+
+    compass why 8c4aec2152759cf0            by its id, or the first digits of one
+    compass why numina:12                   by source and row, as the history prints them
+    compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
+    compass why "Let x, y and z all …"      by its text, or a piece of it
+
+One match is told whole. Of several, each is listed in a line with what became of it; any of the ids tells the rest.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compass.report.find import Found
+    from compass.report.outputs import Outputs
 
 from compass.commands import add_data_folder
+
+MOST = 20
+"""Matches that are listed."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("query", nargs="+", metavar="ID|TEXT", help="a record's id, or the problem's text")
+    parser.add_argument(
+        "query",
+        nargs="+",
+        metavar="QUERY",
+        help="an id or its first digits, SOURCE:ROW, a source's own id, BENCHMARK:ITEM, or a problem's text or a piece of it; "
+        "after -- where it begins with a minus",
+    )
     add_data_folder(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the history of the problem, or of the one most similar to a text.
+    """Print the history of the problem that the query names, or the matches to choose from.
 
     Raises:
-        RecordError: no row has that id, or no collected problem is like the text.
+        RecordError: nothing is named so, and no collected problem is like the text.
     """
     from compass.records import RecordError
+    from compass.report.find import find
     from compass.report.history import history
-    from compass.report.outputs import open_outputs, search
+    from compass.report.outputs import open_outputs
 
-    query = " ".join(args.query)
+    query = " ".join(args.query).strip()
+    if not query:
+        raise RecordError("nothing to look for; give an id, SOURCE:ROW, or a problem's text")
     outputs = open_outputs(args.data)
-    if _ID.fullmatch(query):
-        print("\n".join(history(outputs, query)))
-        return 0
+    found = find(outputs, query)
+    if found is None and _ID.fullmatch(query):
+        raise RecordError(f"no row has the id {query!r} in {args.data}; give the problem's text to search for it")
+    if found is None:
+        lines = _similar(outputs, query, args.data)
+    elif len(found.rows) == 1 and (not found.items or found.is_text):
+        lines = history(outputs, found.rows[0]["id"])
+    elif len(found.items) == 1 and not found.rows:
+        lines = _item(outputs, found.items[0])
+    else:
+        lines = _choice(outputs, found)
+    print("\n".join(lines))
+    return 0
+
+
+def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:
+    """The history of the problem most like a text."""
+    from compass.records import RecordError
+    from compass.report.history import history
+    from compass.report.outputs import search
+
     matches = search(outputs.collected(["id", "source", "problem"]), query)
     if not matches:
-        raise RecordError(f"no collected problem is like that text in {args.data}")
+        raise RecordError(f"no collected problem is like that text in {data}")
     score, best, _ = matches[0]
-    if score < 1:
-        print(f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n")
-    print("\n".join(history(outputs, best)))
+    yield f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n"
+    yield from history(outputs, best)
     if others := matches[1:]:
-        print("\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others))
-    return 0
+        yield "\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others)
+
+
+def _item(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
+    """A benchmark's item, and the rows that were dropped for it."""
+    from compass.report.evidence import item_name
+    from compass.report.find import in_items
+    from compass.report.printable import printable
+
+    yield f"{item['id']}  {printable(item_name(item))}, a benchmark's item"
+    yield f"  problem   {printable(item['problem'], 600)}"
+    yield f"  answer    {printable(item['answer'] or 'none', 200)}\n"
+    rows = in_items(outputs, item)
+    yield f"{len(rows):,} rows were dropped that hold it or a share of it" + (":" if rows else "")
+    yield from _lines(outputs, rows)
+
+
+def _choice(outputs: Outputs, found: Found) -> Iterator[str]:
+    """Several matches, a line each."""
+    from compass.report.evidence import item_name
+    from compass.report.printable import printable
+
+    count = len(found.rows) + len(found.items)
+    yield f"{count:,} matches: {found.how}"
+    yield from _lines(outputs, found.rows)
+    for item in found.items[:MOST]:
+        yield f"  {item['id']}  {printable(item_name(item))}  a benchmark's item  {printable(item['problem'], 60)}"
+    first = [*found.rows, *found.items][0]
+    yield f"\nGive one of them, for example: compass why {printable(first['id'])} --data {outputs.folder}"
+
+
+def _lines(outputs: Outputs, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """A row per line, with what became of it."""
+    from compass.report.evidence import item_name
+    from compass.report.find import fates
+    from compass.report.printable import printable
+
+    said = fates(outputs, [row["id"] for row in rows[:MOST]])
+    for row in rows[:MOST]:
+        yield f"  {row['id']}  {printable(item_name(row))}  {said[row['id']]}  {printable(row['problem'], 60)}"
+    if len(rows) > MOST:
+        yield f"  and {len(rows) - MOST:,} more; give more of the text"

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from compass.records import RecordError, split_stages
+from compass.report.evidence import beside, item_name, named_texts, quoted, read_evidence
 from compass.report.outputs import Outputs, read_table, rewards, rollouts
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
+from compass.report.spans import marked
 
 MEANING = {
     "exact_duplicate": "it has the same tokens as its twin",
@@ -22,6 +26,13 @@ MEANING = {
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
 }
 """What a reason means, where its name does not say it."""
+
+
+SHOWN = 1_500
+"""Characters of a text that is shown with its marks."""
+
+MOST_DUPLICATES = 10
+"""Duplicates of a kept row that are listed."""
 
 
 def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[str]:
@@ -40,10 +51,12 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         raise RecordError(f"no row has the id {id_!r} in {outputs.folder}; give the problem's text to search for it")
     rows = [row for _, row in fates.values()]
     first, last = rows[0], rows[-1]  # columns only ever gain values: the last stage's row has them all
-    yield f"{id_}  {printable(first['source'])}, row {printable(first['source_id'])}  licence {printable(first['licence'] or '?')}"
+    yield f"{id_}  {printable(item_name(first))}  licence {printable(first['licence'] or '?')}"
     if origin := outputs.origins().get(first["source"]):
         yield f"  file      {printable(origin)}"
     yield f"  problem   {printable(first['problem'], 600)}"
+    if last.get("original"):
+        yield f"  repaired; as published: {printable(last['original'], 600)}"
     yield f"  answer    {printable(first['answer'] or 'none', 200)}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"
@@ -56,19 +69,50 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
 def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: str, with_twin: bool) -> Iterator[str]:
     if fate == "kept":
         yield f"{stage:11} kept{_facts(stage, row)}"
+        if stage == "dedup" and (row["cluster_size"] or 1) > 1:
+            yield from _duplicates(outputs, id_)
         if stage == "grade":
             yield from _rollouts(outputs.folder, id_)
         return
     reason = row["reason"]
     yield f"{stage:11} DROPPED: {reason}" + (f", {MEANING[reason]}" if reason in MEANING else "")
-    evidence = json.loads(row["evidence"])
+    evidence = read_evidence(row["evidence"])
     for name, value in evidence.items():
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         yield f"{'':11}   {name:16} {printable(shown, 300)}"
-    if with_twin and "twin" in evidence:
+    if not with_twin:
+        return
+    yield from _texts(outputs, row, evidence)
+    if "twin" in evidence:
         yield ""
         yield "Its twin:"
         yield from (f"  {line}" for line in history(outputs, evidence["twin"], with_twin=False))
+
+
+def _texts(outputs: Outputs, row: dict[str, Any], evidence: dict[str, Any]) -> Iterator[str]:
+    """The problem beside its twin or the benchmark item, or with what the evidence quotes; what counts stands in ⟪ and ⟫."""
+    problem = row["problem"] or ""
+    others = beside(problem, evidence, named_texts(outputs, [evidence]))
+    for other in others:
+        yield f"{'':11}   this problem     {printable(marked(problem, other.here), SHOWN)}"
+        yield f"{'':11}   gold             {printable(row['answer'] or 'none', 200)}"
+        yield f"{'':11}   {other.kind:16} {printable(other.name)}: {printable(marked(other.problem, other.there), SHOWN)}"
+        yield f"{'':11}   {other.kind + ' gold':16} {printable(other.answer or 'none', 200)}"
+    if not others and (spans := quoted(problem, evidence)):
+        yield f"{'':11}   in the problem   {printable(marked(problem, spans), SHOWN)}"
+
+
+def _duplicates(outputs: Outputs, id_: str) -> Iterator[str]:
+    """The rows that the same problem was dropped for."""
+    columns = ["id", "source", "source_id", "reason", "evidence"]
+    dropped = read_table(outputs.dropped["dedup"], columns=columns) if "dedup" in outputs.dropped else None
+    if dropped is None:
+        return
+    rows = dropped.filter(pc.match_substring(dropped["evidence"], id_)).to_pylist()
+    for row in rows[:MOST_DUPLICATES]:
+        yield f"{'':11}   {row['id']}  {printable(item_name(row))}  {row['reason']}"
+    if len(rows) > MOST_DUPLICATES:
+        yield f"{'':11}   and {len(rows) - MOST_DUPLICATES:,} more"
 
 
 def _facts(stage: str, row: dict[str, Any]) -> str:

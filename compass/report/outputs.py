@@ -7,7 +7,7 @@ first, and `summary.json`, written last: without the second it is unfinished, an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from compass.files import file_digest
 from compass.ledger import LEDGER, Counts, count_rows
-from compass.records import RecordError
+from compass.records import RECORD, RecordError
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "select")
 """Stages that write kept and dropped rows, in their order; `select` is the last one of `compass curate`."""
@@ -53,10 +53,16 @@ class Outputs:
                         fates[stage] = (fate, row)
         return fates
 
-    def collected(self, columns: list[str]) -> pa.Table:
-        """Columns of every row that was collected, kept or dropped."""
+    def collected(self, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
+        """Columns of the rows that were collected, kept or dropped: of those with one of the ids, or of all."""
         files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
-        return pa.concat_tables([read_table(path, columns=columns) for path in files])
+        return pa.concat_tables([read_ids(path, ids, columns) for path in files])
+
+    def benchmark_items(self, columns: list[str]) -> pa.Table:
+        """Columns of the benchmarks' items; no rows where no benchmark was given."""
+        path = self.folder / "collect" / "benchmarks.parquet"
+        empty = pa.schema([RECORD.field(name) for name in columns]).empty_table()
+        return read_table(path, columns=columns) if path.exists() else empty
 
     def files(self) -> dict[str, Path]:
         """The last stage's kept rows and every file of dropped rows, by the name to publish them under."""
@@ -179,6 +185,13 @@ def choose(ledger: pa.Table, **wanted: str | None) -> pa.Table:
         if value is not None:
             ledger = ledger.filter(pc.equal(ledger.column(column), value))
     return ledger
+
+
+def read_ids(path: Path, ids: Sequence[str] | None, columns: list[str]) -> pa.Table:
+    """Columns of the rows of a file that have one of the ids; of all rows for None."""
+    return read_table(
+        path, columns=columns, filters=None if ids is None else pc.field("id").isin(pa.array(ids, pa.string()))
+    )
 
 
 def read_table(path: Path, **options: Any) -> pa.Table:

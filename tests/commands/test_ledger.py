@@ -68,7 +68,7 @@ def test_rows_are_filtered_and_shown_with_their_evidence(
     folder, ids = pipeline
     assert ledger(folder, "--source", "book", "--stage", "verify", "--sample", "9") == 0
     assert capsys.readouterr().out.splitlines() == [
-        f"{ids[5]}  verify: unreadable_gold  (book, row 5)",
+        f"{ids[5]}  verify: unreadable_gold  (book:5)",
         "  problem   What is 5 plus 5?",
         "  answer    10",
         '  evidence  {"answer": "10"}',

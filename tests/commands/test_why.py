@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from compass.cli import main
+from compass.ledger import split
+from compass.records import record_id, write_records
 
 Pipeline = tuple[Path, list[str]]
 
@@ -19,8 +22,11 @@ def test_an_id_tells_its_story(pipeline: Pipeline, capsys: pytest.CaptureFixture
     folder, ids = pipeline
     assert why(folder, ids[0]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == f"{ids[0]}  web, row 0  licence MIT"
-    assert told[-2:] == ["denoise     DROPPED: link", "              text             example.org"]
+    assert told[0] == f"{ids[0]}  web:0  licence MIT"
+    assert told[-2:] == [
+        "denoise     DROPPED: link",
+        "              text             example.org",
+    ]  # not in the problem: no mark
 
 
 def test_a_text_with_the_same_words_tells_the_story_at_once(
@@ -59,6 +65,112 @@ def test_a_word_that_is_no_id_is_a_text(pipeline: Pipeline, capsys: pytest.Captu
     for text in ("0" * 15, "0" * 17, "G" * 16):
         assert why(pipeline[0], text) == 1
         assert "no collected problem is like that text" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def curated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources with twins in other typesetting, verbatim twins, a conflict, benchmark items and a linked row."""
+    folder = tmp_path_factory.mktemp("why")
+    rows = {
+        "first": [
+            ("What is $\\dfrac{3}{7}$ of 4130 if half of it is given away?", "885"),
+            ("A baker sells 14 loaves an hour for 9 hours. How many loaves are sold?", "126"),
+            ("A baker sells 15 loaves an hour for 9 hours. How many loaves are sold?", "135"),
+            ("At https://example.org/plan 16 trains leave per hour. How many leave in 3 hours?", "48"),
+            (f"Read first. {ITEM} Then say what the digits of the number add up to.", "9"),
+        ],
+        "second": [
+            ("What is  $\\frac{3}{7}$ of $4130$  if half of it is given away?", "885"),
+            ("A baker sells 14 loaves an hour for 9 hours. How many loaves are sold?", "126"),
+            ("A baker sells 15 loaves an hour for 9 hours. How many loaves are sold?", "136"),
+        ],
+        "quiz": [("How many minutes are there in a week of 7 days?", "10080"), (ITEM, "153")],
+    }
+    for name, texts in rows.items():
+        lines = [
+            {"problem": problem, "answer": answer, "id": f"{name}-q{n}"} for n, (problem, answer) in enumerate(texts)
+        ]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    sources, out = [str(folder / f"{name}.jsonl") for name in ("first", "second")], folder / "out"
+    assert main(["curate", *sources, "--benchmark", str(folder / "quiz.jsonl"), "--out", str(out)]) == 0
+    return out
+
+
+ITEM = "In a hall there are 9 rows of 17 chairs each and nobody sits on them. How many chairs stand in the hall in all?"
+HALVES = "What is  $\\frac{3}{7}$ of $4130$  if half of it is given away?"
+FIRST, SECOND = (record_id("first", "first-q0"), record_id("second", "second-q0"))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (SECOND[:9], [f"{SECOND}  second:second-q0", "dedup       DROPPED: exact_duplicate"]),
+        ("second-q0", [f"{SECOND}  second:second-q0"]),
+        ("second:second-q0", [f"{SECOND}  second:second-q0"]),
+        (HALVES, [f"{SECOND}  second:second-q0", "Its twin:", f"{FIRST}  first:first-q0", "twin gold        885"]),
+        (FIRST, ["dedup       kept: stands for 2 rows", f"   {SECOND}  second:second-q0  exact_duplicate"]),
+        (
+            "what is 3/7 of 4130 if half of it is given away",
+            ["No row has exactly these words; the most similar one"],
+        ),
+        ("WHAT IS $\\tfrac37$ of 4,130, if half of it is given away?", ["2 matches: that text in other typesetting"]),
+        ("16 trains leave per", ["first:first-q3", "in the problem   ⟪At https://example.org/plan 16"]),
+        (
+            "A baker sells 14 loaves an hour for 9 hours. How many loaves are sold?",
+            [
+                "2 matches: exactly that text",
+                f"  {record_id('first', 'first-q1')}  first:first-q1  kept by verify  A baker sells 14",
+                f"  {record_id('second', 'second-q1')}  second:second-q1  dropped by dedup: exact_duplicate  A baker",
+                f"Give one of them, for example: compass why {record_id('first', 'first-q1')} --data ",
+            ],
+        ),
+        ("loaves an hour", ["4 matches: problems that hold this piece of text"]),
+        ("second-q2", ["answer_conflict", "gold             136", "twin gold        135"]),
+        (
+            "first-q4",
+            [
+                "contaminated",
+                f"this problem     Read first. ⟪{ITEM}⟫ Then say",
+                f"item             quiz:quiz-q1: ⟪{ITEM}⟫",
+                "item gold        153",
+            ],
+        ),
+        ("quiz-q0", ["quiz:quiz-q0, a benchmark's item", "0 rows were dropped that hold it"]),
+        ("quiz:quiz-q1", ["1 rows were dropped that hold it or a share of it:", "first:first-q4  dropped by denoise"]),
+        (ITEM, ["quiz:quiz-q1, a benchmark's item"]),
+    ],
+)
+def test_a_row_is_found_by_whatever_names_it(
+    curated: Path, capsys: pytest.CaptureFixture[str], query: str, expected: list[str]
+) -> None:
+    assert why(curated, query) == 0
+    told = capsys.readouterr().out
+    for part in expected:
+        assert part in told
+
+
+def test_what_why_prints_of_a_row_names_it_again(curated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why(curated, SECOND)
+    printed = capsys.readouterr().out
+    shown = next(line for line in printed.splitlines() if line.startswith("  problem"))
+    for name in (printed.split()[1], printed.split()[0], shown.removeprefix("  problem   ")):
+        assert why(curated, name) == 0
+        assert capsys.readouterr().out == printed
+
+
+def test_twenty_of_many_matches_are_listed(tmp_path: Path, records, capsys: pytest.CaptureFixture[str]) -> None:
+    kept, dropped = split(records(*[(f"{n} loaves?", "1", f"s{n}") for n in range(30)]), [None] * 30, "collect")
+    write_records(tmp_path / "collect" / "kept.parquet", kept)
+    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
+    assert why(tmp_path, "loaves") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "30 matches: problems that hold this piece of text"
+    assert told[21] == "  and 10 more; give more of the text"
+
+
+def test_nothing_to_look_for_is_an_error(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert why(pipeline[0], "  ") == 1
+    assert "nothing to look for" in capsys.readouterr().err
 
 
 def test_a_truncated_file_is_named(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:

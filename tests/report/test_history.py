@@ -24,7 +24,7 @@ def told(pipeline: Pipeline, row: int) -> list[str]:
 
 def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
     assert told(pipeline, 2) == [
-        f"{pipeline[1][2]}  web, row 2  licence MIT",
+        f"{pipeline[1][2]}  web:2  licence MIT",
         "  problem   Tom has 2 books and buys 3 more of them. How many books does Tom have now?",
         "  answer    5",
         "  level     2 (the source's own)",
@@ -57,7 +57,7 @@ def test_the_story_of_a_dropped_problem_ends_there_with_the_evidence(pipeline: P
         "              answer           10",
     ]
     assert told(pipeline, 6) == [
-        f"{pipeline[1][6]}  book, row 6  licence CC0",
+        f"{pipeline[1][6]}  book:6  licence CC0",
         "  problem   What is 6 plus 6?",
         "  answer    12",
         "",
@@ -69,13 +69,17 @@ def test_the_story_of_a_dropped_problem_ends_there_with_the_evidence(pipeline: P
 def test_the_story_of_a_duplicate_goes_on_with_its_twin(pipeline: Pipeline) -> None:
     lines = told(pipeline, 4)
     start = lines.index("Its twin:")
-    assert lines[start - 4 : start] == [
+    assert lines[start - 8 : start] == [
         "dedup       DROPPED: near_duplicate, its n-grams are nearly those of its twin, and its numbers are the same",
         "              similarity       0.9",
         f"              twin             {pipeline[1][3]}",
+        "              this problem     ⟪Tom has⟫ 4 ⟪books and buys 3 more of them. How many books does Tom have now?⟫",
+        "              gold             7",
+        "              twin             web:3: ⟪Tom has⟫ 3 ⟪books and buys 3 more of them. How many books does Tom have now?⟫",
+        "              twin gold        6",
         "",
     ]
-    assert lines[start + 1] == f"  {pipeline[1][3]}  web, row 3  licence MIT"
+    assert lines[start + 1] == f"  {pipeline[1][3]}  web:3  licence MIT"
     assert "  dedup       kept: stands for 2 rows of the same problem" in lines
     assert lines[-1] == "  curriculum  kept: trains rl-1, rl-3"
 
@@ -104,7 +108,7 @@ def test_missing_facts_are_said_or_left_out(pipeline: Pipeline) -> None:
         rows = with_column(rows, name, [None])
     write_records(path, rows)
     assert told(pipeline, 6)[:3] == [
-        f"{ids[6]}  book, row 6  licence ?",
+        f"{ids[6]}  book:6  licence ?",
         "  problem   What is 6 plus 6?",
         "  answer    none",
     ]

@@ -1,0 +1,104 @@
+"""The evidence of a verdict beside the texts that it speaks of: marked in the problem, with its twin or benchmark item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compass.report.outputs import Outputs
+from compass.report.spans import Span, find_pieces, shared
+
+SHORTEST_SHARED = 4
+"""Words and signs that a problem and an item must share in a row for them to be marked, where the problem holds a share of the
+item: single words in common say nothing."""
+
+COLUMNS = ["id", "source", "source_id", "problem", "answer"]
+
+_NAMES = frozenset(
+    """
+    twin twin_source twin_answer sources twin_sources benchmark item item_answer other_items also_contaminated rule kind
+    style field fields language source_id row first_row licence allowed needs duplicate answer
+    """.split()  # noqa: SIM905
+)
+"""Keys of evidence that name something, where others quote the problem."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A text that a row is shown beside: its twin, or a benchmark item."""
+
+    kind: str
+    """`twin` or `item`."""
+    name: str
+    """`source:row` or `benchmark:item`."""
+    id: str
+    problem: str
+    answer: str
+    here: list[Span]
+    """What is marked in the row's problem."""
+    there: list[Span]
+    """What is marked in this text."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts that evidence refers to: rows by id, and benchmark items by `benchmark:item`."""
+
+    rows: Mapping[str, Mapping[str, Any]]
+    items: Mapping[str, Mapping[str, Any]]
+
+
+def named_texts(outputs: Outputs, evidences: Iterable[Mapping[str, Any]]) -> Texts:
+    """Read the twins and items that evidence names."""
+    evidences = list(evidences)
+    twins = sorted({evidence["twin"] for evidence in evidences if "twin" in evidence})
+    wanted = {name for evidence in evidences for name in item_names(evidence)}
+    rows = {row["id"]: row for row in outputs.collected(COLUMNS, twins).to_pylist()} if twins else {}
+    items = {item_name(item): item for item in outputs.benchmark_items(COLUMNS).to_pylist()} if wanted else {}
+    return Texts(rows, {name: items[name] for name in wanted if name in items})
+
+
+def item_name(item: Mapping[str, Any]) -> str:
+    """`benchmark:item`, as evidence names it."""
+    return f"{item['source']}:{item['source_id']}"
+
+
+def item_names(evidence: Mapping[str, Any]) -> list[str]:
+    """The benchmark items that evidence names, the one that decided first."""
+    named = [f"{evidence['benchmark']}:{evidence['item']}"] if {"benchmark", "item"} <= evidence.keys() else []
+    also = evidence.get("also_contaminated")
+    return [*named, *([also] if isinstance(also, str) else []), *evidence.get("other_items", ())]
+
+
+def beside(problem: str, evidence: Mapping[str, Any], texts: Texts) -> list[Other]:
+    """The twin, and the first benchmark item, that evidence names, with what they share with the problem."""
+    others = []
+    if twin := texts.rows.get(evidence.get("twin", "")):
+        others.append(_other("twin", problem, twin, least=1))
+    if (names := item_names(evidence)) and (item := texts.items.get(names[0])):
+        least = SHORTEST_SHARED if evidence.get("rule") == "coverage" or "benchmark" not in evidence else 1
+        others.append(_other("item", problem, item, least=least))
+    return others
+
+
+def quoted(problem: str, evidence: Mapping[str, Any]) -> list[Span]:
+    """Where the problem holds what evidence quotes of it."""
+    return find_pieces(problem, _quotes(evidence))
+
+
+def read_evidence(column: str | None) -> dict[str, Any]:
+    """The evidence of a row of the ledger; empty for a kept row."""
+    return json.loads(column) if column else {}
+
+
+def _quotes(evidence: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in evidence.items():
+        if name not in _NAMES:
+            yield from (piece for piece in (value if isinstance(value, list) else [value]) if isinstance(piece, str))
+
+
+def _other(kind: str, problem: str, row: Mapping[str, Any], *, least: int) -> Other:
+    here, there = shared(problem, row["problem"] or "", least)
+    return Other(kind, item_name(row), row["id"], row["problem"] or "", row["answer"] or "", here, there)
