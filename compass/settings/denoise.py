@@ -47,6 +47,9 @@ class Denoise(Section):
     strictness: Literal["possible", "likely", "sure"] = "likely"
     """The weakest noise finding that drops a row. A row with weaker findings is kept, and they stand in its `doubt`."""
 
+    drawing_code: Literal["drop", "keep"] = "drop"
+    """What becomes of problems with Asymptote or TikZ code. Kept code counts as the figure that the text speaks of."""
+
     contamination_ngram: Positive = 13
     """Words in the n-grams by which a problem is compared with benchmark items."""
 

@@ -1,86 +1,251 @@
-"""Figures: drawing code, and problems that speak of a figure which the text does not hold."""
+"""Figures that the text depends on and does not hold, and drawing code.
+
+A figure is missing where the text refers to one definite picture, graph or table ("in the diagram", "the spinner shown",
+"the following table") and holds none. A picture that the text itself introduces ("Anna draws a figure …"), a table or
+formula that stands in the text, and other senses of the words (the image of a map, a prize drawing, the number shown on
+a die) are no figures that miss.
+"""
 
 from __future__ import annotations
 
 import re
 
-from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.text import excerpt, holds_any, without_figures
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.text import holds_any, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 
 _CODE = re.compile(r"\[/?asy\]|\\begin\{(?:asy|tikzpicture|pspicture|picture)\}|\\psset|\bdraw\(\(", re.I)
 _CODE_GUARDS = ("asy", "\\begin{", "\\psset", "draw((")
 
-_NOUN = r"(?:figures?|diagrams?|pictures?|drawings?|illustrations?|images?|sketch(?:es)?)\b"
-_SHAPE = (
-    r"(?:octagon|hexagon|pentagon|polygon|triangle|square|rectangle|circle|trapezoid|parallelogram|shape|star|grid|board|map|"
-    r"clock|spinner|net|cube|solid|graph|dots|number line|track|maze|puzzle|pattern|tiling)"
+_PICTURE = (
+    r"(?:figures?|diagrams?|pictures?|drawings?|illustrations?|images?|sketch(?:es)?|photos?|photographs?|schematic)\b"
 )
-_REFERENCE = re.compile(
-    rf"\b(?:in|on|to|from|see|of|at|with|using) (?:the|this|these|each|given) (?:\w+ ){{0,2}}?{_NOUN}(?! of speech)"
-    rf"|\b(?:shown|pictured|depicted|illustrated|drawn|displayed|indicated) (?:\w+ )?(?:in|on|by) (?:the |this )?(?:\w+ ){{0,2}}?(?:{_NOUN}|(?:graph|pie chart|bar chart|chart|fig)\b)"
-    rf"|\b(?:the|this|these|following|adjoining|accompanying|adjacent|attached|both|two) (?:\w+ )?{_NOUN} (?:(?!points?\b)\w+ )?(?:below|above|show|at (?:the )?(?:right|left)|(?:on|to) the (?:right|left)|consist|depict|represent|illustrate|indicate|is\b|are\b|has\b|gives\b)"
-    rf"|\b(?:adjoining|accompanying) {_NOUN}|\battached figure"
-    rf"|\bas (?:shown|pictured|illustrated|depicted|drawn|indicated)\b(?! in (?:the )?(?:\w+ )?(?:tables?|equations?|formulas?|examples?)\b)"
-    rf"|\b(?:graphs?|chart|plot|grid|board|maze|map|histogram|net) (?:\w+ )?(?:below|above|shown|shows)\b"
-    rf"|\b(?:the|this) (?:\w+ and )?{_SHAPE}s? (?:below|pictured|at (?:the )?(?:right|left))\b|\bbelow (?:is|are) (?:pictured|shown|drawn|the graph|a (?:picture|diagram|graph|map|sketch))"
-    rf"|\b(?:shown|pictured) (?:here|below|above|at (?:the )?(?:right|left)|on the (?:right|left)|to the (?:right|left))\b"
-    rf"|\bsee (?:the )?(?:fig\b|{_NOUN})|\b(?:fig|figure|diagram)\.? ?\(?\$?[1-9]\b"
-    rf"|\b(?:the|of|unshaded|total) (?:(?:two|three|four|five|six|eight|small|large|grey|gray) )?shaded (?:region|area|part|portion|figure|square|triangle|section|sector|cell|quadrilateral|rectangle)",
+_CHART = (
+    r"(?:(?:bar|line|circle|pie|flow)[ -]?(?:graphs?|charts?)|graphs?|charts?|plots?|box[- ]?plots?|dot[- ]?plots?|histograms?|"
+    r"maps?|scatter ?plots?)\b"
+)
+_TABLE = r"(?:tables?|chart|list|menu|schedule|calendar|program|code|stem-and-leaf plot)\b"
+_SHAPE = (
+    r"(?:(?:oct|hex|pent|poly|non|dec)agons?|(?:right |isosceles |equilateral )?triangles?|squares?|rectangles?|circles?|semicircles?|"
+    r"trapezoids?|trapeziums?|parallelograms?|quadrilaterals?|rhombus|kite|shapes?|stars?|grids?|boards?|clocks?|spinners?|dials?|"
+    r"thermometer|nets?|cubes?|solids?|prisms?|pyramids?|dots|number line|tracks?|mazes?|puzzles?|patterns?|tilings?|tiles?|regions?|"
+    r"curves?|parabolas?|networks?|paths?|roads?|array|logo|scale|ruler|arrows?|angles?|lines?)\b"
+)
+_PLACE = (
+    r"(?:(?:below|above)(?! (?:the|an?|this|its|each|these|that|all)\b| \$)|here|at (?:the )?(?:right|left|top|bottom|side)"
+    r"(?!-| (?:of|angle|triangle|focus|end|vertex|side)\b)|on the (?:right|left)(?! (?:side|hand|of|half|end)\b)"
+    r"|to the (?:right|left)(?! (?:by|of|until|so|end|side)\b| \$?\d| \$))\b"
+)
+_SHOWN = r"(?:shown|pictured|illustrated|depicted|drawn|displayed|given|presented|sketched|indicated|provided)"
+_THE = r"(?:the|this|these|each|both|following|given|adjoining|accompanying|adjacent|attached|enclosed|provided|corresponding)"
+_ADJECTIVES = r"(?:(?!of\b|and\b|is\b|are\b|has\b|to\b|in\b|on\b)[\w-]+ ){0,2}?"
+
+# What a depicted thing does; "the figure has area 6" says no more than "it has".
+_SHOWS = r"(?:shows?|depicts?|illustrates?|represents?|displays?|gives?|indicates?|lists?|consists?|contains?|is (?:made|formed|composed|constructed|divided|an? )|are (?:made|formed|composed))\b"
+
+# (kind, whether a demonstrative alone may mean what was just described, pattern)
+_PICTURES = re.compile(
+    rf"\b(?:in|on|from|see|at|with|using|by|to|refer to|consider|of) (?:the |this |these )?{_THE} {_ADJECTIVES}(?P<a>{_PICTURE})"
+    rf"|\b(?:as|is|are|was|were) (?:\w+ )?{_SHOWN} (?:in|on|by|below in) (?:the |this )?{_ADJECTIVES}(?P<b>{_PICTURE})"
+    rf"|\b{_THE} (?:\w+ )?(?P<c>{_PICTURE}) (?:\w+ )?(?:{_PLACE}|{_SHOWN}\b|{_SHOWS})"
+    rf"|\b(?:following|adjoining|accompanying|attached|enclosed|(?:see|cf\.?)(?: the)?) (?:\w+ )?(?P<d>{_PICTURE})"
+    rf"|\b(?:fig|figure|diagram|picture)\.? ?\(?\$?[1-9]\b|\bsee (?:the )?fig\b"
+    rf"|\bbelow (?:is|are) (?:pictured|shown|drawn|(?:an?|the) (?:\w+ )?(?:picture|diagram|graph|map|sketch|figure))",
     re.I,
 )
-_GUARDS = (
-    "figure", "diagram", "picture", "drawing", "illustrat", "image", "sketch", "fig.", "fig ", "shown", "shows", "shaded",
-    "depicted", "drawn", "indicated", "below", "displayed", "at right", "at left", "at the",
-)  # fmt: skip
-
-# "the spinner shown", "… is shown." — but not "the number shown on a die", "it can be shown that", or a table in the text.
-_SHOWN = re.compile(
-    r"\b([\w$}\\]+,?) shown\b(?! (?:that|to be|to (?:him|her|them|it)|by|how|throughout|in (?:a|an|total|each|every|one)\b|in (?:the )?(?:\w+ )?table|on (?:the|each|its) (?:top|upper|die|dice|face|first|second)|when|each))",
+_CHARTS = re.compile(
+    rf"\b(?:the|this|following) {_ADJECTIVES}(?:{_CHART}) (?:\w+ )?(?:{_PLACE}|shows?\b|depicts?\b|illustrates?\b|(?:{_SHOWN})\b(?! by))"
+    rf"|\b(?:shown|given|depicted|displayed|illustrated) (?:in|on|by) (?:the |this )(?:following )?{_ADJECTIVES}{_CHART}(?! of \$)"
+    rf"|\b(?:according to|based on|(?:in|on|from) the (?:following|bar|line|circle|pie|given)) (?:the |this )?(?:\w+ )?(?:{_CHART})(?! of \$)"
+    rf"|\bgraphs? of [^.?;]{{1,60}}? (?:is|are) (?:shown|pictured|sketched|displayed) ?(?:{_PLACE}|[.,;])"
+    rf"|\b(?:is|are) shown (?:[\w$]+ ){{1,3}}(?:below|above|here)\b",
+    re.I,
+)
+_SHAPES = re.compile(
+    rf"\b(?:the|this|these|of|each|following) {_ADJECTIVES}(?:{_SHAPE}) (?:[\w$]+ )?(?:(?:pictured|depicted|illustrated)\b|{_PLACE})"
+    rf"|\b(?:shown|pictured|depicted|drawn|illustrated) {_PLACE}"
+    rf"|\b(?:as|is|are) (?:shown|pictured|illustrated|depicted|drawn|sketched)(?= *[.,;:?)]| (?:here|below|above|at|and|with|so|where|to form)\b)"
+    rf"|\bas (?:shown|pictured|illustrated|depicted|indicated)\b(?! (?:by|in)\b)"
+    rf"|\bas (?:shown|depicted|illustrated) in (?:this|the) (?:[\w-]+ )?(?:view|layout|arrangement|plan|map|graph|grid)\b",
+    re.I,
+)
+_TABLES = re.compile(
+    rf"\b(?:the|this) (?:[\w-]+ ){{0,2}}?{_TABLE} (?:{_PLACE}|{_SHOWN} {_PLACE}|(?:shows?|lists?|gives?|summari[sz]es|displays?|records?|indicates?)\b(?! him| her| them))"
+    rf"|\b(?:the )?following {_ADJECTIVES}{_TABLE}"
+    rf"|\b(?:shown|given|listed|summari[sz]ed|recorded|displayed|as) (?:in|on|by) (?:the|this) (?:following )?(?:[\w-]+ )?(?:table|chart|list|calendar|schedule)\b"
+    rf"|\b(?:according to|using|based on|use) the (?:following |given )?(?:\w+ )?table\b",
+    re.I,
+)
+# "the spinner shown", "… is shown." — but not "the number shown on a die" or "it can be shown that".
+_OBJECT_SHOWN = re.compile(
+    rf"\b({_SHAPE}) shown\b(?! (?:that|to|by|on|in (?:a|an|each|every|one)|when|each)\b)"
+    r"|\b([\w$}\\]+,?) shown\b(?= *[.,;:?)]|$| (?:is|are|has|have|can|in the|with|was|consists?|at|there|there's|how|what)\b)(?! (?:in (?:a|an|total|each|every|one)\b|on (?:the|each|its)))",
     re.I,
 )
 _NOT_SHOWN_WORDS = (
-    "number numbers value values point points time times gestures face faces outcomes result results order terms be been was "
-    "were later digit digits side sides have has had movies films process steps work not answer"
+    "number numbers value values point points time times gestures face faces outcome outcomes result results order terms be been "
+    "was were is are later digit digits side sides have has had movies films process steps work not answer scores total sum "
+    "dots pips heads tails letter letters card cards that already previously it as we"
 )
 _NOT_SHOWN = frozenset(_NOT_SHOWN_WORDS.split())
-_TABLE = re.compile(r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align)|\|\s*:?-{2,}|```|\btables?\b")
 
-# Shading that is asked for and described nowhere.
-_UNDEFINED_SHADE = re.compile(
-    r"\b(?:area|fraction|percent\w*|part|portion|region)\b[^.?]*\b(?:is|are) shaded\b|\bthe shaded \w+", re.I
+_GUARDS = (
+    "figure", "diagram", "picture", "drawing", "illustrat", "image", "sketch", "fig.", "fig ", "shown", "shows", "photo",
+    "depict", "drawn", "indicated", "below", "display", "at right", "at left", "at the", "table", "chart", "graph", "schematic",
+    "alongside",
+)  # fmt: skip
+
+_IN_TEXT = re.compile(
+    r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align|cases|verbatim|lstlisting|enumerate|itemize)|\|\s*:?-{2,}|```|\\hline|\|[^|\n]{0,40}\|[^|\n]{0,40}\|"
+    r"|(?:^|\n)[^\n]*\t[^\n]*\t|<t[dr]\b|(?:\n[^\S\n]*[-\d.,]+(?:[^\S\n]+[-\d.,…]+){2,}[^\S\n]*){2}",
 )
-_CHINESE = re.compile(r"如图|下图|图中|右图|左图|图所示|图形中")
+_DISPLAY = re.compile(
+    r"\\\[|\$\$|\\begin\{(?:equation|gather|align|multline)|:\s*\$|:\s*\\\(|:\s*[-\d\"“(\[{]|:\s*\n|^\s*[-*•] ", re.M
+)
+
+_POINTED = re.compile(rf" ?(?:{_PLACE}|{_SHOWN}\b|following\b|adjoining\b|accompanying\b|attached\b|enclosed\b)", re.I)
+_UNSEEN_CHART = re.compile(
+    r"\ban? (?:bar |pie |line |circle )?(?:graph|chart|diagram|figure|picture|map|histogram) (?:shows|depicts|illustrates|is shown|below)\b",
+    re.I,
+)
+
+# Words of other senses beside the word: what is left is no picture.
+_MAPPED = re.compile(
+    r"\bimages? (?:of|under|is (?:the|a)? ?(?:point|circle|triangle|line)|points?|circle|triangle|line|set|is \$|has|have|distance)|\b(?:reflect|rotat|translat|dilat|transform|mirror|lens|homothety|linear map|mapped|mapping|preimage|pre-image)",
+    re.I,
+)
+_LOTTERY = re.compile(
+    r"\b(?:lotter|raffle|ticket|prize|lots?\b|cards?\b|balls?\b|urn|marbles?|winner|participants?)", re.I
+)
+_GERUND = re.compile(r"\s+(?:an?|the|two|three|four|one|from|out|at least|exactly|lots?|cards?|balls?|\$?\d)\b", re.I)
+_SENSE_AFTER = re.compile(
+    r"\s*(?:of speech|frame|cards?|book|eight|skat|out\b|(?:bounded|enclosed|formed|obtained|defined|described|consisting|with vertices|whose|that|which|composed|of rotation|of revolution|in the (?:complex|coordinate)|on the (?:complex|coordinate))\b)",
+    re.I,
+)
+_SENSE_BEFORE = re.compile(
+    r"\b(?:significant|action|stick|resulting|plane|geometric(?:al)?|solid|sum of the|product of the|new|formed|obtained|sales|these two|such|each|both) $",
+    re.I,
+)
+
+_SHADED = re.compile(
+    r"\b(?:what|how|find|determine|calculate)\b[^.?]*\b(?:area|fraction|percent\w*|part|portion|region|square|perimeter|many)\b[^.?]*\b(?:is|are) shaded\b"
+    r"|\b(?:the|of|unshaded|total|each|two) (?:(?!un)\w+ )?shaded \w+",
+    re.I,
+)
+_SHADES = re.compile(
+    r"\b(?:is|are|be|were|was|we|and)(?: \w+)? shaded\b|\bshaded (?:so|by|in|if|red|grey|gray|blue)\b|\bshad(?:es?|ing)\b"
+)
+_SHADING_SAID = re.compile(
+    r"\b(?:inside|outside|between|within|but not|except|common to|bounded by|formed by|enclosed by|consist\w*|remaining|exterior|interior|which is|excluding|contained)\b",
+    re.I,
+)
+_CHINESE = re.compile(r"如图|下图|图中|右图|左图|上图|图所示|图形中|下表|统计图")
 
 
 def figure(record: dict, settings: Denoise) -> Finding | None:
-    """Drawing code, or a reference to a figure."""
+    """Drawing code, or a reference to a figure that the text does not hold."""
     text = record["problem"]
-    if holds_any(text, _CODE_GUARDS) and (match := _CODE.search(text)):
-        return Finding(Reason.FIGURE, Strength.LIKELY, {"kind": "code", "text": excerpt(text, *match.span())})
+    code = _CODE.search(text) if holds_any(text, _CODE_GUARDS) else None
+    if code:
+        drops = settings.drawing_code == "drop"
+        return found(Reason.FIGURE, Strength.SURE, record, code, kind="code") if drops else None
     plain = without_figures(text)
     lowered = plain.lower()
-    match = None
-    if holds_any(lowered, _GUARDS):
-        match = _REFERENCE.search(plain) or ("shown" in lowered and _shown(plain)) or None
-        if match and match[0][:3].lower() == "as " and _TABLE.search(plain):  # "as shown below:", and a table follows
-            match = None
-    if not match and "shaded" in lowered and lowered.count("shad") == 1:
-        match = _UNDEFINED_SHADE.search(plain)
-    if not match and not plain.isascii():
-        match = _CHINESE.search(plain)
-    return (
-        Finding(Reason.FIGURE, Strength.LIKELY, {"kind": "reference", "text": excerpt(plain, *match.span())})
-        if match
-        else None
+    finding = _reference(record, plain) if holds_any(lowered, _GUARDS) else None
+    if (finding is None or finding.strength == Strength.POSSIBLE) and "shaded" in lowered:
+        finding = _shading(record, plain, lowered) or finding
+    if finding is None and not plain.isascii() and (match := _CHINESE.search(plain)):
+        finding = found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
+    return finding
+
+
+def _reference(record: dict, text: str) -> Finding | None:
+    doubt = None
+    for match in _PICTURES.finditer(text):
+        strength = _picture(match, text)
+        if strength == Strength.LIKELY:
+            return found(Reason.FIGURE, strength, record, match, kind="reference")
+        if strength and not doubt:
+            doubt = found(Reason.FIGURE, strength, record, match, kind="reference")
+    for pattern in (_CHARTS, _TABLES, _SHAPES):
+        for match in pattern.finditer(text):
+            if _held(text, match):
+                continue
+            if pattern is _SHAPES and _in_words(match, text):
+                continue
+            return found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
+    for match in _OBJECT_SHOWN.finditer(text):
+        if (match[1] or match[2]).rstrip(",").lower() not in _NOT_SHOWN and not _held(text, match):
+            return found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
+    if doubt is None and (match := _UNSEEN_CHART.search(text)) and not _held(text, match):
+        doubt = found(Reason.FIGURE, Strength.POSSIBLE, record, match, kind="reference")
+    return doubt
+
+
+def _picture(match: re.Match[str], text: str) -> Strength | None:
+    """How sure it is that a definite picture is meant, and that the text neither holds nor introduces it."""
+    name = next((group for group in "abcd" if match[group]), "")
+    if not name:
+        return Strength.POSSIBLE if _IN_TEXT.search(text) else Strength.LIKELY
+    noun, end = match[name].lower(), match.end(name)
+    before, after = text[max(0, match.start(name) - 20) : match.start(name)], text[end : end + 30]
+    if (_SENSE_AFTER.match(after) and not re.search(_PLACE, match[0], re.I)) or _SENSE_BEFORE.search(before):
+        return None
+    if noun.startswith("image") and _MAPPED.search(text):
+        return None
+    if noun.startswith("drawing") and (_GERUND.match(after) or _LOTTERY.search(text)):
+        return None
+    if _introduced(noun, text[: match.start()]):
+        return None
+    pointed = _POINTED.search(match[0]) or _POINTED.match(after)
+    if name == "a" and re.match(r"of\b", match[0], re.I) and not pointed:
+        return None if noun.startswith(("picture", "photo")) else Strength.POSSIBLE
+    if _IN_TEXT.search(text):
+        return Strength.POSSIBLE
+    if re.search(r"\bth(?:is|ese)\b", match[0], re.I) and not pointed and match.start() > 60:
+        return Strength.POSSIBLE  # "this figure" may be what was just described
+    return Strength.LIKELY
+
+
+def _introduced(noun: str, before: str) -> bool:
+    """Whether the text before speaks of such a picture as something new: "a picture", "each picture", "draws a figure"."""
+    stem = noun.rstrip("s").removesuffix("e") if noun.startswith("sketch") else noun.rstrip("s")
+    return bool(
+        re.search(
+            rf"\b(?:an?|another|every|any|some|one|two|three|four|several|many|his|her|their|its|\d+)\s+(?:[\w$\\-]+\s+){{0,4}}?{stem}\w*"
+            rf"(?!\s+(?:below|above|show|is shown|are shown|at (?:the )?(?:right|left)))",
+            before,
+            re.I,
+        )
     )
 
 
-def _shown(text: str) -> re.Match[str] | None:
-    if _TABLE.search(text):
+def _held(text: str, match: re.Match[str]) -> bool:
+    """Whether what is pointed at stands in the text: a table, an array, a list or a displayed formula near the match."""
+    if _IN_TEXT.search(text):
+        return True
+    if re.search(r"pictured|depicted|illustrated|drawn|graph", match[0], re.I):  # no formula is pictured
+        return False
+    return bool(_DISPLAY.search(text, match.start(), match.end() + 250))
+
+
+def _in_words(match: re.Match[str], text: str) -> bool:
+    """Whether "as shown" points at words or a device: "as shown by the formula", "is shown on the screen"."""
+    said = match[0].lower()
+    if said.startswith(("is shown", "are shown", "is drawn", "are drawn", "is indicated", "are indicated")):
+        before = text[max(0, match.start() - 40) : match.start()].lower()
+        if said.split()[1] == "drawn" and not re.search(_PLACE, said):
+            return True  # "a chord is drawn" is an act
+        words = before.split()
+        return bool(words) and words[-1].strip("$,") in _NOT_SHOWN
+    return said.startswith("drawn") and not re.search(r"below|above|here", said)
+
+
+def _shading(record: dict, text: str, lowered: str) -> Finding | None:
+    """Shading that is asked for: missing where the text says nothing of what is shaded."""
+    match = _SHADED.search(text)
+    if not match or any(not match.start() <= said.start() < match.end() for said in _SHADES.finditer(lowered)):
         return None
-    for match in _SHOWN.finditer(text):
-        if match[1].rstrip(",").lower() not in _NOT_SHOWN:
-            return match
-    return None
+    sure = lowered.count("shaded") == 1 and not _SHADING_SAID.search(text)
+    return found(Reason.FIGURE, Strength.LIKELY if sure else Strength.POSSIBLE, record, match, kind="shading")
