@@ -30,6 +30,7 @@ class Reason(StrEnum):
     # collect
     EMPTY_PROBLEM = "empty_problem"
     MISSING_ANSWER = "missing_answer"
+    PLACEHOLDER_GOLD = "placeholder_gold"
     DUPLICATE_ID = "duplicate_id"
     TOO_LARGE = "too_large"
     UNDECODABLE = "undecodable"

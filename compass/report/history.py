@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from compass.report.rollouts import problem_lines
 from compass.report.spans import marked
 
 MEANING = {
+    "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
     "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
     "answer_conflict": "its twin has another answer, and the rule chose the twin's",
@@ -56,7 +58,7 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         yield f"  file      {printable(origin)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     if last.get("original"):
-        yield f"  repaired; as published: {printable(last['original'], 600)}"
+        yield f"  repaired; as published: {printable(_visible(last['original']), 600)}"
     yield f"  answer    {printable(first['answer'] or 'none', 200)}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"
@@ -64,6 +66,11 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
     for stage, (fate, _) in fates.items():
         yield from _stage(outputs, stage, fate, last, id_, with_twin)
     yield from _training(outputs.folder, id_)
+
+
+def _visible(text: str) -> str:
+    """The text with its control characters as escapes: they are what was damaged."""
+    return re.sub(r"[\x00-\x1f]", lambda sign: json.dumps(sign[0])[1:-1], text)
 
 
 def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: str, with_twin: bool) -> Iterator[str]:

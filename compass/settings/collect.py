@@ -108,6 +108,10 @@ class Collect(Section):
     skip_unreadable: bool = False
     """Skip a source that cannot be read, with a warning; otherwise it stops the stage. Benchmarks always stop it."""
 
+    repair: bool = True
+    """Mend damaged text of sources where only one reading is left (`\\frac` whose `\\f` became a form feed, doubled backslashes, HTML
+    entities, UTF-8 read as Latin-1). `original` keeps the problem as published. Benchmarks stay as they are."""
+
     max_problem_chars: Positive = 20_000
     """A longer problem is dropped as unreadable input."""
 

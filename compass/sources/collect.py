@@ -1,13 +1,13 @@
 """From sources to records: every row of every source is kept, or dropped into the ledger with a reason.
 
-Bad rows (no problem, no answer, an id twice, too long, another licence) are dropped. A source that does not match its
+Bad rows (no problem, no answer or a word for none, an id twice, too long, another licence) are dropped. A source that does not match its
 settings (missing file, wrong field name, no rows at all) is a `SourceError`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from compass.records import RECORD, record_id, table
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
 from compass.sources.hub import hub_rows, is_commit, resolve_commit
+from compass.sources.placeholder import is_placeholder
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
+from compass.sources.repair import repair, repaired_row
 
 STAGE = "collect"
 BATCH = 8192
@@ -72,6 +74,8 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
             "kept": read - len(reasons),
             "dropped": count_reasons(reasons),
         }
+        if mended := sum(len(part) - part.column("original").null_count for batch in batches for part in batch):
+            facts[source.name]["repaired"] = mended
         if read == len(reasons) and read:
             facts[source.name]["warning"] = f"source {source.name!r}: none of its {read} rows is kept: {_most(reasons)}"
         total += read
@@ -87,7 +91,9 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
         SourceError: as `collect`, and for the first row that cannot be used.
     """
     collected = collect(
-        benchmarks, limits.model_copy(update={"allow_licences": [], "skip_unreadable": False}), **folders
+        benchmarks,
+        limits.model_copy(update={"allow_licences": [], "skip_unreadable": False, "repair": False}),
+        **folders,
     )
     if collected.dropped.num_rows:
         row = collected.dropped.slice(0, 1).to_pylist()[0]
@@ -159,7 +165,12 @@ def _split(batch: list[tuple[dict[str, Any], Drop | None]]) -> tuple[pa.Table, p
 def _record(
     source: Source, adapter: Adapter, row: Row, row_id: str, seen: dict[str, str], limits: Collect
 ) -> tuple[dict[str, Any], Drop | None]:
-    published = adapter(row, source)
+    published = as_published = adapter(row, source)
+    if limits.repair:
+        # The row first: a gold is cut out of texts by marks that damage hides, and stripping takes a form feed for a blank.
+        mended = repaired_row(row)
+        published = repaired(published if mended is row else adapter(mended, source))
+    was_damaged = published.problem != as_published.problem
     own_id = reach(row, source.id_field) if source.id_field else MISSING
     source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
     first_row = seen.setdefault(source_id, row_id)
@@ -173,6 +184,7 @@ def _record(
         "source_id": source_id,
         # Cut to the limits, which only dropped rows exceed: a 10 MB answer does not belong into the ledger whole.
         "problem": clean(published.problem or "")[: limits.max_problem_chars],
+        "original": clean(as_published.problem or "")[: limits.max_problem_chars] if was_damaged else None,
         "answer": clean(published.answer)[: limits.max_answer_chars],
         "solution": clean(published.solution)[: limits.max_solution_chars],
         "licence": source.licence,
@@ -194,7 +206,17 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
         return Drop(Reason.EMPTY_PROBLEM, {"field": source.problem_field})
     if not published.answer.strip():
         return Drop(Reason.MISSING_ANSWER, {"fields": [f for f in (source.answer_field, source.solution_field) if f]})
+    if is_placeholder(published.answer, published.problem):
+        return Drop(
+            Reason.PLACEHOLDER_GOLD, {"field": source.answer_field or source.solution_field, "answer": published.answer}
+        )
     return None
+
+
+def repaired(published: Published) -> Published:
+    """The row with texts mended that its file held inside of JSON, where doubled backslashes are right."""
+    answer, solution = repair(published.answer), repair(published.solution)
+    return replace(published, problem=published.problem and repair(published.problem), answer=answer, solution=solution)
 
 
 def clean(text: str) -> str:

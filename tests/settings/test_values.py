@@ -72,6 +72,7 @@ SAMPLING = {
                 "sources": [],
                 "benchmarks": [],
                 "skip_unreadable": False,
+                "repair": True,
                 "max_problem_chars": 20_000,
                 "max_answer_chars": 2_000,
                 "max_solution_chars": 100_000,

@@ -1,0 +1,188 @@
+r"""Damaged text made whole again, where only one reading is left.
+
+    repair("$\x0crac{1}{2}$")       -> "$\\frac{1}{2}$"    the escape \f has eaten a command's first letter
+    repair("\\\\(x\\\\) = \\\\pi")  -> "\\(x\\) = \\pi"    backslashes were doubled
+    repair("a &lt; b")              -> "a < b"             HTML entities
+    repair("fi\x0crst, \x1cnd")     -> "first, find"       ligatures of TeX fonts that stayed codes
+    repair("2 Ã\x97 3")             -> "2 × 3"             UTF-8 read as Latin-1 or Windows-1252, by ftfy
+
+What has two readings stays as it is, for the filter `encoding` to drop: a tab before "rac" was `\frac` in one place of a file
+and `\sqrt` in another. A repaired text is repaired already.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+_SUSPECT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\t\r\n][a-z]|&[#A-Za-z]|\\\\[A-Za-z()\[\]]")
+"""Printable ASCII without any of these needs no repair."""
+
+# No text holds these by intention, so that a known rest is enough. Each with the letter of its escape.
+_CONTROL = {
+    "\x07": ("a", r"lpha|ngle|pprox|leph|rctan|rcsin|rccos|rray|lign"),
+    "\x08": ("b", r"egin|eta|inom|ar|oxed|oldsymbol|mod|igcup|igcap|ig[lrg]?|igg[lr]|ullet|ot|ecause|ackslash|f"),
+    "\x0b": ("v", r"ec|arphi|arepsilon|artheta|ee|dots|ert|space"),
+    "\x0c": ("f", r"rac|orall|lat|box"),
+}
+# Tabs and line ends are meant more often than not. These rests are no words of a sentence; those that could be a variable
+# count in a formula alone.
+_SPACE = {
+    "\t": ("t", r"imes|heta|herefore|riangle|ilde(?=\{)|ext(?=\{)|ext(?:bf|it|rm|sf|tt)(?=\{)|extstyle|ag(?=\{)"),
+    "\r": ("r", r"ight(?=\s?[])}|.>/\\])|ightarrow"),
+    "\n": ("n", r"abla|otin"),
+}
+_SPACE_IN_MATH = {"\t": ("t", r"anh?|au|op|o(?=[ \\\d])"), "\r": ("r", r"ho"), "\n": ("n", r"eq")}
+
+
+def _eaten(signs: dict[str, tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(rf"{sign}({rest})(?![A-Za-z])"), letter) for sign, (letter, rest) in signs.items()]
+
+
+_ALWAYS = _eaten(_CONTROL | _SPACE)
+_IN_MATH = _eaten(_SPACE_IN_MATH)
+_ARROW = re.compile(r"(?<=[\w})\]] )\to(?= )")  # "f: R \to R" outside of a formula; a list's bullet starts its line
+_CLOSING = re.compile(r"(\\l(floor|ceil|angle|vert|brace|brack)\b(?:(?!\\r\2).){0,200}?)\r(\2)(?![A-Za-z])", re.S)
+
+_LIGATURES = {
+    "\x0b": "ff", "\x0c": "fi", "\x0d": "fl", "\x0e": "ffi", "\x0f": "ffl",  # OT1, TeX's first font encoding
+    "\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl",  # T1
+}  # fmt: skip
+_LIGATURE = re.compile(r"([A-Za-z]*)([\x0b-\x0f\x1b-\x1f])([A-Za-z]*)")
+_LIGATURE_WORDS = """
+affect affects affine buffer classified coefficient coefficients configuration configurations confirm define
+defined defines definite definition difference differences different differential difficult efficient effect
+field fields fifteen fifth fifty figure figures file fill filled filling final finally find finding finds fine
+finger fingers finish finished finite fire firm first fish fit fits five fix fixed flag flags flat flight flip
+flipped flips float floor flow flower flowers flows fly flying identified infinite infinitely infinity inflation
+modified off offer offers office official officer profit profits reflect reflected reflection satisfied
+satisfies satisfy satisfying scientific significant simplified simplify specific specified staff stiff
+sufficient sufficiently suffix traffic verified verify classify
+"""
+_LIGATURE_WORD = frozenset(_LIGATURE_WORDS.split())
+
+_DOUBLED_COMMAND = re.compile(
+    r"\\\\(?=(?:[dt]?frac|sqrt|cdot|cdots|ldots|times|div|leq?|leqslant|geq?|geqslant|neq|alpha|beta|gamma|delta|theta|lambda"
+    r"|omega|varphi|phi|pi|sin|cos|tan|log|ln|angle|triangle|overrightarrow|overline|vec|mathbb|mathrm|text|infty|circ|sum|int"
+    r"|left|right|begin|end|in|to|perp|parallel|therefore|because|sigma|mu|rho|quad|lim)(?![A-Za-z]))"
+)
+_RUN = re.compile(r"\\+(?=[A-Za-z()\[\]{}\\])")
+_ENVIRONMENT = re.compile(r"(\\+)(begin|end)\{([A-Za-z]+\*?)\}")
+_DELIMITERS = re.compile(r"(\\+)([()])")
+
+_ENTITY = re.compile(
+    r"&(?:lt|gt|amp|quot|apos|nbsp|le|ge|ne|times|divide|minus|plusmn|deg|pi|radic|middot|sup[123]|frac(?:12|14|34)"
+    r"|ndash|mdash|hellip|[lr][sd]quo|#\d{2,6}|#[xX][0-9A-Fa-f]{2,5});"
+)
+_MOJIBAKE = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|[\u0080-\u009f]")
+
+
+_JSON = ('["', "[{", '{"', "[[")
+
+
+def repair(text: str) -> str:
+    """The text with every damage mended that can be mended with certainty; the text itself where there is none."""
+    if text.isascii() and not _SUSPECT.search(text):
+        return text
+    if not text.isascii() and _MOJIBAKE.search(text):
+        text = _decoded_once(text)
+    text = _with_eaten_letters(text)
+    text = _with_ligatures(text)
+    if "\\\\" in text:
+        text = _with_single_backslashes(text)
+    return _without_entities(text) if "&" in text else text
+
+
+def repaired_row(value: Any) -> Any:
+    """A row, or any value in it, with every text repaired; the very same object where nothing is damaged.
+
+    The text of a JSON list or object stays: its backslashes are doubled rightly.
+    """
+    if isinstance(value, str):
+        return value if value.lstrip()[:2] in _JSON else repair(value)
+    if isinstance(value, dict):
+        items = {key: repaired_row(part) for key, part in value.items()}
+        return items if any(items[key] is not value[key] for key in value) else value
+    if isinstance(value, list):
+        parts = [repaired_row(part) for part in value]
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    return value
+
+
+def _decoded_once(text: str) -> str:
+    import ftfy
+
+    # Without `replace_lossy_sequences`, which puts U+FFFD where bytes are missing: such a text cannot be repaired.
+    return ftfy.fix_encoding(text, ftfy.TextFixerConfig(replace_lossy_sequences=False))
+
+
+def _with_eaten_letters(text: str) -> str:
+    for pattern, letter in _ALWAYS:
+        text = pattern.sub(rf"\\{letter}\1", text)
+    for pattern, letter in _IN_MATH:
+        text = pattern.sub(lambda m, letter=letter: f"\\{letter}{m[1]}" if _in_formula(m) else m[0], text)
+    text = _ARROW.sub(r"\\to", text)
+    return _CLOSING.sub(r"\1\\r\3", text)
+
+
+def _in_formula(match: re.Match[str]) -> bool:
+    """Whether dollar signs are open, and the match is not the start of an indented line."""
+    before = match.string[: match.start()]
+    return before.replace("\\$", "").replace("$$", "$").count("$") % 2 == 1 and before.rstrip(" \t")[-1:] not in (
+        "\n",
+        "&",
+    )
+
+
+def _with_ligatures(text: str) -> str:
+    return _LIGATURE.sub(_ligature, text) if re.search(r"[\x0b\x0c\x0e\x0f\x1b-\x1f]", text) else text
+
+
+def _ligature(match: re.Match[str]) -> str:
+    """The word that the code stood in, or beside: some programs wrote the letters as well, before or after the code."""
+    left, code, right = match.groups()
+    letters = _LIGATURES[code]
+    for word in (left + letters + right, left + right):
+        if word.lower() in _LIGATURE_WORD and letters in word.lower():
+            return word
+    if left or right or code not in "\x0b\x0c":
+        return match[0]
+    around = match.string[max(0, match.start() - 1) : match.end() + 1]
+    return "" if sum(map(str.isdigit, around)) < 2 else match[0]  # a page's end, but between digits who knows
+
+
+def _with_single_backslashes(text: str) -> str:
+    """Backslashes halved: all of them where all are doubled, else those of `\\\\( \\\\)` and of commands outside of an environment.
+
+    Two backslashes end a row inside of an environment, so that a text with rows keeps them unless nothing in it is single.
+    """
+    runs = [len(match[0]) for match in _RUN.finditer(text)]
+    if len(runs) >= 2 and all(length % 2 == 0 for length in runs) and _DOUBLED_COMMAND.search(text):
+        return _RUN.sub(lambda match: "\\" * (len(match[0]) // 2), text)
+    text = _with_closed_environments(text)
+    marks = list(_DELIMITERS.finditer(text))
+    in_turn = len(marks) % 2 == 0 and [mark[2] for mark in marks] == ["(", ")"] * (len(marks) // 2)
+    if marks and in_turn and not any(len(mark[1]) != 2 or _in_formula(mark) for mark in marks):
+        text = _DELIMITERS.sub(r"\\\2", text)
+    return text if "\\begin" in text else _DOUBLED_COMMAND.sub(r"\\", text)
+
+
+def _with_closed_environments(text: str) -> str:
+    """`\\\\end{cases}` made `\\end{cases}` where `cases` was opened and nothing else ends it."""
+    opened: list[str] = []
+    for slashes, what, name in (match.groups() for match in _ENVIRONMENT.finditer(text)):
+        if len(slashes) % 2:
+            opened.append(name) if what == "begin" else opened and opened.pop()
+    for name in opened:
+        text = text.replace(f"\\\\end{{{name}}}", f"\\end{{{name}}}", 1)
+    return text
+
+
+def _without_entities(text: str) -> str:
+    for _ in range(3):  # `&amp;lt;` was escaped twice
+        plain = _ENTITY.sub(lambda match: html.unescape(match[0]).replace("\xa0", " "), text)
+        if plain == text:
+            break
+        text = plain
+    return text
