@@ -68,13 +68,20 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
     return False
 
 
-def gives_away(gold: str, question: str) -> bool:
-    """Whether the gold is written in the question as a formula; plain numbers and single letters give nothing away."""
+def gives_away(gold: str, question: str, *, items: bool = True) -> bool:
+    """Whether the gold is written in the question as a formula; plain numbers and single letters give nothing away.
+
+    Args:
+        gold: the published answer.
+        question: the problem's text.
+        items: count an item of a list, a coordinate or a cell as well, and not whole formulas and sides of relations alone.
+    """
     tree = tree_of(gold)
     if tree is None:
         return False
     value = value_of(tree)
-    return not _is_plain(value) and any(_key(value) == _key(formula) for formula in formulas(question))
+    found = formulas(question) if items else stated_formulas(question)
+    return not _is_plain(value) and any(_key(value) == _key(formula) for formula in found)
 
 
 @lru_cache(maxsize=512)
@@ -88,6 +95,13 @@ def formulas(question: str) -> tuple[Node, ...]:
             if not _is_plain(part):
                 found[part] = None
     return tuple(found)
+
+
+def stated_formulas(question: str) -> tuple[Node, ...]:
+    """The formulas of a question that stand alone, and the sides of those that are relations."""
+    trees = [tree for text in formula_texts(question) if (tree := tree_of(text)) is not None]
+    sides = [side for tree in trees if isinstance(tree, Relation) for side in tree.sides]
+    return tuple(part for part in (*trees, *sides) if not _is_plain(part))
 
 
 def _is_rewritten_number(gold: str, answer: str, question: str) -> bool:

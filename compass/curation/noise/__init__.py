@@ -10,7 +10,6 @@ weaker ones stay with it as doubts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 
 from compass.curation.noise.answer_given import answer_given
 from compass.curation.noise.encoding import encoding
@@ -34,17 +33,6 @@ from compass.settings import Denoise
 Filter = Callable[[dict, Denoise], Finding | None]
 
 
-def _likely(judge: Callable[[dict, Denoise], Drop | None]) -> Filter:
-    """A filter that gives drops, as one whose findings are likely."""
-
-    @wraps(judge)
-    def found(record: dict, settings: Denoise) -> Finding | None:
-        drop = judge(record, settings)
-        return drop and Finding(drop.reason, Strength.LIKELY, drop.evidence)
-
-    return found
-
-
 FILTERS: dict[Reason, Filter] = {
     # Length first: it bounds what the regular expressions below have to read.
     Reason.TOO_LONG: too_long,
@@ -61,7 +49,7 @@ FILTERS: dict[Reason, Filter] = {
     Reason.MULTI_PART: multi_part,
     Reason.PROOF: proof,
     Reason.MULTI_QUESTION: multi_question,
-    Reason.ANSWER_GIVEN: _likely(answer_given),
+    Reason.ANSWER_GIVEN: answer_given,
     Reason.TRUNCATED: truncated,
     Reason.MARKUP: markup,
 }

@@ -1,43 +1,80 @@
-"""Answers given away: the gold stands in the problem, as a formula, boxed or behind "Answer:", or a solution ends the text."""
+"""Answers given away: the gold stands in the problem, boxed, behind "Answer:", as a formula, or a solution ends the text."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
-from compass.curation.noise.text import ASK, excerpt, holds_any
-from compass.ledger import Drop, Reason
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.multiple_choice import multiple_choice
+from compass.curation.noise.text import ASK, holds_any, without_figures
+from compass.ledger import Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
-from compass.verifier.copied import gives_away
+from compass.verifier.copied import formula_texts, gives_away
+
+TELLING = 5
+"""Digits, letters and commands in a gold from which a problem that holds the same formula hardly holds it by chance."""
 
 _ANSWER = re.compile(r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
 _CONCLUSION = re.compile(r"(?:^|[.,\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
 _CONCLUDED = re.compile(r"\b(?:therefore|hence|thus|so),? the answer (?:is|to)\b", re.I)
 _SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle)\b|[{}]")
+_MARKS = re.compile(
+    r"\\(?!(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle|quad|qquad)\b)[A-Za-z]+|[A-Za-z]|\d+"
+)
+_SIDES = re.compile(r"=|<|>|\\(?:leq?|geq?|leqslant|geqslant|neq?|approx)\b")
 
 
-def answer_given(record: dict, settings: Denoise) -> Drop | None:
-    """A problem that already tells its gold."""
+def answer_given(record: dict, settings: Denoise) -> Finding | None:
+    """A problem that already tells its gold.
+
+    A formula that equals the gold is `likely` where the gold is long enough not to stand there by chance, and `possible` for
+    a short one such as \\sqrt{3}, which is often a given length.
+    """
     text = record["problem"]
     gold = _bare(record.get("answer") or "")
     if not gold:
         return None
     if "\\boxed" in text and (box := last_boxed(text)) and _bare(box) == gold:
-        return Drop(Reason.ANSWER_GIVEN, {"boxed": box[:120]})
+        return Finding(Reason.ANSWER_GIVEN, Strength.SURE, {"boxed": box[:120]})
     lowered = text.lower()
     if holds_any(lowered, ("ans", "result")):
         for match in _ANSWER.finditer(text):
             if _starts_with(match[1], gold):
-                return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
+                return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match)
     if holds_any(lowered, ("therefore", "hence", "thus", "so")):
         match = _CONCLUSION.search(text)
         if (match and gold in _bare(match[0])[-len(gold) - 12 :] and not ASK.search(match[0])) or (
             match := _CONCLUDED.search(text)
         ):
-            return Drop(Reason.ANSWER_GIVEN, {"text": excerpt(text, *match.span())})
-    if gives_away(record["answer"], text):  # the verifier cannot tell a copy from an answer
-        return Drop(Reason.ANSWER_GIVEN, {"formula": record["answer"][:120]})
-    return None
+            return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
+    return _stated(record, settings)
+
+
+def _stated(record: dict, settings: Denoise) -> Finding | None:
+    """A formula of the text that is the gold: the verifier cannot tell a copy of it from an answer. An option does not tell which is right."""
+    answer, text = record["answer"], without_figures(record["problem"])
+    marks = Counter(_MARKS.findall(answer))
+    if marks.total() < 2 or not _may_hold(text, marks) or not gives_away(answer, text, items=False):
+        return None
+    if multiple_choice(record, settings) is not None:
+        return None
+    by_chance = marks.total() < TELLING or "matrix}" in answer  # a power or a product of a matrix is often the matrix
+    strength = Strength.POSSIBLE if by_chance else Strength.LIKELY
+    return Finding(Reason.ANSWER_GIVEN, strength, {"formula": answer[:120]})
+
+
+def _may_hold(text: str, marks: Counter[str]) -> bool:
+    """Whether a formula of the text, or a side of it, has the gold's digits, letters and commands: asked first, since reading
+    every formula as a tree takes a hundred times as long."""
+    if any(mark not in text for mark in marks):
+        return False
+    return any(
+        Counter(_MARKS.findall(side)) == marks
+        for formula in formula_texts(text)
+        for side in (formula, *_SIDES.split(formula))
+    )
 
 
 def _bare(text: str) -> str:
