@@ -14,7 +14,7 @@ from collections.abc import Callable
 from compass.curation.noise.answer_given import answer_given
 from compass.curation.noise.encoding import encoding
 from compass.curation.noise.figure import figure
-from compass.curation.noise.finding import Finding, Strength
+from compass.curation.noise.finding import Finding
 from compass.curation.noise.image import image
 from compass.curation.noise.language import language
 from compass.curation.noise.length import too_long, too_short
