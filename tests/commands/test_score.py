@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -160,3 +162,13 @@ def test_a_null_response_is_wrong_and_counted(tmp_path: Path, capsys: pytest.Cap
     assert score(path) == 0
     found = printed(capsys)
     assert (found["accuracy"], found["empty_responses"], found["outcomes"]["none"]) == (pytest.approx(1 / 3), 2, 2)
+
+
+def test_a_reader_that_ends_first_leaves_no_traceback(tmp_path: Path) -> None:
+    """The process of sympy is still starting when the work is done."""
+    rows = [{"gold": str(n), "response": rf"\boxed{{{n}}}"} for n in range(300)]
+    path = write(tmp_path / "r.jsonl", *rows)
+    words = ["score", str(path), "--response-field", "response", "--gold-field", "gold"]
+    done = subprocess.run([sys.executable, "-m", "compass.cli", *words], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["accuracy"] == 1
+    assert done.stderr == ""

@@ -199,4 +199,7 @@ def _big(sympy: Any, parts: list[Any], bound: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # whoever asked has ended, perhaps while sympy was still imported: nobody reads a traceback
+        os._exit(0)
