@@ -107,7 +107,7 @@ def stated_formulas(question: str) -> tuple[Node, ...]:
 def _is_rewritten_number(gold: str, answer: str, question: str) -> bool:
     """Whether an answer is a number of the question that the gold writes in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4."""
     asked, given = _written(gold), _written(answer)
-    if asked is None or given is None or asked == given:
+    if asked is None or given is None or asked == given or given[0] == "whole":  # 25 for 25% is worked out
         return False
     numbers = {_written(match[0]) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
     return given in numbers and asked not in numbers

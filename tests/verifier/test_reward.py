@@ -40,3 +40,11 @@ def test_the_reward_is_plus_or_minus_one() -> None:
     assert reward(r"so \boxed{0.5}", r"\frac12") == 1.0
     assert reward(r"so \boxed{0.6}", r"\frac12") == -1.0
     assert reward("", r"\frac12") == -1.0
+
+
+def test_a_whole_number_for_a_percentage_is_worked_out_whatever_numbers_the_question_holds() -> None:
+    question = (
+        "A square of side 40 holds a triangle of base 20 and height 40. What percent of the square is the triangle?"
+    )
+    assert judge(gold=r"25\%", response=r"It is \boxed{25}.", question=question).equal
+    assert not judge(gold=r"25\%", response=r"It is \boxed{1/4}.", question=question + " Write 1/4 so.").equal
