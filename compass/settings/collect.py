@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pydantic import model_validator
 
 from compass.settings.section import NotNegative, Positive, Section
+
+_WRITTEN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?\s*%?", re.IGNORECASE)
 
 
 class Generator(Section):
@@ -54,6 +57,24 @@ class Source(Section):
     answer_field: str = "answer"
     """Where the gold answer is, or the text it is taken from; empty when only a solution has it."""
 
+    answers_mean: Literal["all", "any"] = "all"
+    """What several values in `answer_field` are: parts of one answer, all of which are needed, or answers of which any is right."""
+
+    alternatives_field: str = ""
+    """Where other right answers are, one or a list of them, each right on its own."""
+
+    tolerance: str = ""
+    """How far a number may be off its gold: `0.01`, or `5%` of the gold. Golds that are no numbers are not concerned."""
+
+    tolerance_field: str = ""
+    """Where a row says how far its number may be off; with `tolerances`, where the value is that decides. It wins over `tolerance`."""
+
+    tolerances: dict[str, str] = {}
+    """The tolerance by the value of `tolerance_field`, `{Numeric: "0.01"}`; rows with any other value have none."""
+
+    unit_field: str = ""
+    """Where the unit of the answer is, if it stands apart. It is written behind the gold where the gold can then be read."""
+
     solution_field: str = ""
     """Where the worked solution is, if published."""
 
@@ -83,6 +104,19 @@ class Source(Section):
 
     max_rows: NotNegative = 0
     """Read only the first so many rows; 0 reads all."""
+
+    @model_validator(mode="after")
+    def _tolerances(self) -> Source:
+        for written in (self.tolerance, *self.tolerances.values()):
+            if written and not _WRITTEN.fullmatch(written):
+                raise ValueError(
+                    f"source {self.name!r}: the tolerance {written!r} is neither a number (`0.01`) nor a share (`5%`)"
+                )
+        if self.tolerances and not self.tolerance_field:
+            raise ValueError(
+                f"source {self.name!r}: `tolerances` needs the `tolerance_field` whose values they are for"
+            )
+        return self
 
     @model_validator(mode="after")
     def _one_place(self) -> Source:

@@ -14,8 +14,9 @@ from typing import Any
 
 from compass.records import SOLVE_RATE
 from compass.settings import Source
-from compass.sources.gold import gold_answer
+from compass.sources.gold import gold_answers
 from compass.sources.read import SourceError
+from compass.verifier import ToleranceError, answer_type, read_tolerance
 
 MISSING = object()
 """What `reach` returns for a field that a row does not have; None is a value."""
@@ -32,6 +33,8 @@ class Published:
     answer: str
     solution: str
     level: str
+    alternatives: tuple[str, ...] = ()
+    tolerance: str = ""
 
 
 Adapter = Callable[[Mapping[str, Any], Source], Published]
@@ -167,14 +170,54 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
     steps = reach(row, source.solution_field)
     is_list = isinstance(steps, list) and all(isinstance(step, str) for step in steps)
     solution = "\n".join(steps) if is_list else _text(steps) or ""
-    answer = reach(row, source.answer_field)
-    level = reach(row, source.level_field)
+    value, level = reach(row, source.answer_field), reach(row, source.level_field)
+    answer, alternatives = gold_answers(
+        None if value is MISSING else value, solution, any_of=source.answers_mean == "any"
+    )
+    others = reach(row, source.alternatives_field)
+    if others is not MISSING and others is not None:
+        first, rest = gold_answers(others, any_of=True)
+        alternatives = tuple(dict.fromkeys((*alternatives, first, *rest)))
+    unit = _text(reach(row, source.unit_field)) or ""
     return Published(
         problem=None if problem is None else strip(problem, source),
-        answer=gold_answer(None if answer is MISSING else answer, solution),
+        answer=with_unit(answer, unit),
         solution=solution,
         level="" if level is MISSING or level is None else _level(level, source),
+        alternatives=tuple(with_unit(other, unit) for other in alternatives if other and other != answer),
+        tolerance=_tolerance(row, source),
     )
+
+
+def with_unit(answer: str, unit: str) -> str:
+    """A gold with the unit that its source gives apart; as it is where it already has one or could then not be read."""
+    unit = unit.strip().strip("$").strip()
+    if not unit or not answer or unit in answer or answer_type(answer) in ("text", "choice", "unrecognised"):
+        return answer
+    written = f"{answer.strip().strip('$')}" + (r"\%" if unit in ("%", r"\%") else f" {unit}")
+    return written if answer_type(written) in ("quantity", "percent") else answer
+
+
+def _tolerance(row: Mapping[str, Any], source: Source) -> str:
+    """How far the gold of a row may be off; empty where it may not.
+
+    Raises:
+        SourceError: the row's own tolerance is none.
+    """
+    value = reach(row, source.tolerance_field)
+    written = "" if value is MISSING or value is None else str(value).strip()
+    if source.tolerances:
+        return source.tolerances.get(written, source.tolerance)
+    if not written:
+        return source.tolerance
+    try:
+        read_tolerance(written)
+    except ToleranceError as error:
+        raise SourceError(
+            f"source {source.name!r}: `{source.tolerance_field}` holds a {error}; name another `tolerance_field`, or say with "
+            "`tolerances` which tolerance each of its values stands for"
+        ) from None
+    return written
 
 
 def _level(level: Any, source: Source) -> str:

@@ -186,6 +186,8 @@ def _record(
         "problem": clean(published.problem or "")[: limits.max_problem_chars],
         "original": clean(as_published.problem or "")[: limits.max_problem_chars] if was_damaged else None,
         "answer": clean(published.answer)[: limits.max_answer_chars],
+        "alternatives": [clean(gold)[: limits.max_answer_chars] for gold in published.alternatives] or None,
+        "tolerance": published.tolerance or None,
         "solution": clean(published.solution)[: limits.max_solution_chars],
         "licence": source.licence,
         "source_level": clean(published.level),

@@ -7,7 +7,16 @@ _PROBLEM = """
 _CONTEXT = "context passage body story background premise"
 _ANSWER = """
     answer shortanswer finalanswer groundtruth correctanswer goldanswer referenceanswer expectedanswer expected correct
-    answerkey answervalue correctoption gold golden target key label result solutions 答案 output response completion
+    answerkey answervalue correctoption gold golden target key label result solutions lsolutions 答案
+    answers finalanswers goldanswers golds groundtruths referenceanswers correctanswers targets
+    acceptedanswers acceptableanswers validanswers possibleanswers output response completion
+"""
+_SEVERAL_ANSWERS = (
+    "solutions answers finalanswers goldanswers golds groundtruths referenceanswers correctanswers targets"
+)
+_ALTERNATIVES = """
+    acceptedanswers acceptableanswers validanswers possibleanswers alternativeanswers alternateanswers otheranswers
+    equivalentanswers answeraliases aliases answervariants
 """
 _SOLUTION = """
     solution rationale generatedsolution workedsolution fullsolution longanswer output response completion nlproof
@@ -22,6 +31,17 @@ CONTEXT = tuple(_CONTEXT.split())
 """What a question refers to, in a field of its own beside it."""
 
 ANSWER = tuple(_ANSWER.split())
+SEVERAL_ANSWERS = tuple(_SEVERAL_ANSWERS.split())
+"""Names that leave open whether all values of a list are needed or any is right."""
+
+ALTERNATIVES = tuple(_ALTERNATIVES.split())
+"""Answers of which any is right."""
+
+MULTIPLE = ("ismultipleanswer", "ismultianswer", "ismultiple", "multipleanswers", "multipleanswer")
+"""Whether a problem asks for several answers."""
+
+TOLERANCE = ("tolerance", "answertolerance", "absolutetolerance", "error", "errortolerance")
+UNIT = ("unit", "units", "answerunit")
 SOLUTION = tuple(_SOLUTION.split())
 OPTIONS = tuple(_OPTIONS.split())
 LEVEL = tuple(_LEVEL.split())

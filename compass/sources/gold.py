@@ -14,6 +14,22 @@ from compass.braces import closing_brace
 BOXES = ("\\boxed", "\\fbox")
 
 
+def gold_answers(value: Any, solution: str = "", *, any_of: bool = False) -> tuple[str, tuple[str, ...]]:
+    """The gold in a published value, and other golds that are as good.
+
+    Args:
+        value: what the answer field holds.
+        solution: the worked solution's text.
+        any_of: whether several values are answers of which any is right, and not parts of one answer.
+    """
+    if any_of and isinstance(value, str) and value.strip().startswith("["):
+        value = _loads(value)
+    if not any_of or not isinstance(value, list):
+        return gold_answer(value, solution), ()
+    golds = list(dict.fromkeys(gold for part in value if (gold := gold_answer(part))))
+    return (golds[0], tuple(golds[1:])) if golds else (from_solution(solution), ())
+
+
 def gold_answer(value: Any, solution: str = "") -> str:
     """The gold in a published value, else in the solution; empty when neither has one.
 
@@ -72,11 +88,15 @@ def _from_text(text: str) -> str:
 
 def _from_json_list(text: str) -> str:
     """`["34"]` holds 34. Lists of bare numbers stay: `[1, 2]` is an interval."""
+    parts = _loads(text)
+    return gold_answer(parts) if isinstance(parts, list) and all(isinstance(part, str) for part in parts) else text
+
+
+def _loads(text: str) -> Any:
     try:
-        parts = json.loads(text)
-    except ValueError:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return text
-    return gold_answer(parts) if all(isinstance(part, str) for part in parts) else text
 
 
 def _group(text: str, start: int) -> str:

@@ -27,6 +27,7 @@ from compass.sources.sampled_fields import (
     plain_name,
     sampled_fields,
 )
+from compass.sources.several_golds import guess_golds
 
 SAMPLE = 200
 """Rows that a guess looks at."""
@@ -65,6 +66,7 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
     index = adapter == "options" and _is_index(rows, answer, options)
     if index:
         evidence["answer_is_index"] = "every gold is a whole number below the number of choices, 0 among them"
+    golds = guess_golds(path, answer, fields, evidence)
     level = _first(fields, LEVEL, lambda field: field.distinct < 0.5 or len(field.values) < 20, taken)
     own_id = _first(fields, ID, lambda field: field.distinct == 1 and len(field.values) == len(rows), taken)
     for setting, field in (("level_field", level), ("id_field", own_id)):
@@ -81,6 +83,7 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
         answer_is_index=index,
         level_field=level.path if level else "",
         id_field=own_id.path if own_id else "",
+        **golds,
     )
     return Guess(source, evidence)
 
