@@ -25,7 +25,7 @@ from typing import Any
 from compass.base import corpus
 from compass.base.tokenizer import train_tokenizer
 from compass.errors import UserError
-from compass.prompts import chat_messages
+from compass.prompts.messages import chat_messages
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_solution
 

@@ -1,9 +1,8 @@
 """From an RL stage's settings to one complete verl configuration.
 
-`verl_config` composes verl's own defaults with the overrides below, so that what is written to disk, printed by
-`compass rl show` and logged is everything that runs, not the differences. The overrides follow the recipe group by
-group (`compass/settings/recipe.py`). What the device decides has one owner per device: `compass.rl.cpu.configuration` and
-`compass.rl.gpu.configuration`.
+`verl_config` composes verl's own defaults with the overrides below, so that what is written to disk, printed by `compass rl show` and
+logged is everything that runs, not the differences. The overrides follow the recipe group by group (`compass/settings/recipe.py`).
+What the device decides has one owner per device: `compass.rl.cpu.configuration` and `compass.rl.gpu.configuration`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compass.prompts.find import find_prompt
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.settings import RlStage
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
-
 
 NO_DUAL_CLIP = 1e9
 """A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
@@ -260,6 +259,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
     return {
         "actor_rollout_ref.model.path": str(paths.model),
         "actor_rollout_ref.model.trust_remote_code": False,
+        "actor_rollout_ref.model.custom_chat_template": find_prompt(settings.data.model_dump()).chat_template,
         "trainer.logger": ["console", "file", "mlflow"],
         "trainer.project_name": "compass",
         "trainer.experiment_name": stage,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.prompts import chat_messages
+from compass.prompts.find import find_prompt
 from compass.records import RecordError, split_stages
 from compass.seeded_draw import draw
 from compass.settings import RlStage
@@ -48,7 +48,7 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
         stage: the stage's name; a problem belongs to it when its `stages` column names it.
         problems: the curriculum's records.
         settings: the stage's settings; prompts longer than `data.max_prompt_tokens` are left out.
-        tokenizer: the policy's tokenizer, whose chat template makes the prompt.
+        tokenizer: the policy's tokenizer, whose chat template makes the prompt unless the settings name one.
         path: the file to write.
 
     Returns:
@@ -58,13 +58,18 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
         RecordError: no problem is left.
     """
     rows, too_long = [], 0
+    prompt = find_prompt(settings.data.model_dump())
     for record in problems.to_pylist():
         if stage not in split_stages(record["stages"]):
             continue
-        messages = chat_messages(
-            record["problem"], system_prompt=settings.data.system_prompt, prompt_suffix=settings.data.prompt_suffix
+        messages = prompt.messages(record["problem"])
+        tokens = tokenizer.apply_chat_template(
+            messages,
+            chat_template=prompt.chat_template,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=False,
         )
-        tokens = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False)
         if len(tokens) > settings.data.max_prompt_tokens:
             too_long += 1
             continue

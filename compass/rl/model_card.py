@@ -64,7 +64,8 @@ def model_card(
         metrics: verl's metrics of every iteration, in order.
     """
     first, last = metrics[0], metrics[-1]
-    words = [f"system prompt “{settings.data.system_prompt}”"] if settings.data.system_prompt else []
+    words = [f"the prompt `{settings.data.prompt}`"] if settings.data.prompt != "default" else []
+    words += [f"system prompt “{settings.data.system_prompt}”"] if settings.data.system_prompt else []
     words += [f"“{settings.data.prompt_suffix}” after the problem"] if settings.data.prompt_suffix else []
     return CARD.format(
         stage=stage,

@@ -1,12 +1,17 @@
 """The vLLM offline engine, on CPU and GPU by the same code.
 
     with Engine(find_model("models/base"), sampling) as engine:
-        responses = engine.sample({"id-1": "What is 2+3?"}, n=8, greedy=True, seed=0)
+        for response in engine.sample([Wanted("id-1", "What is 2+3?", sample=0, greedy=False)], seed=0):
+            ...
 
 Start-up is kept short: on CPU the engine runs inside this process (no second import of torch and vLLM) and the model's
 class is inspected here, not in a subprocess, so that a further model in the same process costs about a second. Every
 engine reads its weights from disk: the CPU backend repacks linear weights, so that weights exchanged in place may be
 ignored silently.
+
+Long responses are sampled in stretches of `checkpoint_tokens`, each a request of its own that goes on from the tokens so far. A stretch
+has its own seed, so that a run that was stopped between two of them samples the same as one that was not. No more responses are
+in hand at once than finish a stretch within `IN_HAND_SECONDS`: what a killed run loses does not grow with the responses' length.
 """
 
 from __future__ import annotations
@@ -16,16 +21,17 @@ import gc
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from compass import environment
-from compass.prompts import chat_messages
+from compass.prompts.find import find_prompt
 from compass.sampling.model_source import Model, SamplingError
-from compass.sampling.progress import SamplingProgress
-from compass.sampling.response import PROMPT_TOO_LONG, Response
+from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
 
 CPU_BATCHED_TOKENS = 8192
@@ -33,6 +39,12 @@ CPU_BATCHED_TOKENS = 8192
 
 CPU_SEQUENCES = 512
 """Responses decoded at once on CPU."""
+
+FEWEST = 16
+"""Responses in hand at least, and before the engine's speed is known."""
+
+IN_HAND_SECONDS = 30.0
+"""Seconds in which the responses in hand end a stretch, at the speed so far."""
 
 
 class Engine:
@@ -50,6 +62,7 @@ class Engine:
         from vllm.platforms import current_platform
 
         self.sampling = sampling
+        self._prompt = find_prompt(sampling.model_dump())
         on_cpu = current_platform.is_cpu()
         if on_cpu:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
@@ -76,10 +89,12 @@ class Engine:
                 f"vLLM's CPU kernels do not load: {reason}; `make check` names what this machine lacks"
             ) from error
         self._tokenizer = self._llm.get_tokenizer()
-        if not self._tokenizer.chat_template:
+        self._most = min(sampling.batch, CPU_SEQUENCES) if on_cpu else sampling.batch
+        if not self._prompt.chat_template and not self._tokenizer.chat_template:
             self.close()
             raise SamplingError(
-                f"{model.path}: its tokenizer has no chat template; add chat_template.jinja to the model"
+                f"{model.path}: its tokenizer has no chat template; name one (`chat_template: chatml`) or a prompt that has "
+                "one (`prompt: few-shot`), or add chat_template.jinja to the model"
             )
 
     def __enter__(self) -> Engine:
@@ -88,52 +103,29 @@ class Engine:
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self.close()
 
-    def sample(
-        self,
-        problems: Mapping[str, str],
-        *,
-        n: int,
-        greedy: bool,
-        seed: int,
-        progress: SamplingProgress | None = None,
-    ) -> list[Response]:
-        """Sample `n` responses for each problem, and one greedy response with `greedy`.
+    def sample(self, wanted: Sequence[Wanted], *, seed: int) -> Iterator[Response]:
+        """Sample responses, each as soon as a stretch of it is there.
 
         Every response has a random generator of its own, seeded by `seed`, the problem's id and the sample's number:
         what is sampled for a problem does not depend on the problems beside it (but for rounding in the model).
 
         Args:
-            problems: id to text.
-            n: samples per problem; 0 for the greedy response alone.
-            greedy: also decode greedily; that response has `sample` 0 and `greedy` set.
+            wanted: the responses, some with a beginning.
             seed: the run's seed.
-            progress: told of finished responses.
 
-        Returns:
-            Responses by problem in the order given, the samples before the greedy response. A prompt too long for
-            `max_model_len` is not cut: it has responses without text, `finish_reason` `prompt_too_long`.
+        Yields:
+            Responses with the reason why they ended, in no particular order, and before those their beginnings with
+            `finish_reason` `unfinished`. A prompt too long for `max_model_len` is not cut: it has a response without text,
+            `finish_reason` `prompt_too_long`.
         """
-        prompts = {name: self._encode(problem) for name, problem in problems.items()}
+        prompts = {one.id: self._encode(one.problem) for one in {one.id: one for one in wanted}.values()}
         room = self.sampling.max_model_len - self.sampling.max_tokens
-        fitting = [name for name, tokens in prompts.items() if len(tokens) <= room]
-        responses: dict[str, list[Response]] = {name: [] for name in problems}
+        yield from (Response(one, 0, PROMPT_TOO_LONG, "") for one in wanted if len(prompts[one.id]) > room)
+        fitting = [one for one in wanted if len(prompts[one.id]) <= room]
         # Samples and greedy responses are decoded separately: vLLM's CPU sampler ignores the seeds of a batch in which some
         # request has none, and greedy requests have none.
-        for is_greedy in [False] * (n > 0) + [True] * greedy:
-            parameters = [self._parameters(n, is_greedy, request_seed(seed, name)) for name in fitting]
-            outputs = self._run([prompts[name] for name in fitting], parameters, progress)
-            for name, output in zip(fitting, outputs, strict=True):
-                for choice in output.outputs:
-                    text = self._tokenizer.decode(choice.token_ids, skip_special_tokens=True)
-                    length = len(choice.token_ids)
-                    responses[name].append(Response(name, choice.index, is_greedy, length, choice.finish_reason, text))
-        too_long = [name for name in problems if not responses[name]]
-        for name in too_long:
-            responses[name] = [Response(name, sample, False, 0, PROMPT_TOO_LONG, "") for sample in range(n)]
-            responses[name] += [Response(name, 0, True, 0, PROMPT_TOO_LONG, "")] * greedy
-        if progress and too_long:
-            progress.advance(len(too_long) * (n + greedy), 0)
-        return [response for sampled in responses.values() for response in sampled]
+        for greedy in (False, True):
+            yield from self._run([one for one in fitting if one.greedy == greedy], prompts, seed)
 
     def close(self) -> None:
         """Free the model's memory. Safe to call twice."""
@@ -146,44 +138,88 @@ class Engine:
         gc.collect()
         cleanup_dist_env_and_memory()
 
-    def _run(self, prompts: list[list[int]], parameters: list[Any], progress: SamplingProgress | None) -> list[Any]:
-        """One finished output per prompt, in the order of the prompts."""
-        if not prompts:
-            return []
-        self._llm.enqueue([{"prompt_token_ids": tokens} for tokens in prompts], parameters, use_tqdm=False)
+    def _run(self, wanted: list[Wanted], prompts: dict[str, list[int]], seed: int) -> Iterator[Response]:
+        """Stretches of `wanted`, with as many requests in the engine as `_room` allows."""
+        waiting = deque((one, list(one.begun)) for one in wanted)
+        in_hand: dict[str, tuple[Wanted, list[int]]] = {}
         engine = self._llm.llm_engine
-        outputs = []
-        while engine.has_unfinished_requests():
+        began, sampled = time.monotonic(), 0
+        while waiting or in_hand:
+            fresh = [waiting.popleft() for _ in range(min(len(waiting), self._room(began, sampled) - len(in_hand)))]
+            if fresh:
+                ids = self._llm.enqueue(
+                    [{"prompt_token_ids": prompts[one.id] + tokens} for one, tokens in fresh],
+                    [self._parameters(one, len(tokens), seed) for one, tokens in fresh],
+                    use_tqdm=False,
+                )
+                # Outputs bear the number of their request; `enqueue` returns it with a random ending.
+                in_hand.update(zip((name.partition("-")[0] for name in ids), fresh, strict=True))
             for output in engine.step():
                 if not output.finished:
                     continue
-                outputs.append(output)
-                if progress:
-                    progress.advance(len(output.outputs), sum(len(choice.token_ids) for choice in output.outputs))
-        return sorted(outputs, key=lambda output: int(output.request_id))
+                one, tokens = in_hand.pop(output.request_id)
+                (choice,) = output.outputs
+                sampled += len(choice.token_ids)
+                tokens += choice.token_ids
+                response = self._response(one, tokens, choice.finish_reason)
+                if response.finish_reason == UNFINISHED:
+                    waiting.appendleft((one, tokens))  # what has begun is finished first
+                yield response
+
+    def _room(self, began: float, sampled: int) -> int:
+        """How many responses may be in hand: as many as end a stretch in `IN_HAND_SECONDS` at the speed so far."""
+        stretch = min(self.sampling.checkpoint_tokens, self.sampling.max_tokens)
+        speed = sampled / max(time.monotonic() - began, 1e-9)
+        return int(min(self._most, max(FEWEST, speed * IN_HAND_SECONDS / stretch)))
+
+    def _response(self, one: Wanted, tokens: list[int], reason: str) -> Response:
+        if reason == "length" and len(tokens) < self.sampling.max_tokens and not self._stops(tokens):
+            return Response(one, len(tokens), UNFINISHED, "", tuple(tokens))
+        # Decoding whole responses at the end is cheaper than vLLM's token by token.
+        text = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        cut = self._prompt.cut(text)
+        return Response(one, len(tokens), reason if cut == text else "stop", cut)
+
+    def _stops(self, tokens: list[int]) -> bool:
+        """Whether one of the prompt's stop texts ended the response where a stretch ends as well."""
+        if not self._prompt.stop:
+            return False
+        text = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        return self._prompt.cut(text) != text
 
     def _encode(self, problem: str) -> list[int]:
-        messages = chat_messages(
-            problem, system_prompt=self.sampling.system_prompt, prompt_suffix=self.sampling.prompt_suffix
-        )
         return self._tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=True, return_dict=False
+            self._prompt.messages(problem),
+            chat_template=self._prompt.chat_template,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=False,
         )
 
-    def _parameters(self, n: int, greedy: bool, seed: int) -> Any:
+    def _parameters(self, one: Wanted, begun: int, seed: int) -> Any:
         from vllm import SamplingParams
 
-        # Detokenising whole responses afterwards is cheaper than vLLM's token by token.
-        shared: dict[str, Any] = {"max_tokens": self.sampling.max_tokens, "detokenize": False}
-        if greedy or self.sampling.temperature == 0:
-            return SamplingParams(n=1 if greedy else n, temperature=0.0, **shared)
+        left = self.sampling.max_tokens - begun
+        shared: dict[str, Any] = {"max_tokens": min(self.sampling.checkpoint_tokens, left)}
+        # Stop texts are looked for in text; without any, vLLM is not asked for text.
+        shared |= {"stop": list(self._prompt.stop)} if self._prompt.stop else {"detokenize": False}
+        if one.greedy or self.sampling.temperature == 0:
+            return SamplingParams(temperature=0.0, **shared)
         return SamplingParams(
-            n=n, temperature=self.sampling.temperature, top_p=self.sampling.top_p, seed=seed, **shared
+            temperature=self.sampling.temperature,
+            top_p=self.sampling.top_p,
+            seed=sample_seed(seed, one.id, one.sample, begun // self.sampling.checkpoint_tokens),
+            **shared,
         )
+
+
+def sample_seed(seed: int, id_: str, sample: int, stretch: int = 0) -> int:
+    """The seed of a stretch of a sample: that of its problem and the sample's number, as vLLM numbers the samples of one request."""
+    return request_seed(seed, f"{id_}\0{stretch}" if stretch else id_) + sample
 
 
 def request_seed(seed: int, name: str) -> int:
-    """The seed of a problem's first sample; vLLM adds the sample's number for the others."""
+    """The seed of a problem's first sample."""
     return int.from_bytes(hashlib.blake2b(f"{seed}\0{name}".encode(), digest_size=6).digest(), "big")
 
 

@@ -1,14 +1,17 @@
-"""One sampled response, and the table that responses are kept in."""
+"""One response that is wanted, one that was sampled, and the table that responses are kept in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import hashlib
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 PROMPT_TOO_LONG = "prompt_too_long"
 """Finish reason of a problem that was not sampled because its prompt leaves no room for `max_tokens`."""
+
+UNFINISHED = "unfinished"
+"""Finish reason of a response that was sampled up to the end of a stretch and goes on."""
 
 RESPONSES = pa.schema(
     [
@@ -16,26 +19,53 @@ RESPONSES = pa.schema(
         ("sample", pa.int32()),
         ("greedy", pa.bool_()),
         ("tokens", pa.int32()),
+        ("seconds", pa.float64()),
         ("finish_reason", pa.string()),
         ("response", pa.string()),
     ]
 )
-"""Columns of sampled responses."""
+"""Columns of sampled responses.
+
+`tokens` counts sampled tokens with the end token. `seconds` is the response's share of the wall time of sampling, by tokens: over all
+responses it adds up to the time that sampling took. `finish_reason` is `stop`, `length` or `prompt_too_long`.
+"""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A response to sample: the sample's number among those of its problem, or the greedy one (`sample` 0), and what there is of it."""
+
+    id: str
+    problem: str
+    sample: int
+    greedy: bool
+    begun: tuple[int, ...] = ()
+    """Tokens that an earlier run sampled; whole stretches."""
+
+    seconds: float = 0.0
+    """What they took."""
+
+    def begun_with(self, tokens: tuple[int, ...], seconds: float) -> Wanted:
+        """The same response with the beginning that a stopped run left."""
+        return replace(self, begun=tokens, seconds=seconds)
+
+    @property
+    def key(self) -> tuple[str, int, bool]:
+        """What identifies the response within a setup: the digest of the problem's id and text, the sample, whether it is greedy."""
+        return problem_key(self.id, self.problem), self.sample, self.greedy
 
 
 @dataclass(frozen=True)
 class Response:
-    """One response: `tokens` counts sampled tokens with the end token, `finish_reason` is `stop`, `length` or `prompt_too_long`."""
+    """A response, or with `finish_reason` `unfinished` its beginning, whose `token_ids` it goes on from."""
 
-    id: str
-    sample: int
-    greedy: bool
+    wanted: Wanted
     tokens: int
     finish_reason: str
     text: str
+    token_ids: tuple[int, ...] = ()
 
 
-def responses_table(responses: Sequence[Response]) -> pa.Table:
-    """The responses as a table of `RESPONSES`, in their order; their text is the column `response`."""
-    rows = [{**asdict(response), "response": response.text} for response in responses]
-    return pa.Table.from_pylist(rows, schema=RESPONSES)
+def problem_key(id_: str, problem: str) -> str:
+    """16 hex digits that stand for a problem: another text under the same id is another problem."""
+    return hashlib.blake2b(f"{id_}\0{problem}".encode(), digest_size=8).hexdigest()

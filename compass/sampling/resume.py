@@ -1,46 +1,44 @@
-"""Sampling that continues where it was stopped.
+"""Sampling that continues where it was stopped, and that samples nothing twice.
 
-Responses are written in parts of `sampling.batch` problems, each whole or not at all, into a folder named after
-everything that decides them. A second run with the same inputs samples only the parts that are missing, and starts no
-engine when none is. Such folders are caches: they may be deleted at any time.
+What is missing in the store is sampled and written every few seconds, with the beginnings of long responses; no engine is started
+when nothing is missing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping
-from itertools import islice
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from compass.files import atomic_path
 from compass.sampling.engine import Engine
-from compass.sampling.model_source import Model, SamplingError, model_digest
+from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.progress import SamplingProgress
-from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, responses_table
+from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted
+from compass.sampling.setup import setup_facts
+from compass.sampling.store import Key, Store
 from compass.settings import Sampling
 
-NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel"}
-"""Sampling settings that change speed and memory but not what is sampled."""
+FLUSH_SECONDS = 15.0
+"""Seconds of finished work that a killed process loses at most."""
 
 
 def sample_responses(
     problems: Mapping[str, str],
     *,
-    model: Model,
+    model: Any,
     sampling: Sampling,
     n: int,
     greedy: bool = False,
     seed: int,
     folder: str | Path,
     what: str = "responses",
-    open_engine: Callable[[Model, Sampling], Engine] = Engine,
+    open_engine: Callable[[Model, Sampling], Any] = Engine,
 ) -> pa.Table:
-    """Sample `n` responses for each problem (and a greedy one), taking over the parts that an earlier run finished.
+    """Sample `n` responses for each problem (and a greedy one), taking over every response that an earlier run left.
 
     Args:
         problems: id to text.
@@ -49,33 +47,28 @@ def sample_responses(
         n: samples per problem.
         greedy: also decode each problem greedily.
         seed: the run's seed.
-        folder: where resumable work is kept, such as `work/grade`; a subfolder is made for these inputs.
+        folder: where resumable work is kept, such as `work/grade`; a subfolder is made for this setup.
         what: named in the progress bar.
         open_engine: how the engine is started, if one is needed.
 
     Returns:
-        A table of `RESPONSES`, in the order of `problems`.
+        A table of `RESPONSES`, in the order of `problems`, a problem's samples before its greedy response.
 
     Raises:
-        SamplingError: every prompt is too long, or a finished part does not hold the problems it should.
+        SamplingError: every prompt is too long, or the store cannot be used.
     """
-    work = Path(folder) / work_key(problems, model=model, sampling=sampling, n=n, greedy=greedy, seed=seed)
-    work.mkdir(parents=True, exist_ok=True)
-    parts = list(_parts(problems, sampling.batch))
-    paths = [work / f"part-{number:05d}.parquet" for number in range(len(parts))]
-    missing = [number for number, path in enumerate(paths) if not path.exists()]
-    if missing:
-        each = n + greedy
-        total = len(problems) * each
-        done = total - sum(len(parts[number]) for number in missing) * each
-        with open_engine(model, sampling) as engine, SamplingProgress(what, total=total, done=done) as progress:
-            for number in missing:
-                sampled = engine.sample(parts[number], n=n, greedy=greedy, seed=seed, progress=progress)
-                with atomic_path(paths[number]) as temporary:
-                    pq.write_table(responses_table(sampled), temporary, compression="zstd")
-    tables = [_read_part(path, part, n + greedy) for path, part in zip(paths, parts, strict=True)]
-    responses = pa.concat_tables(tables) if tables else RESPONSES.empty_table()
-    if responses.num_rows and pc.all(pc.equal(responses.column("finish_reason"), PROMPT_TOO_LONG)).as_py():
+    kinds = [(number, False) for number in range(n)] + [(0, True)] * greedy
+    wanted = [Wanted(id_, problem, *kind) for id_, problem in problems.items() for kind in kinds]
+    if not wanted:
+        return RESPONSES.empty_table()
+    with Store(folder, setup_facts(model, sampling, seed=seed)) as store:
+        missing = store.missing(wanted)
+        if missing:
+            done = len(wanted) - len(missing)
+            with open_engine(model, sampling) as engine, SamplingProgress(what, total=len(wanted), done=done) as bar:
+                _fill(store, engine.sample(missing, seed=seed), bar)
+        responses = store.take(wanted)
+    if pc.all(pc.equal(responses.column("finish_reason"), PROMPT_TOO_LONG)).as_py():
         raise SamplingError(
             f"{what}: every prompt is longer than `max_model_len` - `max_tokens` = "
             f"{sampling.max_model_len - sampling.max_tokens} tokens; raise `sampling.max_model_len`"
@@ -83,32 +76,34 @@ def sample_responses(
     return responses
 
 
-def work_key(problems: Mapping[str, str], *, model: Model, sampling: Sampling, n: int, greedy: bool, seed: int) -> str:
-    """The name of the folder for these inputs: 16 hex digits over everything that decides what is sampled."""
-    settings = sampling.model_dump(exclude=NO_EFFECT)
-    decides = {"model": model_digest(model), "sampling": settings, "n": n, "greedy": greedy, "seed": seed}
-    digest = hashlib.blake2b(json.dumps(decides, sort_keys=True).encode(), digest_size=8)
-    for name, problem in problems.items():
-        digest.update(json.dumps([name, problem]).encode())
-    return digest.hexdigest()
+def _fill(store: Store, sampled: Iterable[Response], progress: SamplingProgress) -> None:
+    """Write what an engine samples, every few seconds and at the end, be that an error or not."""
+    waiting: list[tuple[Response, int]] = []  # with its tokens since the last stretch
+    tokens: dict[Key, int] = {}
+    seconds: dict[Key, float] = {}
+    since = time.monotonic()
 
+    def flush() -> None:
+        nonlocal since
+        now = time.monotonic()
+        each = (now - since) / max(1, sum(fresh for _, fresh in waiting))
+        timed = []
+        for response, fresh in waiting:
+            key = response.wanted.key
+            seconds[key] = seconds.get(key, response.wanted.seconds) + fresh * each
+            timed.append((response, seconds[key]))
+        store.add(timed)
+        waiting.clear()
+        since = now
 
-def _parts(problems: Mapping[str, str], size: int) -> list[dict[str, str]]:
-    rest = iter(problems.items())
-    parts = []
-    while part := dict(islice(rest, size)):
-        parts.append(part)
-    return parts
-
-
-def _read_part(path: Path, part: Mapping[str, str], each: int) -> pa.Table:
     try:
-        written = pq.read_table(path, schema=RESPONSES)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise SamplingError(f"{path}: not a whole parquet file ({error}); delete it and run the stage again") from None
-    if written.num_rows != len(part) * each or set(written.column("id").to_pylist()) != set(part):
-        raise SamplingError(
-            f"{path}: holds {written.num_rows} responses, not {each} for each of its {len(part)} problems; "
-            "delete it and run the stage again"
-        )
-    return written
+        for response in sampled:
+            key = response.wanted.key
+            fresh = response.tokens - tokens.get(key, len(response.wanted.begun))
+            tokens[key] = response.tokens
+            waiting.append((response, fresh))
+            progress.advance(int(response.finish_reason != UNFINISHED), fresh)
+            if time.monotonic() - since >= FLUSH_SECONDS:
+                flush()
+    finally:
+        flush()

@@ -11,8 +11,9 @@ import json
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from compass.prompts.find import find_prompt
 from compass.sampling.model_source import Model, model_digest
-from compass.settings import Sampling
+from compass.settings import Prompting, Sampling
 
 PROTOCOL = 1
 """Raised when this package samples otherwise for the same settings: seeds, or how text is made of tokens."""
@@ -20,17 +21,23 @@ PROTOCOL = 1
 NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel", "batch"}
 """Sampling settings that change speed and memory but not what is sampled."""
 
+PROMPTING = set(Prompting.model_fields)
+"""Settings that make the prompt, which a setup names as a whole."""
+
 
 def setup_facts(model: Model, sampling: Sampling, *, seed: int) -> dict[str, Any]:
     """What decides the responses of a model, as plain JSON.
 
     Returns:
-        `model` (`digest` of weights, tokenizer and template), `sampling` (settings), `seed`, `engine` (`name`, `version`) and
-        `protocol`.
+        `model` (`digest` of weights, tokenizer and template), `prompt` (name, version, texts, template), `sampling` (settings),
+        `seed`, `engine` (`name`, `version`) and `protocol`.
     """
+    settings = sampling.model_dump()
+    prompt = find_prompt(settings)
     return {
         "model": {"digest": model_digest(model)},
-        "sampling": sampling.model_dump(exclude=NO_EFFECT),
+        "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
+        "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
         "seed": seed,
         "engine": engine_version(),
         "protocol": PROTOCOL,

@@ -15,6 +15,7 @@ from compass.settings.evaluate import Evaluate
 from compass.settings.grade import Grade
 from compass.settings.load import SettingsError, load_sections, load_settings
 from compass.settings.pipeline import Settings
+from compass.settings.prompting import Prompting
 from compass.settings.report import Report
 from compass.settings.rl import Rl, RlStage
 from compass.settings.sampling import Sampling
@@ -30,6 +31,7 @@ __all__ = [
     "Generator",
     "Grade",
     "Pretrain",
+    "Prompting",
     "Report",
     "Rl",
     "RlStage",

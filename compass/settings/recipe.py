@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from compass.settings.guards import Guards, Record
+from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Section
 
 
-class Data(Section):
+class Data(Prompting):
     """The problems of an iteration, and how they become prompts."""
 
     batch_size: Positive = 32
@@ -18,12 +19,6 @@ class Data(Section):
 
     max_prompt_tokens: Positive = 1024
     """Longer prompts are left out, and counted."""
-
-    system_prompt: str = ""
-    """System prompt; empty sends none."""
-
-    prompt_suffix: str = ""
-    """Text appended to every problem."""
 
 
 class Rollout(Section):

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from compass.settings.section import Positive, Section
+from compass.settings.prompting import Prompting
+from compass.settings.section import Positive
 
 
-class Sampling(Section):
+class Sampling(Prompting):
     """How vLLM samples, for grading and evaluation."""
 
     temperature: Annotated[float, Field(ge=0)] = 1.0
@@ -24,8 +25,11 @@ class Sampling(Section):
     max_model_len: Positive = 192
     """Longest prompt and response together, in tokens; longer prompts are reported, not cut."""
 
+    checkpoint_tokens: Positive = 256
+    """A longer response is sampled in stretches of so many tokens, and a stopped run goes on after the last whole one."""
+
     batch: Positive = 2048
-    """Prompts sampled between two checkpoints of the resumable work."""
+    """Responses that the engine may have in hand at once; on CPU at most 512."""
 
     dtype: Literal["float32", "bfloat16", "auto"] = "auto"
     """Weights' type in the engine."""
@@ -38,12 +42,6 @@ class Sampling(Section):
 
     kv_cache_gib: Positive = 1
     """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
-
-    system_prompt: str = ""
-    """System prompt; empty sends none."""
-
-    prompt_suffix: str = ""
-    """Text appended to every problem, such as the request for a boxed answer."""
 
     @model_validator(mode="after")
     def _room_for_a_prompt(self) -> Sampling:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from compass.prompts.templates import TEMPLATES
 from compass.rl import config
 from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
@@ -21,7 +22,7 @@ TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
 ODD = RlStage(
     init_from="base",
     steps=23,
-    data=Data(batch_size=60, max_prompt_tokens=700),
+    data=Data(batch_size=60, max_prompt_tokens=700, prompt="few-shot"),
     rollout=Rollout(group_size=6, max_response_tokens=900, temperature=0.9, top_p=0.8, max_generation_batches=7),
     reward=Reward(overlong_buffer=50, overlong_penalty=0.7),
     advantage=Advantage(estimator="grpo", normalise_by_std=False),
@@ -119,6 +120,7 @@ def test_every_setting_becomes_verls() -> None:
         f"{actor}.checkpoint.save_contents": ["model", "optimizer", "extra"],
         f"{actor}.checkpoint.load_contents": ["model", "optimizer", "extra"],
         "actor_rollout_ref.model.path": "models/base",
+        "actor_rollout_ref.model.custom_chat_template": TEMPLATES["question-answer"],
         "actor_rollout_ref.model.trust_remote_code": False,
         "trainer.save_freq": 11,
         "trainer.max_actor_ckpt_to_keep": None,
@@ -232,3 +234,7 @@ def test_validation_has_problems_of_its_own_at_every_checkpoint() -> None:
     values = overrides("warm", chosen, PATHS, seed=3)
     changed = {key: value for key, value in values.items() if value != overrides("warm", ODD, PATHS, seed=3)[key]}
     assert changed == {"data.val_files": "validation.parquet", "data.val_max_samples": 30, "trainer.test_freq": 11}
+
+
+def test_the_models_own_template_is_left_alone_unless_the_settings_name_one() -> None:
+    assert verl_config("rl-1", TINY, PATHS, seed=0).actor_rollout_ref.model.custom_chat_template is None

@@ -9,23 +9,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.prompts.templates import render
 from compass.records import RecordError
 from compass.rl.dataset import hold_out, write_training_set
+from compass.settings.recipe import Data
 
 
 class Tokenizer:
     """One token per character of the problem, and one more that asks for an answer."""
 
     def apply_chat_template(
-        self, messages: list[dict], *, add_generation_prompt: bool, tokenize: bool, return_dict: bool
+        self,
+        messages: list[dict],
+        *,
+        chat_template: str | None,
+        add_generation_prompt: bool,
+        tokenize: bool,
+        return_dict: bool,
     ) -> list[int]:
         assert (tokenize, return_dict) == (True, False)
+        if chat_template is not None:
+            return list(render(chat_template, messages).encode())
         return [0] * (len(messages[-1]["content"]) + add_generation_prompt)
 
 
-def settings(max_prompt_tokens: int) -> Any:
-    data = SimpleNamespace(system_prompt="Think.", prompt_suffix="?", max_prompt_tokens=max_prompt_tokens)
-    return SimpleNamespace(data=data)
+def settings(max_prompt_tokens: int, **prompting: str) -> Any:
+    given = prompting or {"system_prompt": "Think.", "prompt_suffix": "?"}
+    return SimpleNamespace(data=Data(max_prompt_tokens=max_prompt_tokens, **given))
 
 
 @pytest.fixture
@@ -61,6 +71,17 @@ def test_a_row_is_the_prompt_the_gold_and_what_travels_with_them(problems: pa.Ta
             "tolerance": "",
         },
     }
+
+
+def test_a_named_prompt_and_its_template_make_the_row_and_its_length(problems: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "train.parquet"
+    with pytest.raises(RecordError, match="3 are longer than"):
+        write_training_set("rl-1", problems, settings(200, prompt="few-shot"), Tokenizer(), path)
+    counts = write_training_set("rl-1", problems, settings(2000, prompt="few-shot"), Tokenizer(), path)
+    assert counts == {"problems": 3, "too_long": 0}
+    rows = pq.read_table(path).to_pylist()
+    assert [message["role"] for message in rows[0]["prompt"]] == ["user", "assistant"] * 4 + ["user"]
+    assert rows[0]["prompt"][-1]["content"] == "1+1"
 
 
 def test_a_stage_has_the_problems_that_name_it_numbered_without_gaps(problems: pa.Table, tmp_path: Path) -> None:

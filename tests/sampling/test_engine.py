@@ -6,7 +6,7 @@ import pytest
 
 from compass.sampling.engine import Engine
 from compass.sampling.model_source import SamplingError, find_model
-from compass.sampling.response import PROMPT_TOO_LONG
+from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Wanted
 from compass.settings import Sampling
 
 pytestmark = pytest.mark.slow
@@ -15,8 +15,16 @@ SAMPLING = Sampling(max_tokens=12, max_model_len=96, dtype="float32")
 PROBLEMS = {f"p{number}": f"What is {number} + 1?" for number in range(20)}
 
 
+def ends(engine, problems, *, n, greedy, seed):
+    """The responses that an engine ends with, in the order of what was wanted."""
+    kinds = [(number, False) for number in range(n)] + [(0, True)] * greedy
+    wanted = [Wanted(name, problem, *kind) for name, problem in problems.items() for kind in kinds]
+    found = {one.wanted: one for one in engine.sample(wanted, seed=seed)}
+    return [found[one] for one in wanted]
+
+
 def texts(responses):
-    return {(found.id, found.sample, found.greedy): found.text for found in responses}
+    return {(found.wanted.id, found.wanted.sample, found.wanted.greedy): found.text for found in responses}
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +37,18 @@ def engines(random_model, tmp_path_factory):
             found.append(
                 {
                     "model": model,
-                    "all": engine.sample(PROBLEMS, n=4, greedy=True, seed=0),
-                    "again": engine.sample(PROBLEMS, n=4, greedy=True, seed=0),
-                    "other seed": engine.sample(PROBLEMS, n=4, greedy=True, seed=1),
-                    "some": engine.sample({"p7": PROBLEMS["p7"]}, n=4, greedy=False, seed=0),
-                    "long": engine.sample({"p0": PROBLEMS["p0"], "long": "7" * 200}, n=2, greedy=True, seed=0),
+                    "all": ends(engine, PROBLEMS, n=4, greedy=True, seed=0),
+                    "again": ends(engine, PROBLEMS, n=4, greedy=True, seed=0),
+                    "other seed": ends(engine, PROBLEMS, n=4, greedy=True, seed=1),
+                    "some": ends(engine, {"p7": PROBLEMS["p7"]}, n=4, greedy=False, seed=0),
+                    "long": ends(engine, {"p0": PROBLEMS["p0"], "long": "7" * 200}, n=2, greedy=True, seed=0),
                 }
             )
     return found
 
 
 def test_every_problem_has_its_samples_and_a_greedy_response(engines):
-    kinds = [(found.id, found.sample, found.greedy) for found in engines[0]["all"]]
+    kinds = [(found.wanted.id, found.wanted.sample, found.wanted.greedy) for found in engines[0]["all"]]
     assert kinds == [
         (name, *kind) for name in PROBLEMS for kind in [(0, False), (1, False), (2, False), (3, False), (0, True)]
     ]
@@ -63,7 +71,7 @@ def test_the_same_seed_samples_the_same_and_another_seed_does_not(engines):
 
 
 def test_samples_of_one_problem_differ(engines):
-    assert len({found.text for found in engines[0]["all"] if found.id == "p3" and not found.greedy}) > 1
+    assert len({found.text for found in engines[0]["all"] if found.wanted.id == "p3" and not found.wanted.greedy}) > 1
 
 
 def test_what_is_sampled_does_not_depend_on_the_other_problems(engines):
@@ -94,11 +102,34 @@ def test_each_model_decodes_greedily_as_transformers_does_with_its_weights(engin
             )
             out = model.generate(prompt, max_new_tokens=12, do_sample=False)[0, prompt.shape[1] :]
             expected[name] = tokenizer.decode(out, skip_special_tokens=True)
-        assert {response.id: response.text for response in found["all"] if response.greedy} == expected
+        assert {name: text for (name, _, greedy), text in texts(found["all"]).items() if greedy} == expected
 
 
 def test_two_models_sample_differently(engines):
     assert texts(engines[0]["all"]) != texts(engines[1]["all"])
+
+
+def test_a_response_sampled_in_stretches_goes_on_the_same_after_a_stop(random_model, tmp_path):
+    model = find_model(str(random_model(tmp_path, 0)))
+    sampling = SAMPLING.model_copy(update={"checkpoint_tokens": 4})
+    wanted = [Wanted(name, problem, 0, greedy) for name, problem in PROBLEMS.items() for greedy in (False, True)]
+    with Engine(model, sampling) as engine:
+        whole = list(engine.sample(wanted, seed=0))
+        first = {one.wanted: one for one in reversed(whole) if one.finish_reason == UNFINISHED}
+        rest = list(engine.sample([one.begun_with(first[one].token_ids, 0.0) for one in first], seed=0))
+    assert len(first) > 20
+    assert {len(one.token_ids) for one in first.values()} == {4}
+    ended = {one.wanted.key: one.text for one in whole if one.finish_reason != UNFINISHED}
+    assert {one.wanted.key: one.text for one in rest if one.finish_reason != UNFINISHED} == {
+        one.key: ended[one.key] for one in first
+    }
+
+
+def test_greedy_decoding_in_stretches_is_greedy_decoding(engines, random_model, tmp_path):
+    model = find_model(str(random_model(tmp_path, 0)))
+    with Engine(model, SAMPLING.model_copy(update={"checkpoint_tokens": 4})) as engine:
+        found = ends(engine, PROBLEMS, n=0, greedy=True, seed=0)
+    assert texts(found) == {key: text for key, text in texts(engines[0]["all"]).items() if key[2]}
 
 
 def test_a_tokenizer_without_a_chat_template_is_named(random_model, tmp_path):

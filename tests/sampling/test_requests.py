@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from compass.sampling.engine import PROMPT_TOO_LONG, Engine, request_seed
+from compass.prompts.templates import TEMPLATES
+from compass.sampling.engine import Engine, request_seed, sample_seed
 from compass.sampling.model_source import Model, SamplingError, find_model
+from compass.sampling.response import PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
 
 SAMPLING = Sampling(max_tokens=4, max_model_len=10, temperature=0.7, top_p=0.9, dtype="float32", kv_cache_gib=2)
 
 
 class Tokenizer:
-    """A token a character, and the prompt is the messages' contents joined by a line."""
+    """A token per character; the prompt is the messages' contents joined by a line, and a bar."""
 
     chat_template = "template"
 
-    def apply_chat_template(self, messages, *, add_generation_prompt, tokenize, return_dict):
+    def apply_chat_template(self, messages, *, chat_template, add_generation_prompt, tokenize, return_dict):
         assert add_generation_prompt
         assert tokenize
         assert not return_dict
-        return [ord(sign) for sign in "\n".join(message["content"] for message in messages)]
+        self.used = chat_template
+        return [ord(sign) for sign in "\n".join(message["content"] for message in messages) + "|"]
 
     def decode(self, tokens, *, skip_special_tokens):
         assert skip_special_tokens
@@ -31,15 +35,17 @@ class Tokenizer:
 
 
 class LLM:
-    """Answers request i with its own prompt, the last request first, one step with an unfinished output before each."""
+    """Answers "abc|" with "abc" and goes on with what is asked after "abc|a"; the last request first, every other step ends one."""
 
     tokenizer = Tokenizer()
 
     def __init__(self, path, **options):
         self.path, self.options = path, options
-        self.batches = []
-        self.waiting = []
+        self.asked = []
+        self.in_hand = {}
+        self.most = 0
         self.shut_down = 0
+        self.half = False
         self.llm_engine = self
         self.engine_core = SimpleNamespace(shutdown=self.shutdown)
 
@@ -51,26 +57,26 @@ class LLM:
 
     def enqueue(self, prompts, parameters, *, use_tqdm):
         assert not use_tqdm
-        self.batches.append(list(zip([prompt["prompt_token_ids"] for prompt in prompts], parameters, strict=True)))
-        # Ids of two digits, whose order as text is not their order as numbers.
-        self.waiting = [(number + 9, *request) for number, request in enumerate(self.batches[-1])]
-        self.half = False
-
-    def has_unfinished_requests(self):
-        return bool(self.waiting)
+        ids = [str(len(self.asked) + number) for number in range(len(prompts))]
+        requests = [(prompt["prompt_token_ids"], one) for prompt, one in zip(prompts, parameters, strict=True)]
+        self.asked += requests
+        self.in_hand |= dict(zip(ids, requests, strict=True))
+        self.most = max(self.most, len(self.in_hand))
+        return [f"{name}-0f3a9c1e" for name in ids]
 
     def step(self):
         self.half = not self.half
-        number, prompt, parameters = self.waiting[-1]
-        choices = [
-            SimpleNamespace(index=index, token_ids=prompt[: index + 1], finish_reason="stop")
-            for index in range(parameters.n)
-        ]
+        name, (prompt, parameters) = next(reversed(self.in_hand.items()))
         if self.half:
-            choices = choices[:0]
-        else:
-            self.waiting.pop()
-        return [SimpleNamespace(finished=not self.half, request_id=str(number), outputs=choices)]
+            return [SimpleNamespace(finished=False, request_id=name, outputs=[])]
+        del self.in_hand[name]
+        problem, _, begun = "".join(map(chr, prompt)).rpartition("|")
+        answer = problem.splitlines()[-1][len(begun) :]
+        longest = parameters.max_tokens
+        reason = "stop" if len(answer) < longest else "length"
+        tokens = [ord(sign) for sign in answer[:longest]]
+        choice = SimpleNamespace(index=0, token_ids=tokens, finish_reason=reason)
+        return [SimpleNamespace(finished=True, request_id=name, outputs=[choice])]
 
 
 @pytest.fixture
@@ -99,88 +105,146 @@ def model(tmp_path):
     return find_model(str(tmp_path))
 
 
-class Told:
-    def __init__(self):
-        self.calls = []
-
-    def advance(self, responses, tokens):
-        self.calls.append((responses, tokens))
+def want(*problems, n=1, greedy=False):
+    kinds = [(number, False) for number in range(n)] + [(0, True)] * greedy
+    return [Wanted(problem, problem, *kind) for problem in problems for kind in kinds]
 
 
 def kinds(responses):
-    return [(response.id, response.sample, response.greedy, response.text) for response in responses]
+    return sorted((one.wanted.id, one.wanted.sample, one.wanted.greedy, one.text) for one in responses)
 
 
-def test_responses_stand_by_problem_samples_before_the_greedy_one(vllm, model):
-    responses = Engine(model, SAMPLING).sample({"a": "abc", "b": "xyz"}, n=2, greedy=True, seed=0)
+def test_every_response_that_is_wanted_comes_once(vllm, model):
+    responses = list(Engine(model, SAMPLING).sample(want("abc", "xy", n=2, greedy=True), seed=0))
     assert kinds(responses) == [
-        ("a", 0, False, "a"),
-        ("a", 1, False, "ab"),
-        ("a", 0, True, "a"),
-        ("b", 0, False, "x"),
-        ("b", 1, False, "xy"),
-        ("b", 0, True, "x"),
+        *(("abc", *kind, "abc") for kind in ((0, False), (0, True), (1, False))),
+        *(("xy", *kind, "xy") for kind in ((0, False), (0, True), (1, False))),
     ]
-    assert [response.tokens for response in responses] == [1, 2, 1, 1, 2, 1]
-    assert {response.finish_reason for response in responses} == {"stop"}
+    assert {one.finish_reason for one in responses} == {"stop"}
+    assert sum(one.tokens for one in responses) == 15
 
 
-def test_every_problem_is_sampled_with_a_seed_of_its_own_and_greedily_without_one(vllm, model):
+def test_every_sample_has_a_seed_of_its_own_and_a_greedy_response_none(vllm, model):
     engine = Engine(model, SAMPLING)
-    engine.sample({"a": "abc", "b": "xyz"}, n=2, greedy=True, seed=5)
-    samples, greedy = engine._llm.batches
+    list(engine.sample(want("abc", "xy", n=2, greedy=True), seed=5))
     shared = {"max_tokens": 4, "detokenize": False}
-    assert [vars(parameters) for _, parameters in samples] == [
-        {"n": 2, "temperature": 0.7, "top_p": 0.9, "seed": request_seed(5, name), **shared} for name in "ab"
+    assert [vars(parameters) for _, parameters in engine._llm.asked] == [
+        *(
+            {"temperature": 0.7, "top_p": 0.9, "seed": request_seed(5, name) + sample, **shared}
+            for name in ("abc", "xy")
+            for sample in (0, 1)
+        ),
+        *[{"temperature": 0.0, **shared}] * 2,
     ]
-    assert [vars(parameters) for _, parameters in greedy] == [{"n": 1, "temperature": 0.0, **shared}] * 2
 
 
 def test_at_temperature_0_samples_are_greedy_too(vllm, model):
     engine = Engine(model, SAMPLING.model_copy(update={"temperature": 0.0}))
-    engine.sample({"a": "abc"}, n=3, greedy=False, seed=5)
-    ((_, parameters),) = engine._llm.batches[0]
-    assert vars(parameters) == {"n": 3, "temperature": 0.0, "max_tokens": 4, "detokenize": False}
+    list(engine.sample(want("abc", n=3), seed=5))
+    assert [vars(parameters) for _, parameters in engine._llm.asked] == [
+        {"temperature": 0.0, "max_tokens": 4, "detokenize": False}
+    ] * 3
 
 
-@pytest.mark.parametrize(("n", "greedy", "batches"), [(0, True, 1), (2, False, 1), (2, True, 2), (0, False, 0)])
-def test_only_what_is_wanted_is_asked(vllm, model, n, greedy, batches):
+def test_samples_and_greedy_responses_are_never_in_hand_together(vllm, model):
     engine = Engine(model, SAMPLING)
-    assert len(engine.sample({"a": "abc"}, n=n, greedy=greedy, seed=0)) == n + greedy
-    assert len(engine._llm.batches) == batches
+    list(engine.sample(want(*"abcdef", n=2, greedy=True), seed=0))
+    assert engine._llm.most == 12
+
+
+def test_a_long_response_is_sampled_in_stretches_each_with_a_seed_of_its_own(vllm, model):
+    sampling = SAMPLING.model_copy(update={"max_tokens": 6, "max_model_len": 30, "checkpoint_tokens": 2})
+    engine = Engine(model, sampling)
+    found = list(engine.sample(want("abcde"), seed=3))
+    assert [(one.finish_reason, one.tokens, one.text) for one in found] == [
+        ("unfinished", 2, ""),
+        ("unfinished", 4, ""),
+        ("stop", 5, "abcde"),
+    ]
+    asked = [("".join(map(chr, prompt)), one.seed, one.max_tokens) for prompt, one in engine._llm.asked]
+    assert asked == [
+        ("abcde|", sample_seed(3, "abcde", 0), 2),
+        ("abcde|ab", sample_seed(3, "abcde", 0, 1), 2),
+        ("abcde|abcd", sample_seed(3, "abcde", 0, 2), 2),
+    ]
+    (wanted,) = want("abcde")
+    rest = list(engine.sample([wanted.begun_with(found[0].token_ids, 1.0)], seed=3))
+    assert [(one.finish_reason, one.tokens, one.text) for one in rest] == [
+        (one.finish_reason, one.tokens, one.text) for one in found[1:]
+    ]
+    assert engine._llm.asked[3:] == engine._llm.asked[1:3]
+
+
+def test_a_response_ends_at_max_tokens_wherever_its_stretches_end(vllm, model):
+    sampling = SAMPLING.model_copy(update={"max_tokens": 5, "max_model_len": 30, "checkpoint_tokens": 2})
+    found = list(Engine(model, sampling).sample(want("abcdefgh"), seed=0))
+    assert [(one.finish_reason, one.tokens, one.text) for one in found[-2:]] == [
+        ("unfinished", 4, ""),
+        ("length", 5, "abcde"),
+    ]
+
+
+def test_no_more_is_in_hand_than_the_speed_and_the_settings_allow(vllm, model, monkeypatch):
+    problems = [f"p{number}" for number in range(200)]
+    slow = Engine(model, SAMPLING)
+    monkeypatch.setattr("compass.sampling.engine.time.monotonic", iter(range(0, 10**9, 1000)).__next__)
+    list(slow.sample(want(*problems), seed=0))
+    assert slow._llm.most == 16
+    monkeypatch.undo()
+
+
+def test_the_settings_bound_what_is_in_hand(vllm, model):
+    fast = Engine(model, SAMPLING.model_copy(update={"batch": 30}))
+    assert len(list(fast.sample(want(*[f"p{number}" for number in range(200)]), seed=0))) == 200
+    assert 16 <= fast._llm.most <= 30
+
+
+def test_a_stop_text_ends_a_response_and_is_cut_off_across_stretches_too(vllm, model):
+    prompt = SAMPLING.model_copy(
+        update={"prompt": "question-answer", "max_tokens": 40, "max_model_len": 400, "checkpoint_tokens": 5}
+    )
+    engine = Engine(model, prompt)
+    engine._prompt = replace(engine._prompt, user="{problem}")
+    vllm.LLM.tokenizer = Tokenizer()
+    problem = "7. Question: b"
+    engine._llm.step = lambda: LLM.step(engine._llm)
+    answer = Response(want(problem)[0], 0, "", "")
+    found = engine._response(answer.wanted, [ord(sign) for sign in "7.\nQuestion: next"], "length")
+    assert (found.finish_reason, found.text) == ("stop", "7.")
+    (parameters,) = [engine._parameters(answer.wanted, 0, 0)]
+    assert parameters.stop == ["\nQuestion:"]
+    assert not hasattr(parameters, "detokenize")
 
 
 def test_a_prompt_may_leave_just_the_room_of_a_response(vllm, model):
-    told = Told()
-    problems = {"long": "x" * 7, "fits": "x" * 6}
-    responses = Engine(model, SAMPLING).sample(problems, n=2, greedy=True, seed=0, progress=told)
-    assert [response.finish_reason for response in responses] == [PROMPT_TOO_LONG] * 3 + ["stop"] * 3
-    assert [(r.id, r.sample, r.greedy, r.tokens, r.text) for r in responses[:3]] == [
-        ("long", 0, False, 0, ""),
-        ("long", 1, False, 0, ""),
-        ("long", 0, True, 0, ""),
-    ]
-    assert told.calls == [(2, 3), (1, 1), (3, 0)]
+    responses = list(Engine(model, SAMPLING).sample(want("x" * 6, "x" * 5, n=2, greedy=True), seed=0))
+    assert [(one.wanted.id, one.finish_reason, one.tokens, one.text) for one in responses[:3]] == [
+        ("x" * 6, PROMPT_TOO_LONG, 0, "")
+    ] * 3
+    assert [(one.wanted.id, one.finish_reason) for one in responses[3:]] == [("x" * 5, "length")] * 3
 
 
 def test_nothing_is_asked_where_every_prompt_is_too_long(vllm, model):
     engine = Engine(model, SAMPLING)
-    assert len(engine.sample({"a": "x" * 7}, n=1, greedy=False, seed=0)) == 1
-    assert engine._llm.batches == []
-
-
-def test_more_than_ten_outputs_keep_the_order_of_their_problems(vllm, model):
-    problems = {f"p{number}": chr(65 + number) for number in range(12)}
-    responses = Engine(model, SAMPLING).sample(problems, n=1, greedy=False, seed=0)
-    assert "".join(response.text for response in responses) == "ABCDEFGHIJKL"
+    assert len(list(engine.sample(want("x" * 7), seed=0))) == 1
+    assert engine._llm.asked == []
 
 
 def test_the_prompt_is_the_chat_with_the_settings_words(vllm, model):
     words = {"system_prompt": "S", "prompt_suffix": "!", "max_model_len": 20}
     engine = Engine(model, SAMPLING.model_copy(update=words))
-    engine.sample({"a": "1+1"}, n=1, greedy=False, seed=0)
-    ((prompt, _),) = engine._llm.batches[0]
-    assert "".join(map(chr, prompt)) == "S\n1+1 !"
+    list(engine.sample(want("1+1"), seed=0))
+    ((prompt, _),) = engine._llm.asked
+    assert "".join(map(chr, prompt)) == "S\n1+1 !|"
+    assert engine._tokenizer.used is None
+
+
+def test_a_named_template_replaces_the_models_own(vllm, model):
+    vllm.LLM.tokenizer = Tokenizer()
+    vllm.LLM.tokenizer.chat_template = None
+    engine = Engine(model, SAMPLING.model_copy(update={"chat_template": "chatml"}))
+    list(engine.sample(want("1+1"), seed=0))
+    assert engine._tokenizer.used == TEMPLATES["chatml"]
 
 
 def test_on_cpu_the_engine_runs_in_this_process_with_bounded_memory(vllm, model, monkeypatch):

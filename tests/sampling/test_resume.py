@@ -1,18 +1,23 @@
+import json
 import shutil
+import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.sampling import resume
 from compass.sampling.engine import request_seed
 from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
 from compass.sampling.progress import SamplingProgress
-from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, Response
-from compass.sampling.resume import sample_responses, work_key
+from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response
+from compass.sampling.resume import sample_responses
+from compass.sampling.store import MANY, STORED
 from compass.settings import Sampling
 
 PROBLEMS = {f"p{number}": f"What is {number} + 1?" for number in range(10)}
-SAMPLING = Sampling(batch=4)
+SAMPLING = Sampling()
 
 
 @pytest.fixture
@@ -24,13 +29,13 @@ def model(tmp_path) -> Model:
     return find_model(str(folder))
 
 
-class Counting:
-    """An engine that echoes and counts what it was asked; it stops with an error before part `dies_at`."""
+class Echo:
+    """An engine that echoes and notes what it was asked; of every response it first gives a beginning, and it dies after `dies_after`."""
 
-    def __init__(self, dies_at: int = -1) -> None:
+    def __init__(self, dies_after: int = -1) -> None:
         self.opened = 0
-        self.asked: list[list[str]] = []
-        self.dies_at = dies_at
+        self.asked: list = []
+        self.left = dies_after
 
     def __call__(self, model, sampling):
         self.opened += 1
@@ -42,76 +47,139 @@ class Counting:
     def __exit__(self, *_):
         return None
 
-    def sample(self, problems, *, n, greedy, seed, progress):
-        if len(self.asked) == self.dies_at:
+    def sample(self, wanted, *, seed):
+        self.asked += wanted
+        for one in wanted:
+            if not one.begun:
+                yield self._spend(Response(one, 2, UNFINISHED, "", (7, 8)))
+            yield self._spend(Response(one, 3, "stop", f"{seed} {one.problem}"))
+
+    def _spend(self, response):
+        if self.left == 0:
             raise KeyboardInterrupt
-        self.asked.append(list(problems))
-        progress.advance(len(problems) * (n + greedy), 1)
-        return [
-            Response(name, sample, is_greedy, 3, "stop", f"{seed} {problem}")
-            for name, problem in problems.items()
-            for sample, is_greedy in [(number, False) for number in range(n)] + [(0, True)] * greedy
-        ]
+        self.left -= 1
+        return response
+
+    @property
+    def keys(self):
+        return [(one.id, one.sample, one.greedy) for one in self.asked]
 
 
-def sample(model, folder, engine, **changes):
+def sample(model, folder, engine, problems=PROBLEMS, **changes):
     options = {"sampling": SAMPLING, "n": 2, "greedy": True, "seed": 0} | changes
-    return sample_responses(PROBLEMS, model=model, folder=folder, open_engine=engine, **options)
+    return sample_responses(problems, model=model, folder=folder, open_engine=engine, **options)
+
+
+def texts(found):
+    return found.drop_columns("seconds")
 
 
 def test_responses_come_in_the_order_of_the_problems(model, tmp_path):
-    found = sample(model, tmp_path / "work", Counting())
+    found = sample(model, tmp_path / "work", Echo())
     assert found.column("id").to_pylist() == [name for name in PROBLEMS for _ in range(3)]
+    assert found.column("sample").to_pylist() == [0, 1, 0] * 10
     assert found.column("greedy").to_pylist() == [False, False, True] * 10
 
 
-def test_a_stopped_run_goes_on_and_samples_no_finished_part_again(model, tmp_path):
-    stopped, second = Counting(dies_at=2), Counting()
+def test_a_stopped_run_goes_on_with_the_beginnings_and_samples_nothing_again(model, tmp_path):
+    stopped, second = Echo(dies_after=11), Echo()
     with pytest.raises(KeyboardInterrupt):
         sample(model, tmp_path / "work", stopped)
     found = sample(model, tmp_path / "work", second)
-    assert stopped.asked == [["p0", "p1", "p2", "p3"], ["p4", "p5", "p6", "p7"]]
-    assert second.asked == [["p8", "p9"]]
-    assert found.equals(sample(model, tmp_path / "other", Counting()))
+    assert second.keys == stopped.keys[5:]
+    assert [one.begun for one in second.asked] == [(7, 8)] + [()] * 24
+    assert texts(found).equals(texts(sample(model, tmp_path / "other", Echo())))
 
 
 def test_a_finished_run_starts_no_engine(model, tmp_path):
-    engine = Counting()
-    sample(model, tmp_path / "work", Counting())
-    sample(model, tmp_path / "work", engine)
+    engine = Echo()
+    first = sample(model, tmp_path / "work", Echo())
+    assert sample(model, tmp_path / "work", engine).equals(first)
     assert engine.opened == 0
+
+
+def test_more_samples_more_problems_and_a_greedy_response_are_added(model, tmp_path):
+    few = {name: PROBLEMS[name] for name in ("p3", "p7")}
+    sample(model, tmp_path / "work", Echo(), problems=few, greedy=False)
+    engine = Echo()
+    sample(model, tmp_path / "work", engine, problems=few, n=3)
+    assert engine.keys == [(name, *kind) for name in few for kind in ((2, False), (0, True))]
+    engine = Echo()
+    sample(model, tmp_path / "work", engine, n=3)
+    assert {name for name, *_ in engine.keys} == PROBLEMS.keys() - few.keys()
+    engine = Echo()
+    assert sample(model, tmp_path / "work", engine, n=1, greedy=False).num_rows == 10
+    assert engine.opened == 0
+
+
+def test_another_text_under_the_same_id_is_sampled_anew(model, tmp_path):
+    sample(model, tmp_path / "work", Echo())
+    engine = Echo()
+    found = sample(model, tmp_path / "work", engine, problems=PROBLEMS | {"p4": "What is 4 + 2?"})
+    assert {name for name, *_ in engine.keys} == {"p4"}
+    assert found.column("response").to_pylist()[12:15] == ["0 What is 4 + 2?"] * 3
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"seed": 1}, {"n": 3}, {"greedy": False}, {"sampling": Sampling(batch=4, temperature=0.5)}],
+    [
+        {"seed": 1},
+        {"sampling": Sampling(temperature=0.5)},
+        {"sampling": Sampling(dtype="bfloat16")},
+        {"sampling": Sampling(prompt="qwen-math")},
+        {"sampling": Sampling(checkpoint_tokens=32)},
+    ],
 )
-def test_other_inputs_are_sampled_anew(model, tmp_path, changes):
-    engine = Counting()
-    sample(model, tmp_path / "work", Counting())
+def test_another_setup_is_sampled_anew_and_kept_apart(model, tmp_path, changes):
+    first = sample(model, tmp_path / "work", Echo())
+    engine = Echo()
     sample(model, tmp_path / "work", engine, **changes)
-    assert len(engine.asked) == 3
+    assert len(engine.asked) == 30
+    assert len(list((tmp_path / "work").iterdir())) == 2
+    assert sample(model, tmp_path / "work", Echo()).equals(first)
 
 
-def test_memory_and_parallelism_do_not_change_the_work(model):
-    shared = {"model": model, "n": 1, "greedy": False, "seed": 0}
-    other = Sampling(batch=4, memory=0.3, kv_cache_gib=4, tensor_parallel=2)
-    assert work_key(PROBLEMS, sampling=SAMPLING, **shared) == work_key(PROBLEMS, sampling=other, **shared)
+def test_another_engine_version_and_other_weights_are_kept_apart(model, tmp_path, monkeypatch):
+    sample(model, tmp_path / "work", Echo())
+    (Path(model.path) / "model.safetensors").write_bytes(b"trained")
+    engine = Echo()
+    sample(model, tmp_path / "work", engine)
+    assert len(engine.asked) == 30
+    monkeypatch.setattr("compass.sampling.setup.version", lambda name: "99.0")
+    sample(model, tmp_path / "work", engine)
+    assert len(engine.asked) == 60
 
 
-def test_every_other_setting_changes_the_work(model):
-    shared = {"model": model, "n": 1, "greedy": False, "seed": 0}
-    keys = [
-        work_key(PROBLEMS, sampling=SAMPLING, **shared),
-        work_key({**PROBLEMS, "p9": "?"}, sampling=SAMPLING, **shared),
-        work_key(dict(reversed(PROBLEMS.items())), sampling=SAMPLING, **shared),
-        *(
-            work_key(PROBLEMS, sampling=SAMPLING, **shared | change)
-            for change in ({"n": 2}, {"greedy": True}, {"seed": 1})
-        ),
-    ]
-    assert len(set(keys)) == 6
-    assert all(len(key) == 16 for key in keys)
+def test_finished_work_is_written_every_few_seconds(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(resume, "FLUSH_SECONDS", 0.05)
+
+    class Slow(Echo):
+        def _spend(self, response):
+            time.sleep(0.02)
+            return super()._spend(response)
+
+        def sample(self, wanted, *, seed):
+            for number, response in enumerate(super().sample(wanted, seed=seed)):
+                yield response
+                parts = sorted((tmp_path / "work").rglob("part-*.parquet"))
+                self.written = sum(pq.read_table(part).num_rows for part in parts)
+                assert number + 1 - self.written <= 6
+
+    sample(model, tmp_path / "work", Slow())
+
+
+def test_seconds_add_up_to_the_time_that_sampling_took(model, tmp_path):
+    class Slow(Echo):
+        def _spend(self, response):
+            time.sleep(0.01)
+            return super()._spend(response)
+
+    with pytest.raises(KeyboardInterrupt):
+        sample(model, tmp_path / "work", Slow(dies_after=31))
+    found = sample(model, tmp_path / "work", Slow())
+    seconds = found.column("seconds").to_pylist()
+    assert 0.6 <= sum(seconds) < 6
+    assert min(seconds) > 0
 
 
 def test_the_bar_begins_where_the_stopped_run_ended(model, tmp_path, monkeypatch):
@@ -124,21 +192,21 @@ def test_the_bar_begins_where_the_stopped_run_ended(model, tmp_path, monkeypatch
 
     monkeypatch.setattr("compass.sampling.resume.SamplingProgress", Bar)
     with pytest.raises(KeyboardInterrupt):
-        sample(model, tmp_path / "work", Counting(dies_at=2))
-    sample(model, tmp_path / "work", Counting(), what="rollouts")
+        sample(model, tmp_path / "work", Echo(dies_after=48))
+    sample(model, tmp_path / "work", Echo(), what="rollouts")
     assert bars == [("responses", {"total": 30, "done": 0}), ("rollouts", {"total": 30, "done": 24})]
 
 
 def test_no_problems_need_no_engine(model, tmp_path):
-    engine = Counting()
-    options = {"model": model, "sampling": SAMPLING, "n": 1, "seed": 0, "folder": tmp_path, "open_engine": engine}
-    assert sample_responses({}, **options).schema.equals(RESPONSES)
+    engine = Echo()
+    assert sample(model, tmp_path, engine, problems={}).schema.equals(RESPONSES)
     assert engine.opened == 0
 
 
 def test_every_column_of_a_response_is_kept(model, tmp_path):
-    found = sample(model, tmp_path / "work", Counting()).to_pylist()
-    assert found[4] == {
+    row = sample(model, tmp_path / "work", Echo()).to_pylist()[4]
+    assert row.pop("seconds") > 0
+    assert row == {
         "id": "p1",
         "sample": 1,
         "greedy": False,
@@ -148,36 +216,71 @@ def test_every_column_of_a_response_is_kept(model, tmp_path):
     }
 
 
+def test_many_parts_become_one_and_nothing_is_lost(model, tmp_path):
+    for number in range(1, MANY + 4):
+        first = sample(model, tmp_path / "work", Echo(), problems={"p": "1+1"}, n=number)
+    parts = list((tmp_path / "work").rglob("part-*.parquet"))
+    assert len(parts) < MANY
+    engine = Echo()
+    assert sample(model, tmp_path / "work", engine, problems={"p": "1+1"}, n=MANY + 3).equals(first)
+    assert engine.opened == 0
+
+
+def test_parts_that_a_kill_left_beside_the_one_made_of_them_do_no_harm(model, tmp_path):
+    first = sample(model, tmp_path / "work", Echo())
+    (part,) = (tmp_path / "work").rglob("part-*.parquet")
+    shutil.copy(part, part.with_name("part-00007.parquet"))
+    assert sample(model, tmp_path / "work", Echo()).equals(first)
+
+
 def test_a_damaged_part_is_named(model, tmp_path):
-    sample(model, tmp_path / "work", Counting())
-    part = next((tmp_path / "work").rglob("part-00001.parquet"))
-    part.write_bytes(part.read_bytes()[:100])
-    with pytest.raises(SamplingError, match=r"part-00001\.parquet: not a whole parquet file"):
-        sample(model, tmp_path / "work", Counting())
+    sample(model, tmp_path / "work", Echo())
+    (part,) = (tmp_path / "work").rglob("part-*.parquet")
+    whole = part.read_bytes()
+    part.write_bytes(whole[:100])
+    with pytest.raises(SamplingError, match=r"part-00000\.parquet: not a whole part .*; delete it and run again"):
+        sample(model, tmp_path / "work", Echo())
+    pq.write_table(pa.table({"other": [1]}), part)
+    with pytest.raises(SamplingError, match=r"part-00000\.parquet: not a whole part"):
+        sample(model, tmp_path / "work", Echo())
+    part.unlink()
+    engine = Echo()
+    sample(model, tmp_path / "work", engine)
+    assert len(engine.asked) == 30
 
 
-def test_a_part_of_other_problems_is_refused(model, tmp_path):
-    sample(model, tmp_path / "work", Counting())
-    part = next((tmp_path / "work").rglob("part-00001.parquet"))
-    shutil.copy(part.with_name("part-00000.parquet"), part)
-    with pytest.raises(SamplingError, match=r"part-00001\.parquet: holds 12 responses, not 3 for each of its 4 "):
-        sample(model, tmp_path / "work", Counting())
-    pq.write_table(pq.read_table(part).slice(1), part)
-    with pytest.raises(SamplingError, match=r"part-00001\.parquet: holds 11 responses, not 3 for each of its 4 "):
-        sample(model, tmp_path / "work", Counting())
+def test_a_folder_that_says_another_setup_is_refused(model, tmp_path):
+    sample(model, tmp_path / "work", Echo())
+    (path,) = (tmp_path / "work").rglob("setup.json")
+    facts = json.loads(path.read_text())
+    assert facts["sampling"]["temperature"] == 1.0
+    facts["sampling"]["temperature"] = 0.7
+    path.write_text(json.dumps(facts))
+    with pytest.raises(SamplingError, match=r"setup\.json: does not say what its folder's name stands for"):
+        sample(model, tmp_path / "work", Echo())
+
+
+def test_two_processes_do_not_write_to_one_store(model, tmp_path):
+    class Second(Echo):
+        def sample(self, wanted, *, seed):
+            with pytest.raises(SamplingError, match="another process samples into it"):
+                sample(model, tmp_path / "work", Echo())
+            return super().sample(wanted, seed=seed)
+
+    sample(model, tmp_path / "work", Second())
 
 
 def test_no_half_written_part_is_left_under_its_name(model, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        sample(model, tmp_path / "work", Counting(dies_at=1))
-    assert [path.name for path in (tmp_path / "work").rglob("*.parquet")] == ["part-00000.parquet"]
-    assert pq.read_table(next((tmp_path / "work").rglob("*.parquet"))).num_rows == 12
+        sample(model, tmp_path / "work", Echo(dies_after=1))
+    (part,) = (tmp_path / "work").rglob("*.parquet")
+    assert pq.read_table(part).schema.names == STORED.names
 
 
 def test_only_prompts_that_are_too_long_is_an_error(model, tmp_path):
-    class TooLong(Counting):
-        def sample(self, problems, **options):
-            return [Response(name, 0, False, 0, PROMPT_TOO_LONG, "") for name in problems]
+    class TooLong(Echo):
+        def sample(self, wanted, **options):
+            return [Response(one, 0, PROMPT_TOO_LONG, "") for one in wanted]
 
     with pytest.raises(SamplingError, match=r"`max_model_len` - `max_tokens` = 128 tokens; raise `sampling\.max"):
         sample(model, tmp_path / "work", TooLong(), n=1, greedy=False)

@@ -27,11 +27,14 @@ SAMPLING = {
     "top_p": 1.0,
     "max_tokens": 64,
     "max_model_len": 192,
+    "checkpoint_tokens": 256,
     "batch": 2048,
     "dtype": "auto",
     "tensor_parallel": 1,
     "memory": 0.85,
     "kv_cache_gib": 1,
+    "prompt": "default",
+    "chat_template": "",
     "system_prompt": "",
     "prompt_suffix": "",
 }
@@ -151,7 +154,17 @@ SAMPLING = {
             Curriculum(mixes={}),
             {"mixes": {}, "problems": 1024, "solve_rate": [0.0, 1.0], "use_source_level": False},
         ),
-        (Data(), {"batch_size": 32, "max_prompt_tokens": 1024, "system_prompt": "", "prompt_suffix": ""}),
+        (
+            Data(),
+            {
+                "batch_size": 32,
+                "max_prompt_tokens": 1024,
+                "prompt": "default",
+                "chat_template": "",
+                "system_prompt": "",
+                "prompt_suffix": "",
+            },
+        ),
         (
             Rollout(),
             {

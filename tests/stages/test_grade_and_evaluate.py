@@ -52,7 +52,7 @@ def test_grade_fills_levels_and_writes_every_rollout(random_model, settings, tmp
     rollouts = pq.read_table(tmp_path / "grade/rollouts.parquet")
     assert rollouts.num_rows == 40
     assert set(rollouts.column_names) >= {"id", "sample", "answer", "correct", "tokens", "finish_reason", "response"}
-    assert len(list((tmp_path / "work").rglob("part-*.parquet"))) == 2
+    assert list((tmp_path / "work").rglob("part-*.parquet"))
 
 
 def test_evaluate_scores_every_model_on_every_benchmark(random_model, settings, tmp_path, capfd):

@@ -11,7 +11,7 @@ from compass.evaluation import evaluate as evaluation
 from compass.grading import grade as grading
 from compass.ledger import LEDGER
 from compass.records import RecordError, read_records, table, write_records
-from compass.sampling.resume import RESPONSES
+from compass.sampling.response import RESPONSES
 from compass.settings import Settings, load_settings
 from stages import evaluate, grade
 
@@ -34,6 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
                 "sample": i,
                 "greedy": g,
                 "tokens": 10,
+                "seconds": 0.5,
                 "finish_reason": "stop",
                 "response": rf"\boxed{{{answer}}}",
             }

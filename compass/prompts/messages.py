@@ -1,4 +1,4 @@
-"""How a problem becomes a chat prompt: the same for grading, RL and evaluation."""
+"""How a problem becomes chat messages: the same for grading, RL and evaluation."""
 
 from __future__ import annotations
 

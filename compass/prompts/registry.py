@@ -1,0 +1,99 @@
+"""The prompts that settings can name. Whoever changes what one says raises its version."""
+
+from __future__ import annotations
+
+from compass.prompts.prompt import Prompt
+from compass.prompts.shots import SHOTS
+
+BOXED = r"Please reason step by step, and put your final answer within \boxed{}."
+
+_CONVERSATION = (
+    "A conversation between User and Assistant. The user asks a question, and the Assistant solves it. The assistant first "
+    "thinks about the reasoning process in the mind and then provides the user with the answer. The reasoning process and answer "
+    "are enclosed within <think> </think> and <answer> </answer> tags, respectively, i.e., <think> reasoning process here "
+    "</think> <answer> answer here </answer>."
+)
+
+_ORZ_CONVERSATION = (
+    "A conversation between User and Assistant. The User asks a question, and the Assistant solves it. The Assistant first "
+    "thinks about the reasoning process in the mind and then provides the User with the answer. The reasoning process is enclosed "
+    "within <think> </think> and answer is enclosed within <answer> </answer> tags, respectively, i.e., <think> reasoning "
+    "process here </think> <answer> answer here </answer>."
+)
+
+_ORZ_TASK = (
+    "You must put your answer inside <answer> </answer> tags, i.e., <answer> answer here </answer>. And your final answer will "
+    "be extracted automatically by the \\boxed{} tag.\nThis is the problem:\n{problem}"
+)
+
+_LLAMA = r"""Solve the following math problem efficiently and clearly:
+
+- For simple problems (2 steps or fewer):
+Provide a concise solution with minimal explanation.
+
+- For complex problems (3 steps or more):
+Use this step-by-step format:
+
+## Step 1: [Concise description]
+[Brief explanation and calculations]
+
+## Step 2: [Concise description]
+[Brief explanation and calculations]
+
+...
+
+Regardless of the approach, always conclude with:
+
+Therefore, the final answer is: $\boxed{answer}$. I hope it is correct.
+
+Where [answer] is just the final number or expression that solves the problem.
+
+Problem: {problem}"""
+
+_ALL = (
+    Prompt("default", 1, "the settings `system_prompt` and `prompt_suffix`"),
+    Prompt("boxed", 1, "DeepSeek-R1 model card, usage recommendations", user=f"{{problem}}\n{BOXED}"),
+    Prompt("qwen-math", 1, "QwenLM/Qwen2.5-Math, evaluation/utils.py, `qwen25-math-cot`", system=BOXED),
+    Prompt("llama", 1, "meta-llama/Llama-3.1-8B-Instruct-evals, task MATH", user=_LLAMA),
+    Prompt(
+        "r1-zero",
+        1,
+        "DeepSeek-R1, arXiv 2501.12948, table 1",
+        user=f"{_CONVERSATION} User: {{problem}}\nAssistant:",
+        template="plain",
+    ),
+    Prompt(
+        "open-reasoner-zero",
+        1,
+        "Open-Reasoner-Zero, playground/zero_setting_base.py",
+        user=f"{_ORZ_CONVERSATION} User: {_ORZ_TASK}\nAssistant: <think>",
+        template="plain",
+    ),
+    Prompt(
+        "oat-zero",
+        1,
+        "sail-sg/understand-r1-zero, template `r1`",
+        user=f"{_ORZ_CONVERSATION}\nUser: {{problem}}\nAssistant: <think>",
+        template="plain",
+    ),
+    Prompt(
+        "question-answer",
+        1,
+        "GAIR's Abel; SimpleRL-Zoo (arXiv 2503.18892) takes it as its simple prompt",
+        user="Question:\n{problem}\nAnswer:\nLet's think step by step.\n",
+        template="plain",
+        stop=("\nQuestion:",),
+    ),
+    Prompt(
+        "few-shot",
+        1,
+        "own examples, in the layout of lm-evaluation-harness",
+        shots=SHOTS,
+        template="question-answer",
+        stop=("\nQuestion:",),
+    ),
+    Prompt("plain", 1, "the problem alone, as sail-sg/understand-r1-zero's template `no`", template="plain"),
+)
+
+PROMPTS = {prompt.name: prompt for prompt in _ALL}
+"""Prompt by name. `default` says what the settings give."""
