@@ -51,22 +51,31 @@ class Agreement:
     """Rows to which a reader gives no reason, not even a doubtful one."""
     lost: int = 0
     """Of these, rows dropped."""
+    doubted: int = 0
+    """Good rows that are kept with a doubt."""
+    repaired: int = 0
+    """Rows whose `encoding` damage was mended before the filters saw them: no longer noisy for that."""
     random_good: int = 0
     random_lost: int = 0
     reasons: dict[str, Counts] = field(default_factory=lambda: defaultdict(Counts))
     disagreements: list[tuple[str, str, Label]] = field(default_factory=list)
     """(kind, reason, label) of each false hit and each miss."""
 
-    def add(self, label: Label, fired: Iterable[str]) -> None:
+    def add(self, label: Label, fired: Iterable[str], *, doubted: bool = False, repaired: bool = False) -> None:
         """Count one row.
 
         Args:
-            label: the reader's reasons.
-            fired: reasons of every filter that fires on it.
+            label: the reader's reasons, given for the row as published.
+            fired: reasons of every filter that would drop it.
+            doubted: whether a filter would keep it with a doubt.
+            repaired: whether its text was repaired.
         """
         fired = {SAME.get(reason, reason) for reason in fired}
         sure = {SAME.get(reason, reason) for reason in label.reasons}
         unsure = {SAME.get(reason, reason) for reason in label.unsure} - sure
+        if repaired and "encoding" not in fired:
+            self.repaired += "encoding" in sure
+            sure, unsure = sure - {"encoding"}, unsure - {"encoding"}
         self.rows += 1
         self.dropped += bool(fired)
         self.bad += bool(sure - {"other"})
@@ -74,6 +83,7 @@ class Agreement:
         if not sure and not unsure:
             self.good += 1
             self.lost += bool(fired)
+            self.doubted += doubted and not fired
             self.random_good += label.sample == "random"
             self.random_lost += bool(fired) and label.sample == "random"
         for reason in fired | sure - {"other"}:
@@ -87,9 +97,11 @@ class Agreement:
                 self.disagreements.append(("false hit" if false_hit else "miss", reason, label))
 
 
-def fired_reasons(record: Mapping[str, Any], settings: Denoise) -> set[str]:
-    """The reasons of all filters that fire on a row, not only of the first."""
-    return {str(reason) for reason, judge in noise.FILTERS.items() if judge(dict(record), settings)}
+def findings(record: Mapping[str, Any], settings: Denoise) -> tuple[set[str], set[str]]:
+    """The reasons of all filters that would drop a row, not only of the first, and those of its doubts."""
+    found = [finding for judge in noise.FILTERS.values() if (finding := judge(dict(record), settings))]
+    dropping = {str(finding.reason) for finding in found if finding.drops(settings.strictness)}
+    return dropping, {str(finding.reason) for finding in found} - dropping
 
 
 def agreements(
@@ -112,9 +124,9 @@ def agreements(
             missing.append(label.id)
             continue
         record = records[label.id]
-        fired = fired_reasons(record, settings)
-        found[record["source"]].add(label, fired)
-        found["all"].add(label, fired)
+        fired, doubts = findings(record, settings)
+        for name in (record["source"], "all"):
+            found[name].add(label, fired, doubted=bool(doubts), repaired=bool(record.get("original")))
     return dict(found), missing
 
 
@@ -175,7 +187,7 @@ def valimath_table(rows: Sequence[Mapping[str, Any]], settings: Denoise) -> str:
 
     Questions come without golds, so that filters that need one stay silent.
     """
-    drops = [fired_reasons({"problem": row["question"], "answer": ""}, settings) for row in rows]
+    drops = [findings({"problem": row["question"], "answer": ""}, settings)[0] for row in rows]
     broken = sum(not row["gt"] for row in rows)
     hits = sum(bool(drop) and not row["gt"] for drop, row in zip(drops, rows, strict=True))
     dropped = sum(map(bool, drops))
@@ -224,13 +236,18 @@ def main() -> None:
             if label.split == "dev":
                 print(f"{kind:9} {reason:15} {rows[label.id]['source']}:{rows[label.id]['source_id']}  {label.id}")
         return
-    halves = {}
-    for split in ("dev", "held") if arguments.split is None else (arguments.split,):
-        halves[split] = agreements(rows, [label for label in labels if label.split == split], settings)[0]["all"]
+    profile = {source.name for source in load_settings(ROOT / "profiles/small.yaml").collect.sources}
+    parts = {f"split `{split}`": [label for label in labels if label.split == split] for split in ("dev", "held")}
+    parts["sources outside of profiles/small.yaml, both splits"] = [
+        label for label in labels if rows[label.id]["source"] not in profile
+    ]
+    judged = {name: agreements(rows, part, settings)[0]["all"] for name, part in parts.items() if part}
     text = "\n\n".join(
         [
-            *(f"Rows of the split `{split}` ({one.rows}):\n\n{reason_table(one)}" for split, one in halves.items()),
+            *(f"{one.rows} rows, {name}:\n\n{reason_table(one)}" for name, one in judged.items()),
             source_table(found),
+            f"{found['all'].repaired} damaged rows were repaired and count as the rest of their labels say. "
+            f"{found['all'].doubted} good rows are kept with a doubt.",
         ]
     )
     valimath = data / "labels/valimath.jsonl"

@@ -53,8 +53,10 @@ def test_rows_are_counted_by_what_a_reader_says():
     one.add(label(set(), {"proof"}), {"proof"})  # doubtful: neither good nor bad
     one.add(label({"true_false"}, set()), {"yes_no"})  # one reason to a reader
     one.add(label({"other"}, set(), "candidate"), set())  # no filter looks for it
-    assert (one.rows, one.dropped, one.bad, one.caught, one.good, one.lost) == (5, 4, 2, 2, 1, 1)
-    assert (one.random_good, one.random_lost) == (1, 1)
+    one.add(label({"encoding"}, set(), "candidate"), set(), repaired=True)  # a good row by now
+    one.add(label(set(), set(), "candidate"), set(), doubted=True)
+    assert (one.rows, one.dropped, one.bad, one.caught, one.good, one.lost) == (7, 4, 2, 2, 3, 1)
+    assert (one.random_good, one.random_lost, one.repaired, one.doubted) == (1, 1, 1, 1)
     assert one.reasons["figure"] == Counts(hits=0, false_hits=1, misses=1)
     assert one.reasons["proof"] == Counts(hits=0, false_hits=1, misses=0)
     assert one.reasons["yes_no"] == Counts(hits=1, false_hits=0, misses=0)
