@@ -21,11 +21,11 @@ from compass.errors import UserError
 from compass.machine import die_with_parent
 from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
+from compass.rl.essential_processes import EssentialProcesses
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
-from compass.rl.raylet import RayProcesses
 from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
 from compass.tracking import record_curves
@@ -115,7 +115,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         )
         watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
         findings = Findings(paths.findings, settings.guards.model_dump())
-        ray, lost = RayProcesses(process.pid), ""
+        essential, lost = EssentialProcesses(process.pid), ""
         position, told = 0, len(read_findings(paths.findings))
         try:
             while True:
@@ -134,8 +134,8 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     told += 1
                     bar.write(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
-                    return f": Ray's {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
-                if lost := lost or ray.lost():
+                    return f": {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
+                if lost := lost or essential.lost():
                     process.kill()  # it would wait for what never comes
                 time.sleep(0.5)
         finally:

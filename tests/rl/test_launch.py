@@ -132,7 +132,7 @@ def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
 def test_a_trainer_whose_ray_died_is_ended_and_told(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compass.rl.raylet.GRACE_S", 0.1)
+    monkeypatch.setattr("compass.rl.essential_processes.GRACE_S", 0.1)
     program = tmp_path / "raylet"
     program.symlink_to("/bin/sleep")
     began = time.monotonic()
