@@ -73,9 +73,13 @@ class Agreement:
         fired = {SAME.get(reason, reason) for reason in fired}
         sure = {SAME.get(reason, reason) for reason in label.reasons}
         unsure = {SAME.get(reason, reason) for reason in label.unsure} - sure
-        if repaired and "encoding" not in fired:
-            self.repaired += "encoding" in sure
-            sure, unsure = sure - {"encoding"}, unsure - {"encoding"}
+        if repaired:
+            mended = {"encoding"} - fired
+            self.repaired += bool(mended & sure)
+            sure, unsure = (
+                sure - mended,
+                unsure - mended - ({"markup"} - fired),
+            )  # `\noindent` and the like, a doubt at most
         self.rows += 1
         self.dropped += bool(fired)
         self.bad += bool(sure - {"other"})

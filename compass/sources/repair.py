@@ -5,6 +5,7 @@ r"""Damaged text made whole again, where only one reading is left.
     repair("a &lt; b")              -> "a < b"             HTML entities
     repair("fi\x0crst, \x1cnd")     -> "first, find"       ligatures of TeX fonts that stayed codes
     repair("2 Ã\x97 3")             -> "2 × 3"             UTF-8 read as Latin-1 or Windows-1252, by ftfy
+    repair("6\\\\ \\noindent")         -> "6"                 what is left of the page that the text was cut from
 
 What has two readings stays as it is, for the filter `encoding` to drop: a tab before "rac" was `\frac` in one place of a file
 and `\sqrt` in another. A repaired text is repaired already.
@@ -16,7 +17,9 @@ import html
 import re
 from typing import Any
 
-_SUSPECT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\t\r\n][a-z]|&[#A-Za-z]|\\\\[A-Za-z()\[\]]")
+_SUSPECT = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\t\r\n][a-z]|&[#A-Za-z]|\\\\[A-Za-z()\[\]]|\A\s*\\noindent|\\(?:\\|noindent|[a-z]*(?:page|skip|par)|end\{\w+\})\s*\Z"
+)
 """Printable ASCII without any of these needs no repair."""
 
 # No text holds these by intention, so that a known rest is enough. Each with the letter of its escape.
@@ -78,6 +81,10 @@ _ENTITY = re.compile(
 _MOJIBAKE = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|[\u0080-\u009f]")
 
 
+_SCRAP = re.compile(r"(?:\s|\\\\|\\(?:noindent|newpage|clearpage|pagebreak|(?:small|med|big)skip|par)(?![A-Za-z]))+\Z")
+_LAST_END = re.compile(r"\\end\{(\w+\*?)\}\Z")
+_FIRST_SCRAP = re.compile(r"\A\s*\\noindent(?![A-Za-z])\s*")
+
 _JSON = ('["', "[{", '{"', "[[")
 
 
@@ -91,7 +98,9 @@ def repair(text: str) -> str:
     text = _with_ligatures(text)
     if "\\\\" in text:
         text = _with_single_backslashes(text)
-    return _without_entities(text) if "&" in text else text
+    if "&" in text:
+        text = _without_entities(text)
+    return _without_scraps(text)
 
 
 def repaired_row(value: Any) -> Any:
@@ -186,3 +195,16 @@ def _without_entities(text: str) -> str:
             break
         text = plain
     return text
+
+
+def _without_scraps(text: str) -> str:
+    """The text without commands at its ends that print nothing there, nor the end of an environment that it never began."""
+    whole = text
+    while True:
+        bare = _SCRAP.sub("", text) if "\\" in text[-40:] else text
+        ended = _LAST_END.search(bare)
+        if ended and bare.count(f"\\begin{{{ended[1]}}}") < bare.count(ended[0]):
+            bare = bare[: ended.start()]
+        if bare == text:
+            return _FIRST_SCRAP.sub("", text if text == whole else text.rstrip())
+        text = bare

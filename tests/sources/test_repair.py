@@ -39,6 +39,12 @@ MENDED = {
     "\\\\frac{\\\\sqrt{61}}{5}": r"\frac{\sqrt{61}}{5}",
     # entities
     "If x &lt; 3 &amp;&amp; y &gt;= 2, 90&deg;, 3&nbsp;cm, &#960;, &amp;lt;": "If x < 3 && y >= 2, 90°, 3 cm, π, <",
+    # scraps of the page
+    "Find $x$.\n\t\n\\end{problem}\n\\noindent": "Find $x$.",
+    "6\\\\\n\\noindent": "6",
+    "$\\frac{\\pi}{4}$.\\\\\n\\noindent": r"$\frac{\pi}{4}$.",
+    "\\noindent What is 2 + 2?\\medskip": "What is 2 + 2?",
+    "\\begin{align*} x &= 1 \\end{align*} \\end{exercise} \\newpage": r"\begin{align*} x &= 1 \end{align*}",
     # decoded twice
     "2 Ã\u0097 3": "2 × 3",
     "the angle Ï€/3, 5 â‰¤ 7 and itâ€™s 90Â°": "the angle π/3, 5 ≤ 7 and it’s 90°",
@@ -67,6 +73,8 @@ def test_damage_with_one_reading_is_mended(damaged, whole):
         "fish \x0cook, 5\x0c6, \x02, \x15\\ge",  # no word, digits on both sides, unknown codes
         "x & y; AT&T; &copy &unknown; \\&lt",
         "Ärger, Café, naïve, 10 Â, ±3, π ≤ 4, 如图",
+        "\\begin{cases} x \\\\ y \\end{cases}",
+        "a \\par b \\noindent c, and x \\parallel",
         "\ufffd and \ue000",
         "\\textbf{(A)}\\ 3 \\qquad \\\\[2pt] \\textbf{(B)} 4",
     ],
