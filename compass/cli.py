@@ -17,6 +17,7 @@ COMMANDS = {
     "profile": ("compass.commands.profile", "switch to a complete parameter set, compare two, list them"),
     "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
     "score": ("compass.commands.score", "the accuracy of responses made elsewhere, from a file of any field names"),
+    "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
     "curate": ("compass.commands.curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),

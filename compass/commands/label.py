@@ -1,0 +1,189 @@
+"""`compass label`: a person judges a sample of the run's responses, and learns how often the verifier is wrong.
+
+compass label                                    judge 40 responses of data/evaluate, stop and go on at any time
+compass label --second my_grader:is_right        look first at what another verifier, gold and response to bool, judges differently
+compass label --count 0                          only say what the labels so far measure
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compass.commands import add_data_folder
+from compass.errors import UserError
+
+if TYPE_CHECKING:
+    from compass.evaluation.labels import Response
+
+ANSWERS = {"y": True, "n": False, "?": None}
+SHOWN = 1_500
+"""Characters of a response's end that are shown; `a` shows all."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_data_folder(parser)
+    parser.add_argument(
+        "--labels", type=Path, default=Path("labels"), metavar="FOLDER", help="where labels are kept (default: labels)"
+    )
+    parser.add_argument("--count", type=int, default=40, help="responses to judge now (default: 40); 0 judges none")
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws other responses")
+    parser.add_argument(
+        "--second",
+        metavar="MODULE:FUNCTION",
+        help="another verifier, called with gold and response; its verdicts are kept",
+    )
+    parser.add_argument("--model", help="only responses of this model")
+    parser.add_argument("--benchmark", help="only responses to this benchmark")
+    parser.add_argument("--json", action="store_true", help="print what the labels measure as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask for judgements, keep them, and print the measured error.
+
+    Raises:
+        UserError: there are no samples, the second verifier cannot be used, or labels cannot be read.
+    """
+    from compass.evaluation.labels import distinct_responses, in_turn, measured_error, read_labels
+
+    samples, problems = _read(args)
+    path = args.labels / "labels.jsonl"
+    labels = read_labels(path)
+    second = _second(args, distinct_responses(samples), problems)
+    responses = distinct_responses(samples, second)
+    if args.count:
+        waiting = list(in_turn(responses, labels, args.seed))
+        _ask(waiting, min(args.count, len(waiting)), problems, path)
+        labels = read_labels(path)
+    _print(measured_error(responses, labels), as_json=args.json)
+    return 0
+
+
+def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    folder = args.data / "evaluate"
+    for name in ("samples.parquet", "problems.parquet"):
+        if not (folder / name).exists():
+            raise UserError(f"{folder / name}: no such file; run the evaluate stage, or give --data")
+    samples = pq.read_table(folder / "samples.parquet")
+    for column, value in (("model", args.model), ("benchmark", args.benchmark)):
+        if value is not None:
+            there = samples.column(column).unique().to_pylist()
+            if value not in there:
+                raise UserError(f"--{column} {value}: the samples have {', '.join(there)}")
+            samples = samples.filter(pc.equal(samples.column(column), value))
+    problems = {row["id"]: row for row in pq.read_table(folder / "problems.parquet").to_pylist()}
+    return samples, problems
+
+
+def _second(
+    args: argparse.Namespace, responses: list[Response], problems: Mapping[str, dict[str, Any]]
+) -> dict[tuple[str, str], bool]:
+    """What the second verifier says: kept verdicts, and new ones where `--second` is given."""
+    from compass.commands.progress import counted
+    from compass.evaluation.labels import judge_by, read_labels, write_label
+
+    path = args.labels / "second.jsonl"
+    known = {key: right for key, right in read_labels(path).items() if right is not None}
+    if args.second is None:
+        return known
+    function = _function(args.second)
+    if others := _judges(path) - {args.second}:
+        raise UserError(f"{path}: holds verdicts of {', '.join(sorted(others))}; give another folder with --labels")
+    golds = {name: row["answer"] for name, row in problems.items()}
+    new = [one for one in responses if one.key not in known]
+    for one in counted(new, len(new), "judged by the second verifier"):
+        known[one.key] = judge_by(function, golds, one)
+        write_label(path, one, known[one.key], args.second)
+    return known
+
+
+def _judges(path: Path) -> set[str]:
+    if not path.exists():
+        return set()
+    return {json.loads(line)["by"] for line in path.read_text(encoding="utf-8").splitlines()}
+
+
+def _function(name: str) -> Callable[[str, str], bool]:
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"--second {name}: {error}; give MODULE:FUNCTION, a function of gold and response") from None
+    if not callable(found):
+        raise UserError(f"--second {name}: is no function")
+    return found
+
+
+def _ask(waiting: list[Response], count: int, problems: Mapping[str, dict[str, Any]], path: Path) -> None:
+    """Show responses one by one, without the verifier's verdict, and keep what the person says."""
+    from compass.evaluation.labels import write_label
+
+    print(f"Is the final answer right? y yes, n no, ? cannot tell, s skip, a show all, q quit. Labels: {path}")
+    done = 0
+    for response in waiting:
+        if done == count:
+            return
+        _show(response, problems[response.id], done + 1, count)
+        said = _say(response)
+        if said == "q":
+            return
+        if said in ANSWERS:
+            write_label(path, response, ANSWERS[said], "person")
+            done += 1
+
+
+def _say(response: Response) -> str:
+    while True:
+        try:
+            said = input("y/n/?/s/a/q: ").strip().lower()
+        except EOFError:
+            return "q"
+        if said == "a":
+            print(safe(response.text))
+        elif said in (*ANSWERS, "s", "q"):
+            return said
+
+
+def _show(response: Response, problem: Mapping[str, Any], number: int, count: int) -> None:
+    golds = [problem["answer"], *(problem.get("alternatives") or [])]
+    print(f"\n--- {number} of {count}, {problem['benchmark']}, {response.id}")
+    print(safe(problem["problem"]))
+    print(
+        f"gold: {safe(' or '.join(golds))}"
+        + (f" (tolerance {problem['tolerance']})" if problem.get("tolerance") else "")
+    )
+    cut = len(response.text) > SHOWN
+    print(f"response{', its end' if cut else ''}:\n{safe(response.text[-SHOWN:]) or '(empty)'}\n")
+
+
+def safe(text: str) -> str:
+    """A text without control characters but line ends: a response may hold terminal escapes."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+
+
+def _print(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    from compass.evaluation.labels import STRATA
+
+    print(f"\n{found['responses']:,} responses, {found['labelled']} labelled, {found['unsure']} that could not be told")
+    for name, stratum in found["strata"].items():
+        counts = f"{stratum['labelled']} labelled, {stratum['wrong']} verdicts wrong"
+        print(f"  {stratum['responses']:>8,} {STRATA[name]}: {counts}")
+    low, high = found["ci95"]
+    if found["error"] is None:
+        print("the verifier's error: not known yet; every kind of response needs labels")
+    else:
+        print(
+            f"the verifier's error: {found['error']:.2%} of responses ({low:.2%} to {high:.2%}); "
+            f"called right and wrong {found['accepted_wrong']:.2%}, called wrong and right {found['refused_right']:.2%}"
+        )

@@ -1,0 +1,217 @@
+"""Judgements of a person on a run's own answers, and the verifier's error that they measure.
+
+Right answers that look ordinary are many and hardly ever wrong; the others are few and hold most errors. Hence responses are drawn by stratum,
+and what is found in a stratum counts by the stratum's share of all responses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.errors import UserError
+from compass.evaluation.statistics import wilson
+from compass.seeded_draw import draw_key
+
+STRATA = {
+    "second": "a second verifier disagrees",
+    "disputed": "strict and lenient mode disagree",
+    "leaned": "right, leaning on a leniency",
+    "unread": "an answer that cannot be read, or that the strict mode does not find",
+    "wrong": "wrong in both modes",
+    "right": "right in both modes",
+}
+"""Kinds of responses, by what may be doubted; a response belongs to the first that holds."""
+
+WEIGHTS = {"second": 3, "disputed": 3, "leaned": 2, "unread": 2, "wrong": 2, "right": 1}
+"""How many of each stratum are drawn in one round."""
+
+NORMAL = 1.959964
+
+
+class LabelsError(UserError):
+    """Labels or samples that cannot be used; the message names the file and line."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A distinct response to a problem. `count` is how many rows it stands for: models repeat themselves."""
+
+    id: str
+    digest: str
+    text: str
+    correct: bool
+    stratum: str
+    count: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What labels are kept by: the problem's id and the response's digest."""
+        return self.id, self.digest
+
+
+def response_digest(text: str) -> str:
+    """16 hex digits that stand for a response's text."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def distinct_responses(samples: pa.Table, second: Mapping[tuple[str, str], bool] | None = None) -> list[Response]:
+    """The distinct responses of a run, by problem and text.
+
+    Args:
+        samples: columns `id`, `response`, `correct`, `correct_lenient`, `outcome`, `answer_lenient`, `leniencies`.
+        second: what another verifier says, by id and digest.
+    """
+    names = ("id", "response", "correct", "correct_lenient", "outcome", "answer_lenient", "leniencies")
+    first: dict[tuple[str, str], tuple[Any, ...]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for row in zip(*(samples.column(name).to_pylist() for name in names), strict=True):
+        key = row[0], response_digest(row[1] or "")
+        first.setdefault(key, row)
+        counts[key] = counts.get(key, 0) + 1
+    return [
+        Response(*key, row[1] or "", row[2], _stratum(row, (second or {}).get(key)), counts[key])
+        for key, row in first.items()
+    ]
+
+
+def _stratum(row: tuple[Any, ...], second: bool | None) -> str:
+    _, _, strict, lenient, outcome, answer_lenient, leniencies = row
+    if second is not None and second != strict:
+        return "second"
+    if strict != lenient:
+        return "disputed"
+    if strict:
+        return "leaned" if leniencies else "right"
+    return "unread" if outcome == "unrecognised" or (outcome == "none" and answer_lenient) else "wrong"
+
+
+def in_turn(responses: list[Response], labels: Mapping[tuple[str, str], bool | None], seed: int) -> Iterator[Response]:
+    """The responses that have no label, in the order in which they are judged: rounds over the strata, at random within each.
+
+    Wherever one stops, what was judged of a stratum is a random draw of it.
+    """
+    queues = {
+        name: iter(
+            sorted(
+                (one for one in responses if one.stratum == name and one.key not in labels),
+                key=lambda one: draw_key("\0".join(one.key), f"{seed}\0label"),
+            )
+        )
+        for name in STRATA
+    }
+    while queues:
+        for name in list(queues):
+            for _ in range(WEIGHTS[name]):
+                if (one := next(queues[name], None)) is None:
+                    del queues[name]
+                    break
+                yield one
+
+
+def read_labels(path: Path) -> dict[tuple[str, str], bool | None]:
+    """Labels by id and digest: whether the response is right, None where the person could not tell. The last one counts.
+
+    Raises:
+        LabelsError: a line is no label.
+    """
+    labels: dict[tuple[str, str], bool | None] = {}
+    if not path.exists():
+        return labels
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            key, label = (row["id"], row["digest"]), row["right"]
+        except (ValueError, KeyError, TypeError):
+            raise LabelsError(f"{path}:{number}: no label (an object with id, digest, right): {line[:60]!r}") from None
+        if label not in (True, False, None):
+            raise LabelsError(f"{path}:{number}: `right` is {label!r}; it must be true, false or null")
+        labels[key] = label
+    return labels
+
+
+def write_label(path: Path, response: Response, right: bool | None, by: str) -> None:
+    """Append one label, so that stopping at any moment loses none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    row = {"id": response.id, "digest": response.digest, "right": right, "by": by}
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def judge_by(second: Callable[[str, str], bool], golds: Mapping[str, str], response: Response) -> bool:
+    """What another verifier says of a response; it is called with gold and response."""
+    return bool(second(golds[response.id], response.text))
+
+
+def measured_error(responses: list[Response], labels: Mapping[tuple[str, str], bool | None]) -> dict[str, Any]:
+    """How often the strict verdict is wrong on these responses, by the labels that were given.
+
+    Returns:
+        `responses` (rows), `labelled` and `unsure` (distinct responses); `error` (share of responses whose verdict is wrong, 0..1) with
+        `ci95`; of it `accepted_wrong` (called right, is wrong) and `refused_right`; `strata`: name to `responses`, `labelled`, `wrong`.
+        `error` and its parts are null while a stratum of more than 1% of the responses has no label, `ci95` counts such a stratum
+        as unknown (0 to 1). The interval joins the strata's Wilson intervals by MOVER.
+    """
+    total = sum(one.count for one in responses)
+    strata: dict[str, dict[str, int]] = {}
+    parts = []
+    known = True
+    for name in STRATA:
+        own = [one for one in responses if one.stratum == name]
+        if not own:
+            continue
+        judged = [(one, labels[one.key]) for one in own if labels.get(one.key) is not None]
+        share = sum(one.count for one in own) / total
+        wrong = [one for one, right in judged if right != one.correct]
+        strata[name] = {"responses": sum(one.count for one in own), "labelled": len(judged), "wrong": len(wrong)}
+        if not judged:
+            known &= share <= 0.01
+            parts.append((share, 0.0, 0.0, 0.0, 1.0))
+            continue
+        weight = sum(one.count for one, _ in judged)
+        accepted = sum(one.count for one in wrong if one.correct) / weight
+        refused = sum(one.count for one in wrong if not one.correct) / weight
+        low, high = wilson(accepted + refused, len(judged), NORMAL)
+        parts.append((share, accepted, refused, low, high))
+    error = sum(share * (accepted + refused) for share, accepted, refused, _, _ in parts)
+    below = sqrt(sum((share * (a + r - low)) ** 2 for share, a, r, low, _ in parts))
+    above = sqrt(sum((share * (high - a - r)) ** 2 for share, a, r, _, high in parts))
+    keys = {one.key for one in responses}
+    return {
+        "responses": total,
+        "labelled": sum(one["labelled"] for one in strata.values()),
+        "unsure": sum(right is None for key, right in labels.items() if key in keys),
+        "error": error if known else None,
+        "ci95": [max(0.0, error - below), min(1.0, error + above)],
+        "accepted_wrong": sum(part[0] * part[1] for part in parts) if known else None,
+        "refused_right": sum(part[0] * part[2] for part in parts) if known else None,
+        "strata": strata,
+    }
+
+
+def error_of_run(data: Path, folder: Path) -> dict[str, Any] | None:
+    """`measured_error` of a run's samples by the labels in a folder; None where there is no label of them.
+
+    Args:
+        data: the pipeline's data folder.
+        folder: where `compass label` keeps its files.
+
+    Raises:
+        LabelsError: the labels cannot be read.
+    """
+    import pyarrow.parquet as pq
+
+    path = data / "evaluate" / "samples.parquet"
+    labels = read_labels(folder / "labels.jsonl")
+    if not labels or not path.exists():
+        return None
+    second = {key: right for key, right in read_labels(folder / "second.jsonl").items() if right is not None}
+    found = measured_error(distinct_responses(pq.read_table(path), second), labels)
+    return found if found["labelled"] or found["unsure"] else None
