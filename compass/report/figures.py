@@ -238,4 +238,5 @@ def _svg(figure: Any) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(r"^.*?(?=<svg)", "", out.getvalue(), flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    return text.replace("#000000", "currentColor")
+    # Links of points lead to places in the page itself.
+    return text.replace("#000000", "currentColor").replace(' target="_blank"', "")

@@ -1,116 +1,88 @@
-"""`reports/index.html`: one self-contained page with the scores, the learning curves and what became of the data."""
+"""The report of a run: `index.html`, which holds everything and loads nothing, and `report.md` with the same sections."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from pathlib import Path
 
+from compass.files import atomic_path
 from compass.report import html
-from compass.report.figures import curves_figure, funnel_figure, scores_figure
-from compass.report.html import document, section, table
-from compass.report.results import Results
+from compass.report.blocks import Section, to_html
+from compass.report.html import document
+from compass.report.markdown import write_markdown
+from compass.report.run import Run
+from compass.report.sections import report_sections
+from compass.report.viewer import Viewer, kept_steps, viewer
 
-LONGEST_DETAIL = 20_000
-"""Characters shown of what a stage measured."""
+AFTER = "problems"
+"""The section that the viewer follows."""
 
 
-def render(results: Results, *, title: str, facts: dict[str, str], links: dict[str, str]) -> str:
-    """The page as HTML.
+def write_report(
+    run: Run, folder: Path, *, title: str, megabytes: float, links: Mapping[str, str] | None = None
+) -> Path:
+    """Write `index.html`, `report.md` and `figures/` of a run into a folder; returns the page's path.
 
     Args:
-        results: what the stages measured.
-        title: heading.
-        facts: what ran, shown as name and value (profile, seed, commit).
-        links: text to address, of the web or of a file beside the page; an empty address shows the text alone.
+        run: the run.
+        folder: made where it is missing.
+        title: the page's heading.
+        megabytes: most that the viewer's data may add to the page.
+        links: text to address, of the web or of a file beside the page.
     """
-    return document(
-        title,
-        [
-            "<p class='note'>"
-            + " · ".join(f"{escape(name)} {escape(value)}" for name, value in facts.items())
-            + "</p>",
-            html.links(links),
-            _scores(results),
-            _learning(results),
-            _funnel(results),
-            _planted(results),
-            _details(results),
-        ],
-    )
+    sections = report_sections(run, linked=kept_steps(run))
+    shown = viewer(run, megabytes=megabytes)
+    page = render(sections, title=title, links=links or {}, shown=shown)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_markdown(folder / "report.md", title, sections)
+    path = folder / "index.html"
+    with atomic_path(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return path
 
 
-def _scores(results: Results) -> str:
-    if not results.scores:
+def render(sections: Sequence[Section], *, title: str, links: Mapping[str, str], shown: Viewer | None = None) -> str:
+    """Sections as one page, with the viewer after the section on problems, or at the end where there is none.
+
+    Args:
+        sections: the page's content.
+        title: its heading.
+        links: text to address; an empty address shows the text alone.
+        shown: the viewer.
+    """
+    parts = [_contents(sections, shown), *to_html(sections[:1]), html.links(links)]
+    reader = _viewer_section(shown)
+    for section in sections[1:]:
+        parts += to_html([section])
+        if section.anchor == AFTER:
+            parts.append(reader)
+    if reader not in parts:
+        parts.append(reader)
+    style = _STYLE + (shown.style if shown else "")
+    return document(title, parts, style=style, scripts=[shown.script] if shown else [])
+
+
+def _contents(sections: Sequence[Section], shown: Viewer | None) -> str:
+    """Links to the sections that have something to show."""
+    titles = {section.anchor: section.title for section in sections[1:] if section.parts and section.anchor}
+    if shown and AFTER in titles:
+        places = list(titles.items())
+        place = list(titles).index(AFTER) + 1
+        titles = dict([*places[:place], ("responses", "Read responses"), *places[place:]])
+    inner = "".join(f"<a href='#{escape(anchor)}'>{escape(text)}</a> " for anchor, text in titles.items())
+    return f"<nav class='screen'>{inner}</nav>" if titles else ""
+
+
+def _viewer_section(shown: Viewer | None) -> str:
+    if shown is None:
         return ""
-    scores = [score for scored in results.scores.values() for score in scored.values()]
-    counts = sorted({score["samples"] for score in scores})
-    others = ["greedy", *(f"{name}@{count}" for name in ("pass", "maj") for count in counts)]
-    others = [name for name in others if any(name in score for score in scores)]
-    rows: list[Sequence[Any]] = []
-    for model, scored in results.scores.items():
-        for benchmark, score in scored.items():
-            low, high = score["ci95"]
-            shown = [f"{100 * score['accuracy']:.1f}", f"{100 * low:.1f} – {100 * high:.1f}"]
-            shown += [percent(score.get(name)) for name in others]
-            rows.append([model, benchmark, *shown, score.get("problems", ""), score.get("samples", "")])
-    head = [
-        "model",
-        "benchmark",
-        "accuracy %",
-        "95% interval",
-        *(f"{name} %" for name in others),
-        "problems",
-        "samples",
-    ]
-    note = "Accuracy is the mean over samples of each problem (avg@k)."
-    return section("Scores", note, scores_figure(results), table(head, rows))
+    note = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
+    return html.section("Read responses", note, shown.html, anchor="responses")
 
 
-def _learning(results: Results) -> str:
-    if not results.curves:
-        return ""
-    note = "Share of right responses and mean response length of every training step."
-    return section("Learning", note, curves_figure(results))
-
-
-def _funnel(results: Results) -> str:
-    if not results.counts:
-        return ""
-    rows = [
-        [counts.stage, counts.read, counts.kept, counts.read - counts.kept, counts.reasons()]
-        for counts in results.counts
-    ]
-    note = "Rows each stage read, kept and dropped. `compass why ID` shows the history of one problem."
-    head = ["stage", "read", "kept", "dropped", "reasons"]
-    return section("Data", note, funnel_figure(results.counts), table(head, rows))
-
-
-def _planted(results: Results) -> str:
-    if not results.planted:
-        return ""
-    rows = [
-        [kind, rows["planted"], rows["dropped"], rows["right"], percent(rows["recall"])]
-        for kind, rows in results.planted["kinds"].items()
-    ]
-    clean = results.planted["clean"]
-    note = (
-        "Defects that were planted in the generated sources, against what curation did. "
-        f"Of {clean['rows']:,} clean rows {clean['dropped']:,} were dropped ({100 * clean['lost']:.2f}%)."
-    )
-    head = ["kind", "planted", "dropped", "for the right reason", "recall %"]
-    return section("Planted truth", note, table(head, rows))
-
-
-def _details(results: Results) -> str:
-    parts = []
-    for stage, summary in results.summaries.items():
-        measured = json.dumps(summary.get("metrics", summary), indent=2, ensure_ascii=False)[:LONGEST_DETAIL]
-        parts.append(f"<details><summary>{escape(stage)}</summary><pre>{escape(measured)}</pre></details>")
-    return section("What every stage measured", "", *parts)
-
-
-def percent(fraction: float | None) -> str:
-    """A fraction as a percentage with one digit; empty where it was not measured."""
-    return "" if fraction is None else f"{100 * fraction:.1f}"
+_STYLE = """
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .92rem; margin: .3rem 0 1rem }
+p.headline { font-size: 1.12rem; font-weight: 600; line-height: 1.45 } p.label { font-weight: 600; margin-top: 1rem }
+p.warning { background: var(--warn-soft); border-left: .3rem solid var(--warn); padding: .4rem .7rem; margin: .35rem 0 }
+"""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from compass.settings.section import Section
 
 
@@ -10,3 +14,6 @@ class Report(Section):
 
     title: str = "Compass-Thinker pipeline"
     """The page's title."""
+
+    viewer_megabytes: Annotated[float, Field(gt=0)] = 20.0
+    """Most that responses and rollouts may add to the page, in 10^6 bytes. Which of them are embedded follows from it; the page says which."""

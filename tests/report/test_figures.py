@@ -76,6 +76,7 @@ def test_points_whose_rollouts_are_kept_are_links_to_them() -> None:
     curve = {"step": [1.0, 2.0, 3.0], "accuracy": [0.25, 0.5, 0.5]}
     drawn = figures.curves_figure(Results(curves={"rl-1": curve, "rl-2": curve}), linked={"rl-2": [1, 3, 7]})
     assert re.findall(r'xlink:href="(#rollouts[^"]*)"', drawn) == ["#rollouts=rl-2:1", "#rollouts=rl-2:3"]
+    assert "target=" not in drawn  # the same page
 
 
 @pytest.mark.usefixtures("drawn")

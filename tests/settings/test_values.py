@@ -229,7 +229,7 @@ SAMPLING = {
                 "max_problems": 0,
             },
         ),
-        (Report(), {"title": "Compass-Thinker pipeline"}),
+        (Report(), {"title": "Compass-Thinker pipeline", "viewer_megabytes": 20.0}),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Section) else "",
 )

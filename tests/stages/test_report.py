@@ -1,7 +1,7 @@
-"""The stage report: a page and a card in their places, and the headline figures; tests/report has what they show."""
+"""The stage report: a page, the same as Markdown and a card in their places, and the headline figures; tests/report has what they show."""
 
+import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,26 +12,21 @@ TINY = Path(__file__).parents[2] / "profiles/tiny.yaml"
 
 
 def test_the_page_links_the_card_and_the_averages_are_the_headline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pipeline: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown: dict = {}
-
-    def render(results, *, title, facts, links, **more):
-        shown.update(title=title, facts=facts, links=links)
-        return "<p>½</p>"
-
-    def card(outputs, folder, **more):
-        folder.mkdir(parents=True)
-
-    scores = {"base": {"average": {"accuracy": 0.5}, "level-1": {"accuracy": 0.1}}, "rl-1": {}}
-    monkeypatch.setattr(report, "write_card", card)
-    monkeypatch.setattr(report, "open_outputs", lambda *_, **__: None)
-    monkeypatch.setattr(report, "read_results", lambda *_, **__: SimpleNamespace(scores=scores))
-    monkeypatch.setattr(report, "render", render)
+    root = pipeline[0].parent
+    monkeypatch.chdir(root)
+    average = {"accuracy": 0.5, "ci95": [0.4, 0.6], "problems": 2, "samples": 4}
+    scores = {"base": {"level-1": {**average, "accuracy": 0.1}, "average": average}}
+    (root / "metrics").mkdir()
+    (root / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
     summary = report.run(load_settings(TINY))
     assert summary.stage == "report"
-    assert summary.metrics == {"base": {"average": {"accuracy": 0.5}}, "rl-1": {"average": {}}, "page_bytes": 9}
-    assert Path("reports/index.html").read_text(encoding="utf-8") == "<p>½</p>"
-    assert shown["links"]["data card"] == "data_card/card.html"
-    assert (shown["facts"]["profile"], shown["facts"]["seed"]) == ("tiny", "0")
+    page = (root / "reports/index.html").read_text(encoding="utf-8")
+    assert summary.metrics == {"base": {"average": average}, "page_bytes": len(page.encode())}
+    assert "<h1>Compass-Thinker pipeline, tiny profile</h1>" in page
+    assert "base solves 50.0%" in page
+    assert "href='data_card/card.html'" in page
+    assert "href='report.md'" in page
+    assert "base solves 50.0%" in (root / "reports/report.md").read_text(encoding="utf-8")
+    assert (root / "reports/data_card/card.html").exists()

@@ -1,0 +1,177 @@
+"""Warnings that stand at the top of the report, and what its numbers cannot say, each from the run's own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compass.report.conclusion import AVERAGE, best_model, comparison, percent
+from compass.report.run import Run
+
+CUT_OFF = 0.05
+"""Share of responses cut off by the length limit above which a score is in doubt."""
+
+FEW = 0.06
+"""A comparison that cannot show a difference of this size rests on few samples or problems."""
+
+LENIENT_GAP = 0.03
+"""Accuracy that only the lenient reading finds, above which the form of answers limits a score."""
+
+
+def warnings(run: Run) -> list[str]:
+    """What a reader has to know before any score, the gravest first."""
+    return [
+        *_form_only(run),
+        *_setups(run),
+        *_cut_off(run),
+        *_contamination(run),
+        *_guards(run),
+        *_few(run),
+        *_format(run),
+        *_too_long(run),
+        *_curriculum(run),
+        *_verifier(run),
+        *_uncommitted(run),
+    ]
+
+
+def limits(run: Run) -> list[str]:
+    """Why the conclusion might be wrong although every figure is right."""
+    lines = [
+        "One run with one seed was scored. Intervals cover the choice of problems and of responses, not what another training run would give: "
+        "repeat with other seeds before you call a recipe better.",
+        "The models were compared on these benchmarks alone. Other kinds of problems, languages or prompts may order them differently.",
+    ]
+    if run.results.planted:
+        lines.append(
+            "Training and benchmark problems come from one generator: the gain says that the pipeline learns what it trains on, not that "
+            "the policy reasons better in general."
+        )
+    if run.problems is not None and "similar" in run.problems.column_names:
+        lines.append(
+            "Contamination is searched for by words. A translation or a free retelling of a benchmark's problem passes, and what the starting "
+            "weights had seen before is not known."
+        )
+    lines.append(
+        "Right means that the verifier finds the answer equal to the published one. It can be wrong on unusual forms, and published answers can be wrong; "
+        "read some responses in the viewer."
+    )
+    if len(run.models) > 2:
+        lines.append(
+            "The best of several models was picked by the same scores that are shown, which flatters it a little."
+        )
+    return lines
+
+
+def _form_only(run: Run) -> Iterator[str]:
+    best = best_model(run) if run.models else ""
+    for model in run.models:
+        found = comparison(run, best, model) if model != best else None
+        if not found or "form" not in found or found["verdict"] != "better":
+            continue
+        low, high = found["form"]["ci95"]
+        if low > 0 and found["lenient"]["ci95"][0] <= 0 <= found["lenient"]["ci95"][1]:
+            yield (
+                f"Format-only gain: {best} beats {model} by {percent(found['difference'])} points when answers have to be in the asked form, but "
+                f"by {percent(found['lenient']['difference'])} points when any final answer counts. It learned the form, which is no gain in ability."
+            )
+        elif low > 0 and high > 0:
+            yield (
+                f"Part of the gain is form: of {percent(found['difference'])} points by which {best} beats {model}, "
+                f"{percent(found['form']['difference'])} are gone when any final answer counts."
+            )
+
+
+def _setups(run: Run) -> Iterator[str]:
+    for name in ("sampling", "engine", "seed", "prompt"):
+        values = {str(setup.get(name)) for setup in run.setups.values()}
+        if len(values) > 1:
+            yield f"The models were not sampled alike: their `{name}` differs ({' / '.join(sorted(values))[:300]})."
+
+
+def _cut_off(run: Run) -> Iterator[str]:
+    cells = _above(run, "truncated", CUT_OFF)
+    if cells:
+        yield f"More than {percent(CUT_OFF)}% of responses were cut off at the length limit, which counts as wrong unless they had answered: {_listed(cells)}."
+
+
+def _contamination(run: Run) -> Iterator[str]:
+    if run.problems is None or "similar" not in run.problems.column_names:
+        return
+    similar = run.problems["similar"].to_pylist()
+    if all(rows is None for rows in similar):
+        yield "Contamination was not checked: no ledger of the training rows was at hand."
+        return
+    trained = run.problems["trained"].to_pylist() if "trained" in run.problems.column_names else []
+    hit = sum(bool(rows) for rows in trained)
+    if hit:
+        yield f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows that were trained on."
+
+
+def _guards(run: Run) -> Iterator[str]:
+    for stage, found in run.results.findings.items():
+        if found:
+            names = ", ".join(sorted({line["guard"] for line in found}))
+            yield f"Guards fired in {stage}: {names} ({len(found)} findings, below)."
+
+
+def _few(run: Run) -> Iterator[str]:
+    """Comparisons of the best model that end without a verdict because they could not have shown a difference worth having."""
+    best = best_model(run) if run.models else ""
+    for other in run.models:
+        weak = []
+        for name in run.results.scores[best] if other != best else ():
+            found = comparison(run, best, other, name)
+            if found and found["verdict"] == "cannot tell" and found["detectable"] > FEW:
+                weak.append(
+                    f"{name} ({found['problems']} problems: differences from {percent(found['detectable'])} points)"
+                )
+        if weak:
+            yield f"Too few problems or samples to tell {best} from {other} on {_listed(weak)}."
+
+
+def _format(run: Run) -> Iterator[str]:
+    cells = []
+    for model, scored in run.results.scores.items():
+        score = scored.get(AVERAGE, {})
+        if "lenient" in score and score["lenient"] - score["accuracy"] > LENIENT_GAP:
+            cells.append(f"{model} {percent(score['lenient'] - score['accuracy'])} points")
+    if cells:
+        yield f"Right answers in another form than asked count as wrong in the scores: {', '.join(cells)} more in the lenient reading."
+
+
+def _too_long(run: Run) -> Iterator[str]:
+    for model, scored in run.results.scores.items():
+        if count := scored.get(AVERAGE, {}).get("prompt_too_long"):
+            yield f"{count:,} problems were too long for {model}'s context and count as wrong."
+
+
+def _curriculum(run: Run) -> Iterator[str]:
+    stages = run.results.summaries.get("curriculum", {}).get("metrics", {}).get("stages", {})
+    for stage, facts in stages.items():
+        if facts.get("missing"):
+            yield f"{stage} trained on {facts['missing']:,} fewer problems than its mix asks for."
+
+
+def _verifier(run: Run) -> Iterator[str]:
+    if not run.models:
+        return
+    if not run.verifier:
+        yield "The verifier's error on this run's own answers is unmeasured: “compass label” has a person judge a sample of them."
+
+
+def _uncommitted(run: Run) -> Iterator[str]:
+    if run.commit.get("dirty") == "true":
+        yield "The code or the settings had changes that no commit holds: another machine cannot repeat this run from the commit alone."
+
+
+def _above(run: Run, measure: str, limit: float) -> list[str]:
+    return [
+        f"{model} on {benchmark} {percent(score[measure])}%"
+        for model, scored in run.results.scores.items()
+        for benchmark, score in scored.items()
+        if benchmark != AVERAGE and score.get(measure, 0) > limit
+    ]
+
+
+def _listed(cells: list[str], most: int = 6) -> str:
+    return ", ".join(cells[:most]) + (f" and {len(cells) - most} more" if len(cells) > most else "")

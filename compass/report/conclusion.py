@@ -1,0 +1,140 @@
+"""What a run found, in sentences: which model is better, by how much, and how sure that is.
+
+All figures are those of `metrics/evaluate.json` and of the paired comparisons; words and thresholds are those of
+`compass.evaluation.comparisons`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compass.evaluation.comparisons import judge
+from compass.report.run import Run
+
+AVERAGE = "average"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """`headline` alone answers which model is better, by how much, how sure; `more` says what stands behind it."""
+
+    headline: str
+    more: list[str]
+
+
+def conclude(run: Run) -> Conclusion:
+    """The conclusion of a run: its best model by average accuracy against the first one (the base) and against the next best."""
+    models = [model for model in run.models if AVERAGE in run.results.scores[model]]
+    if not models:
+        return Conclusion("No model has been scored.", [])
+    best, first = best_model(run), models[0]
+    lead = f"{best} solves {said(run, best)} over {benchmarks(run)}"
+    if len(models) == 1:
+        return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
+    if best == first:
+        rival = max(models[1:], key=lambda model: accuracy(run, model))
+        headline = f"No trained model beats {first}: {lead}; the next best, {rival}, {said(run, rival)}."
+    else:
+        rival = first
+        headline = f"{lead}; {first} solves {said(run, first)}."
+    verdict = comparison(run, best, rival)
+    if verdict:
+        headline += f" On the same problems {best} against {rival}: {verdict['words']}."
+    more = _certainty(run, best, rival)
+    others = [model for model in models if model not in (best, rival)]
+    if others:
+        second = max(others, key=lambda model: accuracy(run, model))
+        if against := comparison(run, best, second):
+            more.append(f"Against {second}, which solves {said(run, second)}: {against['words']}.")
+    return Conclusion(headline, more)
+
+
+def best_model(run: Run) -> str:
+    """The model with the highest average accuracy; of equals the earliest."""
+    return max(run.models, key=lambda model: accuracy(run, model))
+
+
+def accuracy(run: Run, model: str) -> float:
+    """A model's average accuracy, 0..1; -1 where it has none."""
+    return run.results.scores[model].get(AVERAGE, {}).get("accuracy", -1.0)
+
+
+def said(run: Run, model: str) -> str:
+    """A model's average accuracy with its interval, as text."""
+    score = run.results.scores[model][AVERAGE]
+    low, high = score["ci95"]
+    return f"{percent(score['accuracy'])}% (95% interval {percent(low)} to {percent(high)})"
+
+
+def benchmarks(run: Run) -> str:
+    """How many benchmarks and problems the average is over, as text."""
+    scored = next(iter(run.results.scores.values()))
+    count = sum(name != AVERAGE for name in scored)
+    problems = scored.get(AVERAGE, {}).get("problems")
+    name = f"{count} benchmarks on average" if count != 1 else f"the benchmark {next(iter(scored))}"
+    return name + (f", {problems:,} problems" if problems else "")
+
+
+def comparison(run: Run, model: str, other: str, benchmark: str = AVERAGE) -> Mapping[str, Any] | None:
+    """The comparison of `model` with `other`, turned round where it was made the other way; None where there is none."""
+    for pair, turn in ((run.pair(model, other), False), (run.pair(other, model), True)):
+        if pair:
+            found = pair[AVERAGE] if benchmark == AVERAGE else pair["benchmarks"].get(benchmark)
+            return turned(found) if found and turn else found
+    return None
+
+
+def turned(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A comparison seen from the other model."""
+    result = dict(found) | _negated(found)
+    result |= {name: _negated(found[name]) for name in ("lenient", "form") if found.get(name)}
+    if "gained" in found:
+        result |= {"gained": found["lost"], "lost": found["gained"]}
+    return result | judge(result)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage with one digit."""
+    return f"{100 * share:.1f}"
+
+
+def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
+    turned_round: dict[str, Any] = {}
+    if "difference" in found:
+        turned_round["difference"] = -found["difference"]
+    for name in ("ci95", "ci90"):
+        if name in found:
+            low, high = found[name]
+            turned_round[name] = [-high, -low]
+    return turned_round
+
+
+def _certainty(run: Run, best: str, rival: str) -> list[str]:
+    found = comparison(run, best, rival)
+    if not found or "p" not in found:
+        return []
+    fewest, most = found["samples"]
+    samples = f"{most}" if fewest == most else f"{fewest} to {most}"
+    chance = found["p"]
+    lines = [
+        f"How sure: if {best} and {rival} were equally good, a difference this large would come up "
+        f"{_often(chance)} by chance (paired sign-flip test over {found['problems']:,} problems with {samples} samples each). "
+        f"A true difference of {percent(found['detectable'])} points would have been found in 4 of 5 repetitions."
+    ]
+    verdicts = Counter()
+    for name in run.results.scores[best]:
+        if name != AVERAGE and (one := comparison(run, best, rival, name)):
+            verdicts[one["verdict"]] += 1
+    if verdicts:
+        parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
+        lines.append(f"Per benchmark, corrected for their number: {best} is {parts}.")
+    return lines
+
+
+def _often(chance: float) -> str:
+    if chance < 0.001:
+        return "in fewer than 1 of 1,000 cases"
+    return f"in {100 * chance:.1f}% of cases"

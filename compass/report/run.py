@@ -1,0 +1,177 @@
+"""A finished run, or the outputs of an evaluation, as one object that pages, Markdown and cards are made from.
+
+A run is a folder with `metrics/` and `data/`, as `dvc repro` leaves it. An evaluation is a folder with `samples.parquet`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from compass.errors import UserError
+from compass.report.outputs import read_table
+from compass.report.results import Results, read_results
+from compass.report.tallies import Item, tally
+from compass.tracking.repository import git_state
+from compass.tracking.stage_times import read_times
+from compass.tracking.values import flatten
+
+DEFAULT = "(default)"
+"""Shown for a setting that a parameter file leaves to its default."""
+
+SCORES = ("scores.json", "evaluate.json", "metrics.json")
+"""Names under which an evaluation outside the pipeline may keep its scores."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run by its folder.
+
+    `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
+    profile is not at hand. `times`: stage to `compass.tracking.stage_times`. `commit`: `commit` and `dirty` of the repository.
+    `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not.
+    """
+
+    folder: Path
+    results: Results
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    profile_parameters: Mapping[str, Any] | None = None
+    times: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    commit: Mapping[str, str] = field(default_factory=dict)
+    samples: pa.Table | None = None
+    problems: pa.Table | None = None
+    setups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    comparisons: Mapping[str, Any] = field(default_factory=dict)
+    verifier: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The folder's name, for people."""
+        return self.folder.resolve().name
+
+    @property
+    def models(self) -> list[str]:
+        """The models that were scored, in the order of training."""
+        return list(self.results.scores)
+
+    @property
+    def profile(self) -> str:
+        """The profile's name; empty where there are no parameters."""
+        return str(self.parameters.get("profile", ""))
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """Every problem with each model's tally; empty without samples."""
+        return tally(self.samples, self.problems) if self.samples is not None else []
+
+    @cached_property
+    def changed(self) -> list[tuple[str, str, str]]:
+        """Settings that differ from the profile: name, the profile's value, the run's."""
+        return differences(self.profile_parameters, self.parameters) if self.profile_parameters else []
+
+    def pair(self, model: str, other: str) -> Mapping[str, Any] | None:
+        """The comparison of `model` with `other`, as `compass.evaluation.comparisons` has it; None where there is none."""
+        pairs = self.comparisons.get("pairs", [])
+        return next((pair for pair in pairs if (pair["model"], pair["other"]) == (model, other)), None)
+
+
+def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) -> Run:
+    """Read a run's folder, or an evaluation's.
+
+    Args:
+        folder: a repository's root, a copy of `metrics/` and `data/`, or a folder with `samples.parquet`.
+        rl_stages: as in `read_results`; None takes those of the run's own parameters.
+
+    Raises:
+        UserError: it is neither, or a file cannot be read; the message says what a run's folder holds.
+    """
+    folder = Path(folder)
+    if (folder / "samples.parquet").exists():
+        return _read_evaluation(folder)
+    if not (folder / "metrics").is_dir():
+        raise UserError(
+            f"{folder}: neither a run (no metrics/) nor an evaluation (no samples.parquet); give the folder that `make pipeline` ran in, "
+            "a copy of its metrics/ and data/, or what `compass evaluate` wrote"
+        )
+    parameters = _yaml(folder / "params.yaml")
+    stages = rl_stages if rl_stages is not None else list(parameters.get("rl", {}).get("stages", {})) or None
+    results = read_results(folder, stages)
+    profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
+    evaluated = folder / "data" / "evaluate"
+    return Run(
+        folder,
+        results,
+        parameters,
+        _yaml(profile) if profile.exists() else None,
+        read_times(folder),
+        git_state(folder) if (folder / ".git").exists() else {},
+        **_evaluated(evaluated, int(parameters.get("seed", 0))),
+    )
+
+
+def differences(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
+    """The settings in which two parameter files differ: name, value in `a`, value in `b`, sorted by name."""
+    first, second = flatten(a or {}), flatten(b or {})
+    rows = [
+        (name, first.get(name, DEFAULT), second.get(name, DEFAULT)) for name in sorted(first.keys() | second.keys())
+    ]
+    return [row for row in rows if row[1] != row[2]]
+
+
+def _read_evaluation(folder: Path) -> Run:
+    seen = _evaluated(folder, 0)
+    path = next((folder / name for name in SCORES if (folder / name).exists()), None)
+    if path:
+        scores = _json(path)
+        scores = scores.get("models", scores)
+    else:
+        from compass.evaluation.evaluate import summarise
+
+        scores = summarise(seen["samples"], seen["comparisons"])
+    times = {"evaluate": _json(folder / "time.json")} if (folder / "time.json").exists() else {}
+    return Run(folder, Results(scores=scores), times=times, **seen)
+
+
+def _evaluated(folder: Path, seed: int) -> dict[str, Any]:
+    """What evaluation wrote into a folder; comparisons are made of the samples where none were written."""
+    tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems")}
+    found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
+    for name in ("setups", "comparisons", "verifier"):
+        if (path := folder / f"{name}.json").exists():
+            found[name] = _json(path)
+    if "samples" in found and "comparisons" not in found:
+        found["comparisons"] = compare(found["samples"], seed)
+    return found
+
+
+def compare(samples: pa.Table, seed: int) -> dict[str, Any]:
+    """`compare_models`, with `correct` in place of lenient marks where samples of an earlier version lack them."""
+    from compass.evaluation.comparisons import compare_models
+
+    if "correct_lenient" not in samples.column_names:
+        samples = samples.append_column("correct_lenient", samples["correct"])
+    return compare_models(samples, seed=seed)
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not readable as YAML: {error}") from None
+    return values if isinstance(values, dict) else {}
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error}); run its stage again") from None

@@ -1,0 +1,216 @@
+"""The report's sections on how a run came about: training, data, time and cost, what ran, and what every stage measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from compass.report.blocks import Bullets, Fold, Note, Part, Raw, Section, Table, chart
+from compass.report.conclusion import percent
+from compass.report.figures import curves_figure, funnel_figure, mixes_figure
+from compass.report.run import Run
+
+LONGEST_DETAIL = 20_000
+"""Characters shown of what a stage measured."""
+
+
+def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
+    """Level mixes, learning curves and guards' findings of the RL stages."""
+    mixes = level_mixes(run)
+    parts: list[Part] = []
+    if mixes:
+        levels = sorted({level for mix in mixes.values() for level in mix})
+        rows = [[stage, *(mix.get(level, 0) for level in levels), sum(mix.values())] for stage, mix in mixes.items()]
+        parts += chart("mixes", "Problems of each level per RL stage", lambda width: mixes_figure(mixes, width))
+        parts.append(Table(["stage", *(f"level {level}" for level in levels), "problems"], rows))
+    curves = run.results.curves
+    if curves:
+        text = "Training curves over all responses of every iteration, those that dynamic sampling left out included."
+        if any(linked.values()):
+            text += " A dot is an iteration whose rollouts are kept: click it to read them."
+        drawn = chart(
+            "curves", "Training curves of the RL stages", lambda width: curves_figure(run.results, width, linked)
+        )
+        parts += [Note(text), *drawn, Fold("First and last iteration", [_ends(curves)])]
+    for stage, found in run.results.findings.items():
+        if found:
+            lines = [f"{line['guard']} ({line['level']}), {line['message']}" for line in found]
+            parts.append(Fold(f"{stage}: {len(found)} findings of guards", [Bullets(lines)]))
+    if run.results.findings and not any(run.results.findings.values()):
+        parts.append(f"No guard fired in {', '.join(run.results.findings)}.")
+    return Section("Training", parts, "training")
+
+
+def data_section(run: Run) -> Section:
+    """The funnel from source rows to trained rows."""
+    counts = run.results.counts
+    if not counts:
+        return Section("Data", [])
+    head = ["stage", "read", "kept", "dropped", "reasons"]
+    rows = [[one.stage, one.read, one.kept, one.read - one.kept, one.reasons()] for one in counts]
+    trained = f"From {counts[0].read:,} source rows to {counts[-1].kept:,} that RL trains on. “compass why ID” shows the history of one problem."
+    sources = run.results.summaries.get("collect", {}).get("metrics", {}).get("sources", {})
+    parts: list[Part] = [
+        Note(trained),
+        *chart("funnel", trained, lambda width: funnel_figure(counts, width)),
+        Table(head, rows),
+    ]
+    if sources:
+        wanted = ("path", "hub", "revision", "licence", "read", "rows", "kept", "digest", "sha256")
+        columns = [name for name in wanted if any(name in fact for fact in sources.values())]
+        lines = [[name, *(_short(fact.get(column)) for column in columns)] for name, fact in sources.items()]
+        parts.append(Fold("Sources", [Table(["source", *columns], lines)]))
+    return Section("Data", parts, "data")
+
+
+def planted_section(run: Run) -> Section:
+    """What curation made of planted defects."""
+    planted = run.results.planted
+    if not planted:
+        return Section("Planted truth", [])
+    rows = [
+        [kind, row["planted"], row["dropped"], row["right"], _percent(row["recall"])]
+        for kind, row in planted["kinds"].items()
+    ]
+    clean = planted["clean"]
+    note = (
+        "Defects that were planted in the generated sources, against what curation did. "
+        f"Of {clean['rows']:,} clean rows {clean['dropped']:,} were dropped ({100 * clean['lost']:.2f}%)."
+    )
+    table = Table(["kind", "planted", "dropped", "for the right reason", "recall %"], rows)
+    return Section("Planted truth", [Note(note), Fold("By kind", [table])], "planted")
+
+
+def cost_section(run: Run) -> Section:
+    """Time and tokens by stage."""
+    tokens = sampled_tokens(run)
+    stages = [stage for stage in (*run.results.summaries, "evaluate") if stage in run.times or stage in tokens]
+    rows = []
+    for stage in dict.fromkeys(stages):
+        fact = run.times.get(stage, {})
+        seconds = fact.get("seconds")
+        cores = fact.get("machine", {}).get("cores")
+        hours = round(seconds * cores / 3600, 2) if seconds is not None and cores else None
+        rows.append([stage, fact.get("started", ""), _duration(seconds), hours, tokens.get(stage)])
+    if not rows:
+        return Section("Time and cost", [])
+    whole = sum(fact.get("seconds", 0) for fact in run.times.values())
+    note = "Wall-clock time of each stage's last run here, core hours it had at its disposal, and tokens that models wrote."
+    note += (
+        f" Together {_duration(whole)}."
+        if whole
+        else " Times are not recorded for stages that ran elsewhere or before times were kept."
+    )
+    return Section(
+        "Time and cost", [Note(note), Table(["stage", "started (UTC)", "time", "core hours", "tokens"], rows)], "cost"
+    )
+
+
+def ran_section(run: Run) -> Section:
+    """Profile, seed, commit, the settings that differ from the profile, machine, packages and setups of evaluation."""
+    facts: list[tuple[str, Any]] = []
+    if run.parameters:
+        facts += [("profile", run.profile), ("seed", str(run.parameters.get("seed", 0)))]
+    if run.commit:
+        facts += [
+            ("commit", run.commit["commit"] + (" with uncommitted changes" if run.commit["dirty"] == "true" else ""))
+        ]
+    latest = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
+    for name, value in latest.get("machine", {}).items():
+        facts.append(
+            (name.replace("_gb", " (GB)"), ", ".join(value) or "none" if isinstance(value, list) else str(value))
+        )
+    facts += [(name, value) for name, value in latest.get("packages", {}).items()]
+    parts: list[Part] = [Table(["what", "value"], facts)] if facts else []
+    if run.changed:
+        parts += [
+            "Settings that differ from the profile:",
+            Table(["setting", f"profile {run.profile}", "this run"], run.changed),
+        ]
+    elif run.profile_parameters:
+        parts.append(f"All settings are those of the profile {run.profile}.")
+    for digest, setup in run.setups.items():
+        rows = [[name, _short(value, 200)] for name, value in setup.items()]
+        parts.append(Fold(f"Evaluation setup {digest}", [Table(["what", "value"], rows)]))
+    return Section("What ran", parts, "ran")
+
+
+def details_section(run: Run) -> Section:
+    """What every stage measured, as it wrote it; in the page alone."""
+    parts: list[Part] = []
+    for stage, summary in run.results.summaries.items():
+        measured = json.dumps(_rounded(summary.get("metrics", summary)), indent=2, ensure_ascii=False)[:LONGEST_DETAIL]
+        parts.append(Raw(_pre(stage, measured)))
+    return Section("What every stage measured", parts, "details")
+
+
+def level_mixes(run: Run) -> dict[str, dict[str, int]]:
+    """RL stage to level to problems, as the curriculum counted them."""
+    stages = run.results.summaries.get("curriculum", {}).get("metrics", {}).get("stages", {})
+    return {stage: facts["levels"] for stage, facts in stages.items() if facts.get("levels")}
+
+
+def sampled_tokens(run: Run) -> dict[str, int]:
+    """Stage to the tokens that models wrote in it, as far as they were counted."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    tokens = {}
+    grade = run.results.summaries.get("grade", {}).get("metrics", {})
+    path = run.folder / "data" / "grade" / "rollouts.parquet"
+    if "tokens" in grade and path.exists():
+        tokens["grade"] = round(grade["tokens"] * pq.read_metadata(path).num_rows)
+    for stage in run.results.curves:
+        lengths = pq.read_table(run.folder / "data" / stage / "rewards.parquet", columns=["response_tokens"])
+        tokens[stage] = pc.sum(lengths["response_tokens"]).as_py() or 0
+    if run.samples is not None:
+        tokens["evaluate"] = pc.sum(run.samples["tokens"]).as_py() or 0
+    return tokens
+
+
+def _ends(curves: Mapping[str, Mapping[str, list[float]]]) -> Table:
+    names = list(dict.fromkeys(name for curve in curves.values() for name in curve if name != "step"))
+    head = ["stage", "iterations", *(name.replace("_", " ") for name in names)]
+    rows = [
+        [
+            stage,
+            len(curve["step"]),
+            *(f"{curve[name][0]:.3g} → {curve[name][-1]:.3g}" if curve.get(name) else "" for name in names),
+        ]
+        for stage, curve in curves.items()
+    ]
+    return Table(head, rows)
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "not recorded"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def _short(value: Any, limit: int = 60) -> Any:
+    if value is None or isinstance(value, int):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers with six digits: more are noise to a reader; the file in `metrics/` has them all."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list) else value
+
+
+def _pre(title: str, text: str) -> str:
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else percent(share)

@@ -1,0 +1,33 @@
+"""Data inside a page: JSON, compressed by gzip, in base64, in an element that no browser runs."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+
+def pack(value: Any) -> str:
+    """A JSON value as text of the base64 alphabet; the same value gives the same text."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Lone surrogates cannot be written as UTF-8; a model's text may hold them.
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)).decode("ascii")
+
+
+def unpack(text: str) -> Any:
+    """The value that `pack` was given."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def element(name: str, packed: str) -> str:
+    """The element that holds packed data; base64 holds nothing that could end it."""
+    return f"<script type='text/plain' id='{name}'>{packed}</script>"
+
+
+def shorten(text: str, longest: int) -> str:
+    """A long text's beginning and end, with a line between that says how much is left out."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"

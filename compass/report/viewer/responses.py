@@ -1,0 +1,192 @@
+"""Which responses to benchmark problems the viewer holds, by a rule that the page states; its totals count all of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compass.report.run import Run
+from compass.report.tallies import Tally
+from compass.report.viewer.pack import pack, shorten
+
+LONGEST = (8_000, 4_000, 2_000, 1_000, 500)
+"""Characters shown of a response: the first of these with which each problem's first responses fit."""
+
+FIRST_RANKS = 2
+"""Ranks that every problem and model has in any case: the greedy response, and the first right and the first wrong sample."""
+
+CHUNK_BYTES = 600_000
+"""Text in one part that the page unpacks at a time, before compression."""
+
+LONGEST_PROBLEM = 4_000
+
+COLUMNS = (
+    "sample",
+    "response",
+    "answer",
+    "correct",
+    "correct_lenient",
+    "answer_lenient",
+    "outcome",
+    "method",
+    "leniencies",
+    "tokens",
+    "finish_reason",
+    "looped",
+)
+"""What the viewer is told of a response, besides its model and whether it is greedy; older samples lack some."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """`items` of the viewer's index, `chunks` of packed responses, how many of `total` responses are `shown`, and the `rule` in words."""
+
+    items: list[list[Any]]
+    chunks: list[str]
+    shown: int
+    total: int
+    rule: str
+
+
+def embed_responses(run: Run, limit: int, *, first_chunk: int = 0) -> Embedded:
+    """Choose and pack responses within a limit.
+
+    Args:
+        run: the run.
+        limit: most characters of all packed chunks together.
+        first_chunk: the number of the first chunk in the page.
+
+    Returns:
+        Each of `items` is [benchmark, id, problem, gold, level, [per model: [samples, right, right leniently, cut off, greedy
+        (1, 0, or -1 where there is none)] or null], chunk (-1: no response is embedded), [ids of similar rows]].
+    """
+    similar = _similar(run)
+    if run.samples is None or "response" not in run.samples.column_names:
+        items = [_item(run, number, -1, similar) for number in range(len(run.items))]
+        total = run.samples.num_rows if run.samples is not None else 0
+        return Embedded(items, [], 0, total, "This run kept no responses: evaluate it again to read them.")
+    ranks = _ranks(run)
+    highest, longest = _fitting(run, ranks, limit)
+    chosen = _rows(run, [row for rank in ranks[: highest + 1] for row in rank], longest)
+    chunks, places = _chunks(chosen, first_chunk)
+    total = run.samples.num_rows
+    shown = sum(len(rows) for rows in chosen.values())
+    items = [_item(run, number, places.get(number, -1), similar) for number in range(len(run.items))]
+    return Embedded(items, chunks, shown, total, _rule(run, ranks, highest, longest, shown, total))
+
+
+def _ranks(run: Run) -> list[list[int]]:
+    """Rows of the samples by rank: 0 the greedy response, 1 the first right and the first wrong sample, then in their order."""
+    assert run.samples is not None
+    columns = [run.samples[name].to_pylist() for name in ("model", "benchmark", "id", "greedy", "correct", "sample")]
+    groups: dict[tuple[str, str, str], list[tuple[int, bool, bool, int]]] = defaultdict(list)
+    for row, (model, benchmark, id_, greedy, right, sample) in enumerate(zip(*columns, strict=True)):
+        groups[model, benchmark, id_].append((sample, greedy, right, row))
+    ranks: dict[int, list[int]] = defaultdict(list)
+    for group in groups.values():
+        seen: set[bool] = set()
+        later = FIRST_RANKS
+        for _, greedy, right, row in sorted(group):
+            if greedy:
+                ranks[0].append(row)
+            elif right not in seen:
+                seen.add(right)
+                ranks[1].append(row)
+            else:
+                ranks[later].append(row)
+                later += 1
+    return [ranks[rank] for rank in range(max(ranks, default=-1) + 1)]
+
+
+def _fitting(run: Run, ranks: Sequence[Sequence[int]], limit: int) -> tuple[int, int]:
+    """The highest rank and the longest text with which all ranks up to it fit."""
+    first = [row for rank in ranks[:FIRST_RANKS] for row in rank]
+    for longest in LONGEST:
+        size = _size(run, first, longest)
+        if size <= limit:
+            break
+    highest = FIRST_RANKS - 1
+    for rank in range(FIRST_RANKS, len(ranks)):
+        size += _size(run, ranks[rank], longest)
+        if size > limit:
+            break
+        highest = rank
+    return highest, longest
+
+
+def _size(run: Run, rows: Sequence[int], longest: int) -> int:
+    """Characters that these rows take when packed."""
+    chunks, _ = _chunks(_rows(run, rows, longest), 0)
+    return sum(len(chunk) for chunk in chunks)
+
+
+def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[Any]]]:
+    """Item number to its responses: [model, greedy, then `COLUMNS`], by model and sample."""
+    assert run.samples is not None
+    numbers = {(item.benchmark, item.id): number for number, item in enumerate(run.items)}
+    models = {model: number for number, model in enumerate(run.models)}
+    table = run.samples.take(rows)
+    nothing = [None] * table.num_rows
+    columns = [table[name].to_pylist() if name in table.column_names else nothing for name in COLUMNS]
+    chosen: dict[int, list[list[Any]]] = defaultdict(list)
+    keys = (table[name].to_pylist() for name in ("benchmark", "id", "model", "greedy"))
+    for benchmark, id_, model, greedy, *values in zip(*keys, *columns, strict=True):
+        if model in models:
+            values[1] = shorten(values[1] or "", longest)
+            chosen[numbers[benchmark, id_]].append([models[model], int(greedy), *values])
+    for responses in chosen.values():
+        responses.sort(key=lambda response: (response[0], -response[1], response[2]))
+    return dict(sorted(chosen.items()))
+
+
+def _chunks(chosen: Mapping[int, list[list[Any]]], first: int) -> tuple[list[str], dict[int, int]]:
+    """Responses packed in parts of about `CHUNK_BYTES`, and the part of each item."""
+    chunks: list[str] = []
+    places: dict[int, int] = {}
+    waiting: dict[int, list[list[Any]]] = {}
+    size = 0
+    for number, responses in chosen.items():
+        waiting[number] = responses
+        places[number] = first + len(chunks)
+        size += sum(len(response[3]) + 100 for response in responses)
+        if size >= CHUNK_BYTES:
+            chunks.append(pack(waiting))
+            waiting, size = {}, 0
+    if waiting:
+        chunks.append(pack(waiting))
+    return chunks, places
+
+
+def _item(run: Run, number: int, chunk: int, similar: Mapping[tuple[str, str], list[str]]) -> list[Any]:
+    item = run.items[number]
+    tallies = [_counts(item.tallies.get(model)) for model in run.models]
+    texts = [item.benchmark, item.id, shorten(item.problem or "", LONGEST_PROBLEM), item.answer or "", item.level or ""]
+    return [*texts, tallies, chunk, similar.get((item.benchmark, item.id), [])]
+
+
+def _counts(tally: Tally | None) -> list[int] | None:
+    if tally is None:
+        return None
+    greedy = -1 if tally.greedy is None else int(tally.greedy)
+    return [tally.samples, tally.right, tally.right_lenient, tally.cut_off, greedy]
+
+
+def _similar(run: Run) -> dict[tuple[str, str], list[str]]:
+    if run.problems is None or "similar" not in run.problems.column_names:
+        return {}
+    rows = run.problems.select(["benchmark", "id", "similar"]).to_pylist()
+    return {(row["benchmark"], row["id"]): row["similar"][:20] for row in rows if row["similar"]}
+
+
+def _rule(run: Run, ranks: Sequence[Sequence[int]], highest: int, longest: int, shown: int, total: int) -> str:
+    if highest + 1 >= len(ranks):
+        words = f"All {total:,} responses are here."
+    else:
+        words = (
+            f"{shown:,} of {total:,} responses are here: of each problem and model the greedy one, the first right and the first wrong sample"
+            + (f", and up to {highest - 1} more in their order" if highest >= FIRST_RANKS else "")
+            + ". The counts are of all."
+        )
+    return f"{words} A response of more than {longest:,} characters shows its beginning and its end."

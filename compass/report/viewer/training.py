@@ -1,0 +1,120 @@
+"""The training rollouts that the viewer holds: whole groups of the iterations that keep theirs, and the samples that guards left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyarrow.parquet import read_schema
+
+from compass.report.outputs import read_table
+from compass.report.run import Run
+from compass.report.viewer.pack import pack, shorten
+
+GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
+"""Groups held of an iteration, the first of these that fits; None: all."""
+
+LONGEST = 6_000
+
+COLUMNS = (
+    "id", "level", "group", "sample", "response", "gold", "answer", "right", "verdict", "method", "leaned", "reward", "advantage", "response_tokens", "cut_off", "loop", "used",
+)  # fmt: skip
+
+
+def kept_steps(run: Run) -> dict[str, list[int]]:
+    """RL stage to the iterations whose rollouts are kept."""
+    return {
+        stage: sorted(set(read_table(path, columns=["step"])["step"].to_pylist()))
+        for stage, path in _files(run).items()
+    }
+
+
+def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
+    """Choose and pack rollouts within a limit.
+
+    Args:
+        run: the run.
+        limit: most characters of all packed chunks together.
+
+    Returns:
+        `columns`, `rule` and `steps`: a list of [stage, step, what (empty, or the guard whose samples these are), responses, right,
+        used, groups held, groups, chunk]; and the chunks, one per entry of `steps`: {"prompts": {id: prompt}, "rows": [[...]]}.
+    """
+    sources = [(stage, step, "", rows) for stage, path in _files(run).items() for step, rows in _by_step(path)]
+    sources += _guards_samples(run)
+    for most in GROUPS:
+        chunks = [pack(_chunk(rows, most)) for *_, rows in sources]
+        if sum(len(chunk) for chunk in chunks) <= limit:
+            break
+    steps = [
+        [
+            stage,
+            step,
+            what,
+            len(rows),
+            _count(rows, "right"),
+            _count(rows, "used"),
+            len(_groups(rows, most)),
+            len(_groups(rows, None)),
+            place,
+        ]
+        for place, (stage, step, what, rows) in enumerate(sources)
+    ]
+    held = (
+        "All groups of these iterations are here."
+        if most is None
+        else f"Of each iteration {most} groups are here; the counts are of all."
+    )
+    rule = f"{held} A response of more than {LONGEST:,} characters shows its beginning and its end."
+    return {"columns": COLUMNS, "rule": rule if sources else "", "steps": steps}, chunks
+
+
+def _files(run: Run) -> dict[str, Path]:
+    files = {stage: run.folder / "data" / stage / "rollouts.parquet" for stage in run.results.curves}
+    return {stage: path for stage, path in files.items() if path.exists() and "used" in read_schema(path).names}
+
+
+def _by_step(path: Path) -> list[tuple[int, list[dict[str, Any]]]]:
+    steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_table(path).to_pylist():
+        steps[row["step"]].append(row)
+    return sorted(steps.items())
+
+
+def _guards_samples(run: Run) -> list[tuple[str, int, str, list[dict[str, Any]]]]:
+    """The worst samples that a guard left when it fired: stage, iteration, guard, rows."""
+    found = []
+    for stage, findings in run.results.findings.items():
+        for finding in findings:
+            path = run.folder / "data" / stage / "samples" / Path(finding["samples"]).name
+            if finding["samples"] and path.is_file():
+                found.append((stage, finding["step"], finding["guard"], read_table(path).to_pylist()))
+    return found
+
+
+def _groups(rows: Sequence[dict[str, Any]], most: int | None) -> list[str]:
+    """The groups that are held: the first by name, which no result decides."""
+    return sorted({row["group"] for row in rows})[:most]
+
+
+def _chunk(rows: Sequence[dict[str, Any]], most: int | None) -> dict[str, Any]:
+    held = set(_groups(rows, most))
+    mine = [row for row in rows if row["group"] in held]
+    values = [
+        [shorten(row[name] or "", LONGEST) if name == "response" else _plain(row[name]) for name in COLUMNS]
+        for row in mine
+    ]
+    return {"prompts": {row["id"]: shorten(row["prompt"] or "", LONGEST) for row in mine}, "rows": values}
+
+
+def _plain(value: Any) -> Any:
+    """A number as short as it is exact enough to read; JSON knows neither NaN nor infinity."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}") if value == value and abs(value) != float("inf") else str(value)
+    return value
+
+
+def _count(rows: Sequence[dict[str, Any]], name: str) -> int:
+    return sum(bool(row[name]) for row in rows)
