@@ -1,7 +1,7 @@
-"""Encoding damage: lost or doubled decoding, control characters, and LaTeX commands that an escape has eaten.
+r"""Encoding damage that `compass.sources.repair` left: lost or doubled decoding, control characters, commands that an escape has eaten.
 
-`\\frac` read as an escape becomes a form feed and "rac", `\\times` a tab and "imes": the formula cannot be recovered
-for certain.
+A tab before "rac" is `\frac` here and `\sqrt` there; a control character without a known command after it is anything. Tabs and line
+ends before a word are no damage: `\tan` read as a tab and "an" counts only where it was repaired, in a formula.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from compass.ledger import Reason
 from compass.settings import Denoise
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_EATEN = re.compile(r"\t(?:imes|ext|heta|an\b|ilde|riangle|frac|herefore)|\r(?:ight|ho\b|m\b)|\n(?:eq|abla|eg|otin)\b")
+_EATEN = re.compile(
+    r"\t(?:imes\b|heta\b|herefore\b|riangle|ilde\b|ext(?:bf|it|rm)?(?=\{)|f?rac(?=\s?[{\d]))|\r(?:ight(?![a-z])|ho\b)|\n(?:eq|abla|otin)\b"
+)
 _DECODED_TWICE = re.compile(
     r"\ufffd|[\ue000-\uf8ff]|Ã[\u0080-\u00bf]|â(?:€[\u0080-\uffff]|\u0080)|Â[\u00a0-\u00bf]|ï»¿"
 )

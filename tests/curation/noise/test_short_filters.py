@@ -42,6 +42,9 @@ def test_encoding_names_the_field_and_the_character():
     assert damaged.evidence["field"] == "answer"
     assert encoding(row("Line one\nline two, π and é", None), SETTINGS) is None
     assert encoding(row("What is 2 \times 3?"), SETTINGS).evidence["found"] == "'\\times'"
+    assert encoding(row("$\trac{1}{2}$ of it"), SETTINGS).evidence["found"] == "'\\trac'"
+    for tabbed in ("a side,\tan angle\tand", "cost\textra fee", "six\tfractions", "so\rm is 3", "let\neg be"):
+        assert encoding(row(tabbed), SETTINGS) is None
     assert encoding(row("a price of 3 â\u0080\u0093 4"), SETTINGS).reason == Reason.ENCODING
 
 
