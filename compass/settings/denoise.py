@@ -23,6 +23,10 @@ NoiseFilter = Literal[
     "proof",
     "multi_question",
     "answer_given",
+    "estimation",
+    "scoring",
+    "lost_context",
+    "letter_gold",
     "truncated",
     "markup",
 ]

@@ -46,7 +46,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "denoise.treshold",
             0.7,
             "denoise.treshold: unknown key; allowed here: contamination_coverage, contamination_ngram, "
-            "contamination_similarity, languages, max_problem_chars, min_problem_chars, skip_reasons, found 0.7",
+            "contamination_similarity, drawing_code, languages, max_problem_chars, min_problem_chars, skip_reasons, strictness, found 0.7",
         ),
         (
             "treshold",

@@ -107,6 +107,8 @@ SAMPLING = {
                 "max_problem_chars": 4000,
                 "languages": ["en"],
                 "skip_reasons": [],
+                "strictness": "likely",
+                "drawing_code": "drop",
                 "contamination_ngram": 13,
                 "contamination_coverage": 0.5,
                 "contamination_similarity": 0.6,
@@ -152,7 +154,7 @@ SAMPLING = {
         ),
         (
             Curriculum(mixes={}),
-            {"mixes": {}, "problems": 1024, "solve_rate": [0.0, 1.0], "use_source_level": False},
+            {"mixes": {}, "problems": 1024, "solve_rate": [0.0, 1.0], "use_source_level": False, "doubtful": "keep"},
         ),
         (
             Data(),

@@ -13,12 +13,15 @@ from collections.abc import Callable
 
 from compass.curation.noise.answer_given import answer_given
 from compass.curation.noise.encoding import encoding
+from compass.curation.noise.estimation import estimation, scoring
 from compass.curation.noise.figure import figure
 from compass.curation.noise.finding import Finding
 from compass.curation.noise.image import image
 from compass.curation.noise.language import language
 from compass.curation.noise.length import too_long, too_short
+from compass.curation.noise.letter_gold import letter_gold
 from compass.curation.noise.link import link
+from compass.curation.noise.lost_context import lost_context
 from compass.curation.noise.markup import markup
 from compass.curation.noise.multi_part import multi_part
 from compass.curation.noise.multi_question import multi_question
@@ -50,6 +53,10 @@ FILTERS: dict[Reason, Filter] = {
     Reason.PROOF: proof,
     Reason.MULTI_QUESTION: multi_question,
     Reason.ANSWER_GIVEN: answer_given,
+    Reason.ESTIMATION: estimation,
+    Reason.SCORING: scoring,
+    Reason.LOST_CONTEXT: lost_context,
+    Reason.LETTER_GOLD: letter_gold,
     Reason.TRUNCATED: truncated,
     Reason.MARKUP: markup,
 }

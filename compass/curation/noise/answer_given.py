@@ -16,9 +16,13 @@ from compass.verifier.copied import formula_texts, gives_away
 TELLING = 5
 """Digits, letters and commands in a gold from which a problem that holds the same formula hardly holds it by chance."""
 
-_ANSWER = re.compile(r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})", re.I | re.S)
+_ANSWER = re.compile(
+    r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})|\bthe answer is\s+(.{1,200})", re.I | re.S
+)
 _CONCLUSION = re.compile(r"(?:^|[.,\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
 _CONCLUDED = re.compile(r"\b(?:therefore|hence|thus|so),? the answer (?:is|to)\b", re.I)
+_BOX = re.compile(r"\\boxed")
+_OFFERED = re.compile(r"\b(?:larger|smaller|greater|bigger|less)\b[^.?]*\bor\b", re.I)
 _SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle)\b|[{}]")
 _MARKS = re.compile(
     r"\\(?!(?:text|mathrm|mathbf|boldsymbol|left|right|displaystyle|quad|qquad)\b)[A-Za-z]+|[A-Za-z]|\d+"
@@ -36,20 +40,38 @@ def answer_given(record: dict, settings: Denoise) -> Finding | None:
     gold = _bare(record.get("answer") or "")
     if not gold:
         return None
-    if "\\boxed" in text and (box := last_boxed(text)) and _bare(box) == gold:
-        return Finding(Reason.ANSWER_GIVEN, Strength.SURE, {"boxed": box[:120]})
+    if "\\boxed" in text and (match := _boxed(text, gold)):
+        return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match, boxed=record["answer"][:120])
     lowered = text.lower()
     if holds_any(lowered, ("ans", "result")):
         for match in _ANSWER.finditer(text):
-            if _starts_with(match[1], gold):
+            if _starts_with(match[1] or match[2], gold):
                 return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match)
-    if holds_any(lowered, ("therefore", "hence", "thus", "so")):
-        match = _CONCLUSION.search(text)
-        if (match and gold in _bare(match[0])[-len(gold) - 12 :] and not ASK.search(match[0])) or (
-            match := _CONCLUDED.search(text)
-        ):
-            return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
+    if holds_any(lowered, ("therefore", "hence", "thus", "so the", "so, the")) and (match := _concluded(text, gold)):
+        return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
     return _stated(record, settings)
+
+
+def _boxed(text: str, gold: str) -> re.Match[str] | None:
+    """The first box that holds the gold."""
+    boxes = list(_BOX.finditer(text))
+    ends = [*(box.start() for box in boxes[1:]), len(text)]
+    for box, end in zip(boxes, ends, strict=True):
+        content = last_boxed(text[box.start() : end])
+        if content and _bare(content) == gold:
+            return box
+    return None
+
+
+def _concluded(text: str, gold: str) -> re.Match[str] | None:
+    """The end of a printed solution: it reaches the gold, or calculates on after the question was asked."""
+    match = _CONCLUSION.search(text)
+    if match and not ASK.search(match[0]):
+        if gold in _bare(match[0])[-len(gold) - 12 :]:
+            return match
+        if "=" in match[0] and ASK.search(text, 0, match.start()):
+            return match
+    return _CONCLUDED.search(text)
 
 
 def _stated(record: dict, settings: Denoise) -> Finding | None:
@@ -61,6 +83,7 @@ def _stated(record: dict, settings: Denoise) -> Finding | None:
     if multiple_choice(record, settings) is not None:
         return None
     by_chance = marks.total() < TELLING or "matrix}" in answer  # a power or a product of a matrix is often the matrix
+    by_chance = by_chance and not _OFFERED.search(text)  # "Which is larger, a or b?"
     strength = Strength.POSSIBLE if by_chance else Strength.LIKELY
     return Finding(Reason.ANSWER_GIVEN, strength, {"formula": answer[:120]})
 

@@ -74,5 +74,10 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
     return None
 
 
+def has_options(text: str) -> bool:
+    """Whether the text prints lettered options."""
+    return holds_any(text, _GUARDS) and bool(_OPTIONS.search(text) or _BARE.search(text))
+
+
 def _drop(kind: str, text: str, match: re.Match[str]) -> Finding:
     return Finding(Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": kind, "text": excerpt(text, *match.span())})

@@ -93,6 +93,13 @@ DROPPED = {
         "¿Cuántos números enteros positivos menores que cien son múltiplos de tres o de cinco?",
         "Combien y a-t-il de nombres entiers positifs inférieurs à cent qui sont divisibles par trois ?",
     ],
+    Reason.ESTIMATION: [
+        "Compute the digits of $2024!$. If you say $E$ and the correct answer is $A$, your score is $\\max(0, 20 - |A-E|)$."
+    ],
+    Reason.SCORING: [
+        "Write down an integer. Your score is your integer if nobody else wrote it, and 0 points otherwise."
+    ],
+    Reason.LOST_CONTEXT: ["Let $N$ be the answer to problem 12. What is the remainder of $N$ modulo seven?"],
     Reason.TOO_SHORT: ["5, 6, 7"],
     Reason.TOO_LONG: ["How many digits are there? " + "1" * 4000],
 }
@@ -145,6 +152,7 @@ def test_clean_problems_are_kept(problem):
         ("The number of arrangements is $\\boxed{\\text{answer}}$.", "480", None),
         ("How many rubles does Vova need at least? Answer: 11 rubles.", "11", "answer_given"),
         ("How many rubles does Vova need? Answer: 110 rubles.", "11", None),
+        ("What is the sum of the first nine primes?", "B", "letter_gold"),
         ("The sum of the two is 12. Therefore, the larger number is 7.", "7", "answer_given"),
     ],
 )
@@ -155,7 +163,7 @@ def test_filters_that_read_the_gold(problem, answer, expected):
 def test_every_filter_is_asked_tested_and_explained():
     files = {path.stem for path in Path(noise.__file__).parent.glob("*.py")} - {"__init__", "finding", "text"}
     assert {judge.__module__.rpartition(".")[2] for judge in noise.FILTERS.values()} == files
-    assert set(noise.FILTERS) == {*DROPPED, Reason.ANSWER_GIVEN}  # which reads the gold too, and is tested with it
+    assert set(noise.FILTERS) == {*DROPPED, Reason.ANSWER_GIVEN, Reason.LETTER_GOLD}  # the last two read the gold
     page = (Path(__file__).parents[3] / "docs/noise.md").read_text()
     first_table = page[: page.index("\n## ")]
     assert [reason for reason in noise.FILTERS if f"`{reason}`" not in first_table] == []

@@ -207,7 +207,7 @@ def test_a_gold_that_the_problem_writes_as_a_formula_is_given():
 
 def test_evidence_of_a_given_answer():
     box = "x" * 200
-    assert evidence(answer_given, f"It is \\boxed{{{box}}}", box) == {"boxed": box[:120]}
+    assert evidence(answer_given, f"It is \\boxed{{{box}}}", box)["boxed"] == box[:120]
     assert evidence(answer_given, "How many? Answer: 7", "7")["span"] == [10, 19]
     assert evidence(answer_given, "Odd. Hence it is 7.", "7")["text"] == "Odd. Hence it is 7."
 

@@ -1,0 +1,105 @@
+"""Problems that lean on something outside: another problem or part, a numbered theorem, a passage, the contest itself.
+
+A reference to something that the text holds, such as "part (a)" behind a part (a), and stories about people who solve
+problems are whole.
+"""
+
+from __future__ import annotations
+
+import re
+
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.text import holds_any
+from compass.ledger import Reason
+from compass.settings import Denoise
+
+_TASK = r"(?:problems?|questions?|exercises?|tasks?|puzzles?|parts?|items?|examples?)"
+_BEFORE = r"(?:previous|preceding|last|prior|earlier|foregoing|above|other|next|following)"
+_NUMBER = r"(?:\(?[#№]?\s?\$?\d+(?:\.\d+)*[a-z]?\$?\)?|\([a-hivx]+\)|[A-D]\b|[IVX]+\b|one\b|two\b|three\b)"
+_OUTSIDE = re.compile(
+    # the answer of another problem
+    rf"\b(?:answers?|solutions?|results?|values?|outputs?|responses?) (?:to|of|from|in|for|obtained in|found in) (?:the |your |each |both )?(?:{_BEFORE} (?:\w+ )?)?{_TASK} {_NUMBER}"
+    rf"|\b(?:answers?|solutions?|results?|values?) (?:to|of|from|in|for) (?:the |your )(?:{_BEFORE}) (?:\w+ )?{_TASK}\b"
+    rf"|\b(?:using|from|in|of|see|by|continuing|use|as in|defined in|for|refer(?:ring)? to|setting of|notation of|assumptions of|conditions of|context of|than in) (?:the )?(?:(?:previous|preceding|prior|earlier|foregoing) (?:\w+ )?(?:problem|question|exercise|part|example|subsection|section|item)s?|last (?:problem|question|exercise))\b(?! of (?:a|an|the|his|her|their)\b)"
+    rf"|\b(?:defined|described|given|stated|introduced|mentioned|as|found|obtained|considered|discussed|balls|graph|function|setting|game|set-up|setup|situation)(?: (?:of|from|in))? (?:{_TASK}) (?:\(?\d+(?:\.\d+)*\)?|\([a-h]\))"
+    rf"|\b(?:in|from|of|see) (?:{_TASK}) (?:\d+\.\d+|\([a-h]\)|[#№]\s?\d+)"
+    rf"|\b(?:the )?(?:{_TASK}) (?:above|before this|preceding this)\b"
+    r"|\banswers? (?:to|of) (?:the )?(?:other|previous|preceding|remaining) (?:\w+ )?(?:questions|problems)\b"
+    # numbered statements
+    r"|\b(?:theorem|lemma|proposition|corollary|definition|section|chapter|appendix|exercise|equation|eq\.|formula) \(?(?:\d+\.\d+(?:\.\d+)*|[A-Z]\.\d+)\)?"
+    r"|\b(?:the |this )?(?:above|preceding|previous|foregoing) (?:theorem|lemma|proposition|corollary|exercise|example|passage|text|article|story|discussion|paragraph)\b"
+    # passages
+    r"|\b(?:according to|based on|in|from|read) the (?:passage|article|story|text|reading|essay|letter|paragraph)(?! of\b| message)(?: (?:above|below))?\b"
+    # relays and the contest itself
+    r"|\bTNYWR\b|\bthe number you will receive\b|\bwill be (?:passed|handed|given) to you\b|\bfrom your teammate\b|\byour teammate's\b"
+    r"|\b(?:everyone|everybody|people|persons|students|contestants|participants|teams|authors|those) (?:who|that) (?:wrote|write|submitted|took|take|proposed|participated|competed|answered)\b[^.?]{0,40}\b(?:this|these) (?:\w+['’]?s? )?(?:problems?|contest|round|test|exam|competition|tournament)"
+    r"|\b(?:your team|other teams|other contestants)\b[^.?]{0,60}\b(?:this|first|last|previous|guts|relay) (?:contest|round|competition|test)\b|\bin (?:this|the entire) (?:\w+ )?(?:guts|relay|contest|round|booklet|problem set)\b"
+    r"|\bwrote (?:a problem|problems) for\b|\b(?:under|with) the same (?:assumptions|conditions|notation|hypotheses) as (?:in|before)\b",
+    re.I,
+)
+_DOUBTED = re.compile(
+    r"^.{0,60}?\b(?:as before|as above|as previously|again consider|defined (?:similarly )?as before)\b|\bthe same set of \w+ as before\b"
+    r"|\bas in the (?:text|lecture|notes|book)\b|\bthe answer (?:to|of) this (?:problem|question)\b"
+    r"|^\s*(?:now|also|continue|furthermore|moreover|in addition|next|then)\b,? (?:suppose|assume|let|find|determine|what|how|consider)",
+    re.I,
+)
+_STORY = re.compile(
+    r"\b(?:homework|worksheet|quiz|exam|test|textbook|teacher|students?|class|worth|he|she|they|minutes?|solv(?:es|ed))\b",
+    re.I,
+)
+_GUARDS = (
+    "previous", "preceding", "foregoing", "prior ", "earlier", "last p", "last q", "last e", "above", "before", "theorem", "lemma",
+    "proposition", "corollary", "passage", "article", "story", "tnywr", "receive", "teammate", "everyone", "contest", "exercise",
+    "section", "chapter", "appendix", "as in", "same as", "same con", "answer to", "answer of", "answers ", "result", "solution ", "problem ",
+    "part (", "parts (", "part a", "part b", "questions ", "question ", "wrote", "definition", "equation (", "equation 1", "again",
+    "example ", "as before", "round", "the text", "letter", "task ", "team",
+)  # fmt: skip
+_DOUBTS = (
+    "as before",
+    "as above",
+    "as previously",
+    "same set of",
+    "again consider",
+    "as in the",
+    "this problem",
+    "this question",
+)
+_STARTS = ("now", "also", "continue", "furthermore", "moreover", "in addition", "next", "then")
+
+
+def lost_context(record: dict, settings: Denoise) -> Finding | None:
+    """A reference to something that the text does not hold."""
+    text = record["problem"]
+    lowered = text.lower()
+    if not holds_any(lowered, _GUARDS):
+        return None
+    for match in _OUTSIDE.finditer(text):
+        if not _holds(text, match):
+            return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
+    match = _DOUBTED.search(text) if holds_any(lowered, _DOUBTS) or lowered.lstrip().startswith(_STARTS) else None
+    return match and found(Reason.LOST_CONTEXT, Strength.POSSIBLE, record, match)
+
+
+def _holds(text: str, match: re.Match[str]) -> bool:
+    """Whether what is referred to stands in the text, or is part of a story."""
+    said = match[0]
+    if label := re.search(r"\((\w{1,3})\)|\b(\d{1,2})\)?$", said):
+        name = label[1] or label[2]
+        others = re.compile(
+            rf"(?:\(|（|\b(?:part|problem|question|exercise|step) |(?:^|\n)\s*){re.escape(name)}(?:\)|）|[.:]|\b)", re.I
+        )
+        if any(not match.start() <= other.start() < match.end() for other in others.finditer(text)):
+            return True
+    if re.search(r"\b(?:last|first|next|previous) (?:problem|question)", said, re.I):
+        return bool(_STORY.search(text))
+    if re.search(r"\babove\b|\bpreceding\b|\bprevious\b|\bequation\b|\bformula\b", said, re.I) and re.search(
+        r"\b(?:theorem|lemma|proposition|corollary|example|passage|story|text|paragraph)[ :.,]",
+        text[: match.start()],
+        re.I,
+    ):
+        return True
+    if re.search(r"\bin the (?:story|letter|text|article|reading)$", said, re.I):
+        return bool(
+            re.search(r"\b(?:a|an|this|his|her|the) (?:story|letter|text|article)\b", text[: match.start()], re.I)
+        ) or not re.search(r"\baccording|based|read\b", said, re.I)
+    return False
