@@ -18,6 +18,10 @@ COMMANDS = {
     "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
     "score": ("compass.commands.score", "the accuracy of responses made elsewhere, from a file of any field names"),
     "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
+    "table1": (
+        "compass.commands.table1",
+        "the report's Table 1 with intervals, quoted and measured figures side by side",
+    ),
     "curate": ("compass.commands.curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),

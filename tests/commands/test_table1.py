@@ -1,0 +1,88 @@
+"""`compass table1`: quoted figures, measured ones beside them, and the commands that measure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from compass.cli import main
+from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
+from compass.prompts.registry import PROMPTS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_quoted_figures_are_the_reports(shared: Path) -> None:
+    (report,) = shared.parent.glob("report/002*")
+    text = report.read_text().replace("<b>", "").replace("</b>", "")
+    for model in TABLE1:
+        assert "\t".join([model.title, *map(str, model.report)]) in text
+
+
+def test_a_quoted_figure_has_the_interval_of_its_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table1"]) == 0
+    shown = capsys.readouterr().out
+    assert "| compass-thinker | report, quoted | 40.0 (24-58) | 65.0 (54-75) |" in shown
+    assert "| oat-zero | one protocol, quoted | 28.0 ±3.1 (15-47) |" in shown
+    assert "no public weights were found" in shown
+
+
+def test_thirty_problems_do_not_tell_compass_from_its_base() -> None:
+    """What the intervals are for: 20 and 40 of 100, each seen once on 30 problems."""
+    cells = {(row.model, row.source): row.cells["aime-2024"] for row in rows()}
+    assert cells["compass-thinker", "report"].low < cells["qwen2.5-math-7b", "report"].high
+    wide = cells["limr", "report"].high - cells["limr", "report"].low
+    (limr,) = [row for row in rows() if (row.model, row.source) == ("limr", "one protocol")]
+    assert wide > 0.25
+    assert limr.cells["amc-2023"].high - limr.cells["amc-2023"].low > 0.25  # 40 problems, not 83
+
+
+def test_measured_figures_stand_beside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    score = {"accuracy": 0.31, "ci95": [0.2, 0.44]}
+    path = tmp_path / "evaluate.json"
+    path.write_text(
+        json.dumps({"models": {"limr": {"aime-2024": score, "average": score}, "rl-3": {"math-500": score}}})
+    )
+    assert main(["table1", "--results", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    models = [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| ")]
+    assert models.count("limr") == 3
+    assert models[-1] == "rl-3"
+    assert "| limr | measured | 31.0 (20-44) |  |  |  |  |" in lines
+    assert main(["table1", "--json", "--results", str(path)]) == 0
+    found = [row for row in json.loads(capsys.readouterr().out) if row["source"] == "measured"]
+    assert [row["model"] for row in found] == ["limr", "rl-3"]
+    assert main(["table1", "--results", str(path), "--results", str(path)]) == 1
+    assert "limr, rl-3 is in an earlier file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "No such file"), ("{}", "holds no scores"), ("[]", "holds no scores")]
+)
+def test_results_that_cannot_be_read_are_named(tmp_path: Path, capsys, content: str | None, message: str) -> None:
+    path = tmp_path / "evaluate.json"
+    if content is not None:
+        path.write_text(content)
+    assert main(["table1", "--results", str(path)]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_one_command_evaluates_all_public_models_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table1", "--commands", "--samples", "16"]) == 0
+    hint, command = capsys.readouterr().out.splitlines()
+    assert "ls-remote" in hint
+    words = shlex.split(command)
+    assert [word.split("=")[0] for word in words if "=" in word] == [model.name for model in TABLE1 if model.hub]
+    assert words[words.index("--samples") + 1] == "16"
+    assert words[words.index("--benchmarks") + 1 :][: len(BENCHMARKS)] == list(BENCHMARKS)
+
+
+def test_own_prompts_are_ones_that_there_are() -> None:
+    found = commands(8, own_prompts=True)
+    prompts = [command.split("--prompt ")[1].split()[0] for command in found]
+    assert len(set(prompts)) == len(prompts) == 3
+    assert set(prompts) <= set(PROMPTS)
+    assert sum(command.count("@COMMIT") for command in found) == sum(bool(model.hub) for model in TABLE1)
