@@ -48,6 +48,7 @@ _IN_MATH = _eaten(_SPACE_IN_MATH)
 _ARROW = re.compile(r"(?<=[\w})\]] )\to(?= )")  # "f: R \to R" outside of a formula; a list's bullet starts its line
 _CLOSING = re.compile(r"(\\l(floor|ceil|angle|vert|brace|brack)\b(?:(?!\\r\2).){0,200}?)\r(\2)(?![A-Za-z])", re.S)
 
+_FONT_CODE = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1f]")
 _LIGATURES = {
     "\x0b": "ff", "\x0c": "fi", "\x0d": "fl", "\x0e": "ffi", "\x0f": "ffl",  # OT1, TeX's first font encoding
     "\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi", "\x1f": "ffl",  # T1
@@ -64,6 +65,19 @@ satisfies satisfy satisfying scientific significant simplified simplify specific
 sufficient sufficiently suffix traffic verified verify classify
 """
 _LIGATURE_WORD = frozenset(_LIGATURE_WORDS.split())
+
+# Codes of OMS, TeX's font of signs, beside the command for the same sign. Alone, a code may be of any font.
+_SIGNS = {
+    "\x00": "-",
+    "\x01": r"\\cdot",
+    "\x02": r"\\times",
+    "\x04": r"\\div",
+    "\x06": r"\\pm",
+    "\x14": r"\\leq?",
+    "\x15": r"\\geq?",
+}
+_SIGN_CODES = "".join(_SIGNS)
+_SIGN_TWICE = re.compile("|".join(rf"({sign}){code}|{code}(?=\s?{sign}(?![A-Za-z]))" for code, sign in _SIGNS.items()))
 
 _DOUBLED_COMMAND = re.compile(
     r"\\\\(?=(?:[dt]?frac|sqrt|cdot|cdots|ldots|times|div|leq?|leqslant|geq?|geqslant|neq|alpha|beta|gamma|delta|theta|lambda"
@@ -95,7 +109,8 @@ def repair(text: str) -> str:
     if not text.isascii() and _MOJIBAKE.search(text):
         text = _decoded_once(text)
     text = _with_eaten_letters(text)
-    text = _with_ligatures(text)
+    if _FONT_CODE.search(text):
+        text = _LIGATURE.sub(_ligature, _SIGN_TWICE.sub(lambda match: match[0].rstrip(_SIGN_CODES), text))
     if "\\\\" in text:
         text = _with_single_backslashes(text)
     if "&" in text:
@@ -142,10 +157,6 @@ def _in_formula(match: re.Match[str]) -> bool:
         "\n",
         "&",
     )
-
-
-def _with_ligatures(text: str) -> str:
-    return _LIGATURE.sub(_ligature, text) if re.search(r"[\x0b\x0c\x0e\x0f\x1b-\x1f]", text) else text
 
 
 def _ligature(match: re.Match[str]) -> str:

@@ -30,6 +30,7 @@ MENDED = {
     "$\x08eta\x0crac12$": r"$\beta\frac12$",
     # codes of TeX fonts
     "Given the fi\x0crst term, \x0cnd the \x1cfth, a \x0cnite di\x0berence": "Given the first term, find the fifth, a finite difference",
+    "a $5\\times\x02 6$ board, $n\x02\\times n$, $y \x15\\ge 4$": r"a $5\times 6$ board, $n\times n$, $y \ge 4$",
     "Compute $\x0c|x^2-9|$.": "Compute $|x^2-9|$.",
     # doubled backslashes
     "Given \\\\(\\\\sin \\\\theta = \\\\dfrac {3}{5}\\\\), find \\\\(\\\\theta\\\\) \\_\\_": r"Given \(\sin \theta = \dfrac {3}{5}\), find \(\theta\) \_\_",
@@ -70,7 +71,8 @@ def test_damage_with_one_reading_is_mended(damaged, whole):
         "\\begin{pmatrix} 1 \\\\ -2 \\\\frac12 \\end{pmatrix}",  # a row's end and a lost backslash
         "\\begin{pmatrix} 1\\\\(a)\\\\ b \\end{pmatrix}",
         "a \\\\ b \\\\ (c)",
-        "fish \x0cook, 5\x0c6, \x02, \x15\\ge",  # no word, digits on both sides, unknown codes
+        "fish \x0cook, 5\x0c6, \x02, \x15",  # no word, digits on both sides, unknown codes
+        "$x\x01y z$ and $y\x15 3$",
         "x & y; AT&T; &copy &unknown; \\&lt",
         "Ärger, Café, naïve, 10 Â, ±3, π ≤ 4, 如图",
         "\\begin{cases} x \\\\ y \\end{cases}",
