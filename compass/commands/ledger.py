@@ -1,21 +1,26 @@
-"""`compass ledger`: count, filter and sample the rows that curation dropped.
+"""`compass ledger`: count, filter and sample the rows that curation dropped, or make a page of them.
 
 compass ledger                                   rows by stage, reason and source
 compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
-compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines
+compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines; with --sample N, N of them
+compass ledger --json                            the counts, or with --sample the rows, as JSON lines
 compass ledger --doubtful                        rows that were kept although a noise filter doubts them
+compass ledger --html ledger.html                a page to browse: every stage, reason and source, without a server
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from compass.report.outputs import Outputs
 
 from compass.commands import add_data_folder
 from compass.seeded_draw import draw_key
@@ -28,48 +33,132 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", help="only rows dropped for this reason")
     parser.add_argument("--source", help="only rows of this source")
     parser.add_argument(
-        "--sample", type=int, default=0, metavar="N", help="show N of the rows instead of counting them"
+        "--sample", type=int, default=0, metavar="N", help="show or write N of the rows instead of counting them"
     )
     parser.add_argument("--seed", type=int, default=0, help="another seed shows other rows")
     parser.add_argument(
         "--doubtful", action="store_true", help="kept rows that a noise filter doubts, instead of dropped rows"
     )
+    parser.add_argument("--json", action="store_true", help="print counts or rows as JSON lines")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the rows as JSON lines")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page with every stage, and a sample of each source and reason",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print counts or rows, or write rows.
+    """Print counts or rows, or write rows or a page.
 
     Raises:
-        RecordError: the folder holds no outputs.
+        RecordError: the folder holds no outputs, it has no such stage, reason or source, or a file cannot be written.
     """
+    from compass.records import RecordError
     from compass.report.outputs import by_reason, choose, open_outputs
 
+    if args.sample < 0:
+        raise RecordError(f"--sample {args.sample}: give how many rows to show, 1 or more")
+    for path in (args.out, args.html):
+        _check_file(path)
+    outputs = open_outputs(args.data)
+    _check_names(outputs, args)
+    if args.html:
+        return _page(outputs, args)
     if args.doubtful:
-        return _doubtful(args)
-    ledger = choose(open_outputs(args.data).ledger(), stage=args.stage, reason=args.reason, source=args.source)
-    if args.out:
-        _write(args.out, ledger)
-        print(f"{ledger.num_rows:,} rows: {args.out}")
-    elif args.sample:
-        _show(sample(ledger, args.sample, args.seed))
+        return _doubtful(outputs, args)
+    ledger = choose(outputs.ledger(), stage=args.stage, reason=args.reason, source=args.source)
+    if args.out or args.sample:
+        _rows(sample(ledger, args.sample, args.seed) if args.sample else ledger, args)
+    elif args.json:
+        print("\n".join(json.dumps(row, ensure_ascii=False) for row in by_reason(ledger)))
     else:
         _count(by_reason(ledger))
     return 0
 
 
-def _doubtful(args: argparse.Namespace) -> int:
+def sample(ledger: pa.Table, count: int, seed: int) -> pa.Table:
+    """`count` rows with the lowest seeded hash of their id."""
+    import pyarrow as pa
+
+    ids = ledger.column("id").to_pylist()  # rows, not ids, are drawn: rows of one id may have been dropped
+    rows = sorted(range(len(ids)), key=lambda row: draw_key(ids[row], seed))[:count]
+    return ledger.take(pa.array(rows, type=pa.int64()))
+
+
+def _check_file(path: Path | None) -> None:
+    """Refuse a file that could not be written, before anything is read."""
+    from compass.records import RecordError
+
+    if path and path.is_dir():
+        raise RecordError(f"{path}: is a folder; give the name of a file to write")
+    if path and not path.absolute().parent.is_dir():
+        raise RecordError(f"{path}: {path.parent} is no folder; make it, or give another file")
+
+
+def _check_names(outputs: Outputs, args: argparse.Namespace) -> None:
+    """Refuse a stage, reason or source that is not there: a misspelt one would count no rows, as if all were well."""
+    from compass.ledger import Reason
+    from compass.records import RecordError
+
+    sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
+    reasons = sorted({*Reason, *outputs.ledger()["reason"].to_pylist()})
+    stages = list(outputs.kept) if args.doubtful else list(outputs.dropped)
+    for kind, name, there in (
+        ("stage", args.stage, stages),
+        ("reason", args.reason, reasons),
+        ("source", args.source, sources),
+    ):
+        if name is not None and name not in there:
+            close = get_close_matches(name, there, n=1)
+            meant = f"did you mean {close[0]!r}? " if close else ""
+            raise RecordError(f"--{kind} {name!r}: no such {kind} in {args.data}; {meant}there are {', '.join(there)}")
+
+
+def _page(outputs: Outputs, args: argparse.Namespace) -> int:
+    from compass.report.ledger_page import write_page
+
+    rows, shown = write_page(outputs, args.html, seed=args.seed)
+    print(f"{rows:,} dropped rows, {shown:,} of them and of doubtful rows to browse: {args.html}")
+    return 0
+
+
+def _rows(ledger: pa.Table, args: argparse.Namespace) -> None:
+    """Write, print or show rows of the ledger."""
+    rows = (row for batch in ledger.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
+    if args.out or args.json:
+        lines = ({**row, "evidence": json.loads(row["evidence"])} for row in rows)
+        _lines(lines, args.out, ledger.num_rows)
+    else:
+        _show(rows)
+
+
+def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> None:
+    """Rows as JSON lines, in a file or printed."""
+    from compass.files import atomic_path
+
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if path is None:
+        print("".join(lines), end="")
+        return
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(lines)
+    print(f"{count:,} rows: {path}")
+
+
+def _doubtful(outputs: Outputs, args: argparse.Namespace) -> int:
     """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
     from compass.report.doubts import by_reason, doubtful
-    from compass.report.outputs import open_outputs
     from compass.report.printable import printable
 
-    rows = doubtful(open_outputs(args.data), stage=args.stage, reason=args.reason, source=args.source)
-    if args.out:
-        _write_lines(args.out, rows)
-        print(f"{len(rows):,} rows: {args.out}")
+    rows = doubtful(outputs, stage=args.stage, reason=args.reason, source=args.source)
+    if args.sample:
+        rows = sorted(rows, key=lambda row: draw_key(row["id"], args.seed))[: args.sample]
+    if args.out or (args.json and args.sample):
+        _lines(rows, args.out, len(rows))
     elif args.sample:
-        for row in sorted(rows, key=lambda row: draw_key(row["id"], args.seed))[: args.sample]:
+        for row in rows:
             print(f"{row['id']}  kept  ({printable(row['source'])}:{printable(row['source_id'])})")
             print(f"  problem   {printable(row['problem'], 400)}")
             print(f"  answer    {printable(row['answer'] or 'none', 100)}")
@@ -77,6 +166,13 @@ def _doubtful(args: argparse.Namespace) -> int:
                 said = json.dumps(finding["evidence"], ensure_ascii=False)
                 print(f"  doubt     {finding['reason']} ({finding['strength']}): {printable(said, 400)}")
             print()
+    elif args.json:
+        counted = (
+            {"reason": reason, "strength": strength, "source": source, "rows": count}
+            for reason, strength, sources in by_reason(rows)
+            for source, count in sources.items()
+        )
+        _lines(counted, None, 0)
     else:
         print(f"{'doubt':17} {'strength':9} {'rows':>9}  sources")
         for reason, strength, sources in by_reason(rows):
@@ -85,15 +181,6 @@ def _doubtful(args: argparse.Namespace) -> int:
             print(f"{reason:17} {strength:9} {sum(sources.values()):>9,}  {named}{more}")
         print(f"{'':27} {len(rows):>9,}  doubtful")
     return 0
-
-
-def sample(ledger: pa.Table, count: int, seed: int) -> list[dict[str, Any]]:
-    """`count` rows with the lowest seeded hash of their id."""
-    import pyarrow as pa
-
-    ids = ledger.column("id").to_pylist()  # rows, not ids, are drawn: rows of one id may have been dropped
-    rows = sorted(range(len(ids)), key=lambda row: draw_key(ids[row], seed))[:count]
-    return ledger.take(pa.array(rows, type=pa.int64())).to_pylist()
 
 
 def _count(rows: list[dict[str, Any]]) -> None:
@@ -114,7 +201,7 @@ def _by_stage_and_reason(rows: list[dict[str, Any]]) -> list[tuple[tuple[str, st
     return sorted(groups.items(), key=lambda group: (stages.index(group[0][0]), -sum(row["rows"] for row in group[1])))
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
+def _show(rows: Iterator[dict[str, Any]]) -> None:
     from compass.report.printable import printable
 
     for row in rows:
@@ -124,15 +211,3 @@ def _show(rows: list[dict[str, Any]]) -> None:
         print(f"  problem   {printable(row['problem'], 400)}")
         print(f"  answer    {printable(row['answer'] or 'none', 100)}")
         print(f"  evidence  {printable(row['evidence'], 400)}\n")
-
-
-def _write(path: Path, ledger: pa.Table) -> None:
-    rows = (row for batch in ledger.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
-    _write_lines(path, ({**row, "evidence": json.loads(row["evidence"])} for row in rows))
-
-
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    from compass.files import atomic_path
-
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

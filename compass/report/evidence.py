@@ -19,7 +19,7 @@ COLUMNS = ["id", "source", "source_id", "problem", "answer"]
 _NAMES = frozenset(
     """
     twin twin_source twin_answer sources twin_sources benchmark item item_answer other_items also_contaminated rule kind
-    style field fields language source_id row first_row licence allowed needs duplicate answer
+    style field fields language source_id row first_row licence allowed needs duplicate answer strength
     """.split()  # noqa: SIM905
 )
 """Keys of evidence that name something, where others quote the problem."""
@@ -84,7 +84,10 @@ def beside(problem: str, evidence: Mapping[str, Any], texts: Texts) -> list[Othe
 
 
 def quoted(problem: str, evidence: Mapping[str, Any]) -> list[Span]:
-    """Where the problem holds what evidence quotes of it."""
+    """Where the problem holds what evidence quotes of it: its `span`, else its quotations."""
+    if "span" in evidence and evidence.get("field", "problem") == "problem":
+        start, end = evidence["span"]
+        return [(start, end)]
     return find_pieces(problem, _quotes(evidence))
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.report.evidence import item_name, item_names, read_evidence
-from compass.report.outputs import Outputs, read_ids
+from compass.report.outputs import Outputs, read_columns
 
 SHORTEST_PREFIX = 4
 """Digits of an id that are enough to look for it."""
@@ -74,7 +74,7 @@ def fates(outputs: Outputs, ids: Sequence[str]) -> dict[str, str]:
     last = list(outputs.kept)[-1]
     said = dict.fromkeys(ids, f"kept by {last}")
     for stage, path in outputs.dropped.items():
-        rows = read_ids(path, ids, ["id", "reason"]).to_pylist()
+        rows = read_columns(path, ["id", "reason"], ids).to_pylist()
         said |= {row["id"]: f"dropped by {stage}: {row['reason']}" for row in rows}
     return said
 
@@ -83,7 +83,7 @@ def in_items(outputs: Outputs, item: dict[str, Any]) -> list[dict[str, Any]]:
     """The dropped rows whose evidence names a benchmark item: id, source, source_id, problem."""
     if "denoise" not in outputs.dropped:
         return []
-    rows = read_ids(outputs.dropped["denoise"], None, [*COLUMNS, "evidence"]).to_pylist()
+    rows = read_columns(outputs.dropped["denoise"], [*COLUMNS, "evidence"]).to_pylist()
     return [row for row in rows if item_name(item) in item_names(read_evidence(row["evidence"]))]
 
 

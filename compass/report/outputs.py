@@ -56,7 +56,7 @@ class Outputs:
     def collected(self, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
         """Columns of the rows that were collected, kept or dropped: of those with one of the ids, or of all."""
         files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
-        return pa.concat_tables([read_ids(path, ids, columns) for path in files])
+        return pa.concat_tables([read_columns(path, columns, ids) for path in files])
 
     def benchmark_items(self, columns: list[str]) -> pa.Table:
         """Columns of the benchmarks' items; no rows where no benchmark was given."""
@@ -187,11 +187,10 @@ def choose(ledger: pa.Table, **wanted: str | None) -> pa.Table:
     return ledger
 
 
-def read_ids(path: Path, ids: Sequence[str] | None, columns: list[str]) -> pa.Table:
+def read_columns(path: Path, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
     """Columns of the rows of a file that have one of the ids; of all rows for None."""
-    return read_table(
-        path, columns=columns, filters=None if ids is None else pc.field("id").isin(pa.array(ids, pa.string()))
-    )
+    chosen = None if ids is None else pc.field("id").isin(pa.array(ids, pa.string()))
+    return read_table(path, columns=columns, filters=chosen)
 
 
 def read_table(path: Path, **options: Any) -> pa.Table:

@@ -80,11 +80,11 @@ def test_rows_are_filtered_and_shown_with_their_evidence(
 
 def test_a_sample_depends_on_the_seed_alone(pipeline: Pipeline) -> None:
     table = pa.table({"id": [str(n) for n in range(100)]})
-    ten = [row["id"] for row in sample(table, 10, 0)]
+    ten = [row["id"] for row in sample(table, 10, 0).to_pylist()]
     assert len(ten) == 10
-    assert [row["id"] for row in sample(table.take(list(range(99, -1, -1))), 10, 0)] == ten
-    assert [row["id"] for row in sample(table, 5, 0)] == ten[:5]
-    assert [row["id"] for row in sample(table, 10, 1)] != ten
+    assert [row["id"] for row in sample(table.take(list(range(99, -1, -1))), 10, 0).to_pylist()] == ten
+    assert [row["id"] for row in sample(table, 5, 0).to_pylist()] == ten[:5]
+    assert [row["id"] for row in sample(table, 10, 1).to_pylist()] != ten
 
 
 def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,3 +101,55 @@ def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, caps
 def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ledger(tmp_path) == 1
     assert capsys.readouterr().err.startswith(f"compass ledger: {tmp_path}: holds no collected rows")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--reason", "near_duplicat"], "--reason 'near_duplicat': no such reason in "),
+        (["--reason", "near_duplicat"], "did you mean 'near_duplicate'? there are answer_conflict, answer"),
+        (
+            ["--stage", "denoize"],
+            "did you mean 'denoise'? there are collect, dedup, denoise, grade, verify, curriculum",
+        ),
+        (["--source", "boook"], "did you mean 'book'? there are book, web"),
+        (["--source", "zzz", "--doubtful"], "no such source in "),
+        (["--stage", "select", "--out", "x.jsonl"], "no such stage in "),
+        (["--sample", "-1"], "--sample -1: give how many rows to show, 1 or more"),
+        (["--out", "."], ".: is a folder; give the name of a file to write"),
+        (["--html", "none/page.html"], "none is no folder; make it, or give another file"),
+    ],
+)
+def test_what_is_not_there_is_an_error_with_what_is(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str], asked: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    assert ledger(pipeline[0], *asked) == 1
+    assert said in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_reason_that_dropped_nothing_here_counts_none(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ledger(pipeline[0], "--reason", "figure") == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["0", "dropped"]
+
+
+def test_a_sample_is_written_as_it_is_shown(
+    pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.jsonl"
+    assert ledger(pipeline[0], "--sample", "2", "--out", str(out)) == 0
+    assert capsys.readouterr().out == f"2 rows: {out}\n"
+    written = [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()]
+    ledger(pipeline[0], "--sample", "2")
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:1].strip()] == written
+    ledger(pipeline[0], "--sample", "2", "--json")
+    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == written
+
+
+def test_counts_are_printed_as_json_lines(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ledger(pipeline[0], "--json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert rows[0] == {"rows": 1, "stage": "collect", "reason": "missing_answer", "source": "book"}
+    assert len(rows) == 5

@@ -1,0 +1,128 @@
+"use strict";
+(async () => {
+  const PAGE = 25;
+  const form = document.getElementById("filter"), list = document.getElementById("rows");
+  const count = document.getElementById("count"), more = document.getElementById("more");
+  const fields = ["stage", "reason", "source"];
+
+  async function unpack() {
+    const packed = document.getElementById("packed");
+    const text = atob(packed.textContent), bytes = new Uint8Array(text.length);
+    for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
+    packed.remove();
+    const unpacked = "DecompressionStream" in window
+      ? await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer()
+      : inflate(bytes);
+    return JSON.parse(new TextDecoder().decode(unpacked));
+  }
+
+  const data = await unpack();
+  // All texts of a row in lower case, once: a search then is a search in one string.
+  for (const row of data.rows) {
+    const texts = [row.id, `${row.source}:${row.row}`, row.problem.join(""), row.answer.join(""), ...row.evidence.flat()];
+    for (const other of row.beside) texts.push(other.name, other.id, other.problem.join(""), other.answer);
+    row.all = texts.join("\n").toLowerCase();
+  }
+  let found = [], shown = 0;
+
+  function element(name, text, kind) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  }
+  // A text with its marks: every second part is one. Text nodes alone, so that no text can be markup.
+  function marked(parts, kind) {
+    const made = element("div", undefined, kind);
+    parts.forEach((part, place) => { if (part) made.append(place % 2 ? element("mark", part) : part); });
+    return made;
+  }
+  function column(title, problem, answer) {
+    const made = element("div"), gold = element("div", undefined, "gold");
+    gold.append(element("span", "gold "), answer.length ? marked(answer) : "none");
+    gold.lastChild.style = "display: inline";
+    made.append(element("h3", title), marked(problem, "text"), gold);
+    return made;
+  }
+  function card(row) {
+    const doubtful = row.stage.startsWith("kept");
+    const made = element("article", undefined, doubtful ? "item doubtful" : "item"), head = element("header");
+    head.append(element("b", row.reason), element("span", doubtful ? row.stage : `dropped by ${row.stage}`),
+      element("span", `${row.source}:${row.row}`), element("code", row.id));
+    const texts = element("div", undefined, row.beside.length ? "texts two shared" : "texts");
+    texts.append(column(row.beside.length ? "this problem" : "problem", row.problem, row.answer.join("") ? row.answer : []));
+    for (const other of row.beside) {
+      const title = `${other.kind === "twin" ? "its twin" : "the benchmark's item"}: ${other.name}`;
+      texts.append(column(title, other.problem, other.answer ? [other.answer] : []));
+    }
+    const facts = element("dl");
+    for (const [name, value] of row.evidence) facts.append(element("dt", name.replaceAll("_", " ")), element("dd", value));
+    made.append(head, texts, facts);
+    return made;
+  }
+
+  function show() {
+    const fragment = document.createDocumentFragment();
+    for (const row of found.slice(shown, shown + PAGE)) fragment.append(card(row));
+    shown = Math.min(shown + PAGE, found.length);
+    list.append(fragment);
+    more.hidden = shown === found.length;
+    more.textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${(found.length - shown).toLocaleString("en")}`;
+  }
+  function totals(chosen, but) {
+    const sums = new Map();
+    for (const [stage, reason, source, rows] of data.counts) {
+      const group = { stage, reason, source };
+      if (fields.every((name) => name === but || !chosen[name] || chosen[name] === group[name])) {
+        sums.set(group[but], (sums.get(group[but]) || 0) + rows);
+      }
+    }
+    return sums;
+  }
+  // What else can be chosen, each with its rows under the other choices.
+  function offer(chosen) {
+    for (const name of fields) {
+      const sums = [...totals(chosen, name)], select = form.elements[name];
+      if (name !== "stage") sums.sort((one, other) => other[1] - one[1]);
+      if (chosen[name] && !sums.some(([value]) => value === chosen[name])) sums.push([chosen[name], 0]);
+      const options = sums.map(([value, rows]) => new Option(`${value} (${rows.toLocaleString("en")})`, value));
+      select.replaceChildren(new Option(`any ${name}`, ""), ...options);
+      select.value = chosen[name];
+    }
+  }
+  function update() {
+    const chosen = Object.fromEntries(fields.map((name) => [name, form.elements[name].value]));
+    const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    found = data.rows.filter((row) =>
+      fields.every((name) => !chosen[name] || row[name] === chosen[name]) && words.every((word) => row.all.includes(word)));
+    const rows = [...totals(chosen, "stage")].filter(([stage]) => !chosen.stage || stage === chosen.stage);
+    const dropped = rows.reduce((sum, [stage, here]) => sum + (stage.startsWith("kept") ? 0 : here), 0);
+    const doubtful = rows.reduce((sum, [stage, here]) => sum + (stage.startsWith("kept") ? here : 0), 0);
+    const said = [`${dropped.toLocaleString("en")} dropped rows` + (doubtful ? ` and ${doubtful.toLocaleString("en")} doubts about kept rows` : "")];
+    said.push(`${found.length.toLocaleString("en")} of them to read here` + (words.length ? " with these words" : ""));
+    count.textContent = `${said.join("; ")}.`;
+    offer(chosen);
+    list.replaceChildren();
+    shown = 0;
+    show();
+  }
+
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(update));
+  more.addEventListener("click", show);
+  for (const button of document.querySelectorAll("button.choose")) {
+    button.addEventListener("click", () => {
+      form.reset();
+      offer({ stage: "", reason: "", source: "" });
+      for (const name of fields) form.elements[name].value = button.dataset[name] || "";
+      update();
+      document.getElementById("browse").scrollIntoView();
+    });
+  }
+  // Printed, a page holds every row that was found, up to a number that a person would print.
+  window.addEventListener("beforeprint", () => { while (shown < Math.min(found.length, 200)) show(); });
+  offer({ stage: "", reason: "", source: "" });
+  form.hidden = false;
+  update();
+})();
