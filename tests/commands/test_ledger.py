@@ -107,7 +107,7 @@ def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.Cap
     ("asked", "said"),
     [
         (["--reason", "near_duplicat"], "--reason 'near_duplicat': no such reason in "),
-        (["--reason", "near_duplicat"], "did you mean 'near_duplicate'? there are answer_conflict, answer"),
+        (["--reason", "near_duplicat"], "did you mean 'near_duplicate'? there are "),
         (
             ["--stage", "denoize"],
             "did you mean 'denoise'? there are collect, dedup, denoise, grade, verify, curriculum",
