@@ -22,6 +22,7 @@ COMMANDS = {
         "compass.commands.table1",
         "the report's Table 1 with intervals, quoted and measured figures side by side",
     ),
+    "forgetting": ("compass.commands.forgetting", "write two small benchmarks of what training may cost"),
     "curate": ("compass.commands.curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
