@@ -69,8 +69,8 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
 
 
 def _visible(text: str) -> str:
-    """The text with its control characters as escapes: they are what was damaged."""
-    return re.sub(r"[\x00-\x1f]", lambda sign: json.dumps(sign[0])[1:-1], text)
+    """The text with Unicode's pictures of control characters (␌, ␉): as escapes, `\\f` and "rac" would look whole."""
+    return re.sub(r"[\x00-\x1f]", lambda sign: chr(0x2400 + ord(sign[0])), text)
 
 
 def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: str, with_twin: bool) -> Iterator[str]:

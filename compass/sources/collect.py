@@ -217,8 +217,13 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
 
 def repaired(published: Published) -> Published:
     """The row with texts mended that its file held inside of JSON, where doubled backslashes are right."""
-    answer, solution = repair(published.answer), repair(published.solution)
-    return replace(published, problem=published.problem and repair(published.problem), answer=answer, solution=solution)
+    return replace(
+        published,
+        problem=published.problem and repair(published.problem),
+        answer=repair(published.answer),
+        alternatives=tuple(map(repair, published.alternatives)),
+        solution=repair(published.solution),
+    )
 
 
 def clean(text: str) -> str:

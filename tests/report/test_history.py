@@ -45,14 +45,14 @@ def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
     ]
 
 
-def test_a_repaired_problem_is_told_with_its_damage_as_escapes(pipeline: Pipeline) -> None:
+def test_a_repaired_problem_is_told_with_its_damage_visible(pipeline: Pipeline) -> None:
     folder, ids = pipeline
     for path in folder.glob("*/*.parquet"):
         rows = pq.read_table(path)
         if {"original", "id"} <= set(rows.column_names):
             damaged = ["What is \x0crac{4}{2} + 3?" if id_ == ids[2] else None for id_ in rows["id"].to_pylist()]
             write_records(path, with_column(rows, "original", damaged))
-    assert "  repaired; as published: What is \\frac{4}{2} + 3?" in told(pipeline, 2)
+    assert "  repaired; as published: What is ␌rac{4}{2} + 3?" in told(pipeline, 2)
     assert not any("as published" in line for line in told(pipeline, 1))
 
 
