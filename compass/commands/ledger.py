@@ -103,7 +103,7 @@ def _check_names(outputs: Outputs, args: argparse.Namespace) -> None:
     from compass.records import RecordError
 
     sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
-    reasons = sorted({*Reason, *outputs.ledger()["reason"].to_pylist()})
+    reasons = sorted({*map(str, Reason), *outputs.ledger()["reason"].to_pylist()})
     stages = list(outputs.kept) if args.doubtful else list(outputs.dropped)
     for kind, name, there in (
         ("stage", args.stage, stages),

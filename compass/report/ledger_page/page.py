@@ -6,9 +6,6 @@ HTML or as text nodes, never as markup.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +15,7 @@ from compass.report import html
 from compass.report.history import MEANING
 from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, shown_rows
 from compass.report.outputs import Outputs
+from compass.report.viewer.pack import element, pack
 
 ROOM = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
@@ -63,15 +61,12 @@ def _page(
         return files(__package__).joinpath(file).read_text(encoding="utf-8")
 
     data = {"counts": [[*group, count] for group, count in counts.items()], "rows": rows}
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    # A fixed time in the header: the same rows give the same page.
-    packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode()
     parts = [
         _summary(stages, sources, counts),
         html.section("Stages by source", FUNNEL_NOTE, _funnel(stages, sources)),
         html.section("Reasons", REASONS_NOTE, _reasons(counts)),
         own("browse.html"),
-        f"<script type='text/plain' id='packed'>{packed}</script>",
+        element("packed", pack(data)),
     ]
     scripts = [own("inflate.js"), own("browse.js")]
     return html.document(f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=scripts)
