@@ -7,7 +7,7 @@ which reason (one of `Reason`) and on what evidence. `split` checks that no row 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -113,16 +113,15 @@ def split(
         ("evidence", [json.dumps(drop.evidence, ensure_ascii=False, sort_keys=True) for drop in dropped_for]),
     ):
         dropped = dropped.append_column(pa.field(name, pa.string()), pa.array(values, type=pa.string()))
-    check_counts(stage, read=records.num_rows if read is None else read, kept=kept, dropped=dropped)
+    check_counts(stage, read=records.num_rows if read is None else read, kept=kept.num_rows, dropped=dropped.num_rows)
     return kept, dropped
 
 
-def check_counts(stage: str, *, read: int, kept: pa.Table, dropped: pa.Table) -> None:
+def check_counts(stage: str, *, read: int, kept: int, dropped: int) -> None:
     """Raise `RecordError` unless every row that was read is kept or dropped."""
-    if kept.num_rows + dropped.num_rows != read:
+    if kept + dropped != read:
         raise RecordError(
-            f"{stage}: read {read} rows but kept {kept.num_rows} and dropped {dropped.num_rows}; "
-            "a row was lost or counted twice"
+            f"{stage}: read {read} rows but kept {kept} and dropped {dropped}; a row was lost or counted twice"
         )
 
 
@@ -131,6 +130,11 @@ def count_reasons(dropped: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for reason in dropped:
         counts[reason] = counts.get(reason, 0) + 1
+    return most_first(counts)
+
+
+def most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """Reasons with how often each occurs, most frequent first."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

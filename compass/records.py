@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,23 +94,83 @@ def read_records(path: str | Path) -> pa.Table:
     Raises:
         RecordError: the file is missing, truncated, or lacks a column.
     """
-    path = Path(path)
+    with _opened(Path(path)) as file:
+        return file.read()
+
+
+def record_batches(path: str | Path, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """A file of records piece by piece, so many rows at a time; fewer in the last piece.
+
+    Raises:
+        RecordError: as `read_records`.
+    """
+    with _opened(Path(path)) as file:
+        held: list[pa.RecordBatch] = []
+        for batch in file.iter_batches(batch_size=rows, columns=columns):  # fewer where a row group ends
+            held.append(batch)
+            if sum(one.num_rows for one in held) >= rows:
+                table = pa.Table.from_batches(held)
+                yield table.slice(0, rows)
+                held = table.slice(rows).to_batches()
+        if held:
+            yield pa.Table.from_batches(held)
+
+
+def count_records(path: str | Path) -> int:
+    """The rows of a file of records.
+
+    Raises:
+        RecordError: as `read_records`.
+    """
+    with _opened(Path(path)) as file:
+        return file.metadata.num_rows
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     try:
-        records = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            if missing := [name for name in RECORD.names if name not in file.schema_arrow.names]:
+                raise RecordError(
+                    f"{path}: lacks the columns {missing}; it was written by another version, run its stage again"
+                )
+            yield file
     except FileNotFoundError:
         raise RecordError(f"{path}: no such file; run the stage that writes it (`dvc repro`)") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise RecordError(f"{path}: not a whole parquet file ({error}); delete it and run its stage again") from None
-    if missing := [name for name in RECORD.names if name not in records.column_names]:
-        raise RecordError(
-            f"{path}: lacks the columns {missing}; it was written by another version, run its stage again"
-        )
-    return records
 
 
 def write_records(path: str | Path, records: pa.Table) -> None:
     """Write records whole or not at all, byte for byte the same for the same rows."""
+    with records_writer(path, records.schema) as write:
+        write(records)
+
+
+ROW_GROUP = 50_000
+"""Rows of a row group: what a writer holds at a time."""
+
+
+@contextmanager
+def records_writer(path: str | Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that adds rows to a file, which appears, whole, when the block ends without an error.
+
+    The bytes depend on the rows alone, not on the pieces in which they come.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        pq.write_table(records.combine_chunks(), temporary, compression="zstd", row_group_size=50_000)
+    held, begun = schema.empty_table(), False
+
+    def write(rows: pa.Table) -> None:
+        nonlocal held, begun
+        held = pa.concat_tables([held, rows])
+        begun = begun or held.num_rows >= ROW_GROUP
+        while held.num_rows >= ROW_GROUP:
+            file.write_table(held.slice(0, ROW_GROUP).combine_chunks(), row_group_size=ROW_GROUP)
+            held = held.slice(ROW_GROUP)
+        held = held.combine_chunks()  # lets go of what was written
+
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+        yield write
+        if held.num_rows or not begun:  # a file without rows has one empty row group
+            file.write_table(held, row_group_size=ROW_GROUP)

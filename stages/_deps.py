@@ -23,6 +23,7 @@ from stages._rl_entries import write_entries
 
 EVERYWHERE = frozenset(
     {
+        "compass/curation/on_ray",
         "compass/environment.py",
         "compass/errors.py",
         "compass/machine.py",
@@ -36,7 +37,7 @@ EVERYWHERE = frozenset(
         "stages/_stage.py",
     }
 )
-"""Left out on purpose: they carry parameters, or tell how a run goes and ends; none changes a result."""
+"""Left out on purpose: they carry parameters, say where a stage runs, or how a run goes and ends; none changes a result."""
 
 WHOLE = ("compass/curation/noise", "compass/verifier")
 """Folders that are named whole: the verifier and the filters act as one."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ import pyarrow as pa
 
 from compass.errors import UserError
 from compass.files import write_json
-from compass.ledger import LEDGER, Counts, check_counts, count_rows
+from compass.ledger import LEDGER, Counts, check_counts, most_first
 from compass.process_tree import lock_stage, own_processes
-from compass.records import RECORD, write_records
+from compass.records import RECORD, records_writer
 from compass.settings import Settings, load_settings
 from compass.tracking.stage_times import timed
 from stages._rl_entries import check_names
@@ -41,10 +42,26 @@ def write_split(
     folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any
 ) -> Summary:
     """Write a curation stage's `kept.parquet` and `dropped.parquet` after checking that no row was lost."""
-    check_counts(stage, read=read, kept=kept, dropped=dropped)
-    write_records(Path(folder) / "dropped.parquet", dropped.select(LEDGER.names).cast(LEDGER))
-    write_records(Path(folder) / "kept.parquet", kept.select(RECORD.names).cast(RECORD))
-    return Summary(stage, count_rows(stage, kept.num_rows, dropped), metrics)
+    check_counts(stage, read=read, kept=kept.num_rows, dropped=dropped.num_rows)
+    return write_pieces(folder, stage, read=read, pieces=[(kept, dropped)], **metrics)
+
+
+def write_pieces(
+    folder: str | Path, stage: str, *, read: int, pieces: Iterable[tuple[pa.Table, pa.Table]], **metrics: Any
+) -> Summary:
+    """Write what a curation stage keeps and drops piece by piece; the files appear only if no row was lost."""
+    kept_rows, reasons = 0, Counter[str]()
+    with (
+        records_writer(Path(folder) / "kept.parquet", RECORD) as write_kept,  # the last to appear
+        records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped,
+    ):
+        for kept, dropped in pieces:
+            write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
+            write_kept(kept.select(RECORD.names).cast(RECORD))
+            kept_rows += kept.num_rows
+            reasons.update(dropped.column("reason").to_pylist())
+        check_counts(stage, read=read, kept=kept_rows, dropped=reasons.total())
+    return Summary(stage, Counts(stage, kept_rows, most_first(reasons)), metrics)
 
 
 def main(

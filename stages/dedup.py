@@ -8,12 +8,16 @@ counts as a duplicate are in `compass/curation/dedup.py` and `duplicates.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from compass.curation.dedup import dedup
-from compass.records import read_records
+from compass.records import count_records, read_records
 from compass.settings import Settings
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/collect/kept.parquet")
 FOLDER = Path("data/dedup")
@@ -28,10 +32,27 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     Raises:
         RecordError: the records cannot be read.
     """
-    read = read_records(records)
-    kept, dropped = dedup(read, settings.dedup, [source.name for source in settings.collect.sources])
-    clusters = sum(size > 1 for size in kept.column("cluster_size").to_pylist())
-    return write_split(folder, "dedup", read=read.num_rows, kept=kept, dropped=dropped, clusters=clusters)
+    sources = [source.name for source in settings.collect.sources]
+    metrics = {"clusters": 0}
+
+    def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        for kept, dropped in pieces:
+            metrics["clusters"] += sum(size > 1 for size in kept.column("cluster_size").to_pylist())
+            yield kept, dropped
+
+    if settings.curation.engine == "ray":
+        from compass.curation.on_ray.cluster import ray_cluster
+
+        with ray_cluster(settings.curation):
+            from compass.curation.on_ray.stages import dedup_file
+
+            pieces = dedup_file(records, settings.dedup, sources, settings.curation)
+            summary = write_pieces(folder, "dedup", read=count_records(records), pieces=counted(pieces))
+    else:
+        read = read_records(records)
+        pieces = [dedup(read, settings.dedup, sources)]
+        summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=counted(pieces))
+    return replace(summary, metrics=metrics)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from compass.curation.denoise import denoise
-from compass.records import read_records
+from compass.records import count_records, read_records
 from compass.settings import Settings
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/dedup/kept.parquet")
 BENCHMARKS = Path("data/collect/benchmarks.parquet")
@@ -29,11 +29,19 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     Raises:
         RecordError: records or benchmarks cannot be read.
     """
-    read, items = read_records(records), read_records(benchmarks)
-    kept, dropped = denoise(read, items, settings.denoise)
-    return write_split(
-        folder, "denoise", read=read.num_rows, kept=kept, dropped=dropped, benchmark_items=items.num_rows
-    )
+    items = read_records(benchmarks)
+    if settings.curation.engine == "ray":
+        from compass.curation.on_ray.cluster import ray_cluster
+
+        with ray_cluster(settings.curation):
+            from compass.curation.on_ray.stages import denoise_file
+
+            pieces = denoise_file(records, items, settings.denoise)
+            read = count_records(records)
+            return write_pieces(folder, "denoise", read=read, pieces=pieces, benchmark_items=items.num_rows)
+    rows = read_records(records)
+    pieces = [denoise(rows, items, settings.denoise)]
+    return write_pieces(folder, "denoise", read=rows.num_rows, pieces=pieces, benchmark_items=items.num_rows)
 
 
 if __name__ == "__main__":

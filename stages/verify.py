@@ -8,16 +8,19 @@ Reads `data/grade/kept.parquet` and `data/grade/rollouts.parquet` (columns id, s
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.curation.verify_golds import verify_golds
-from compass.ledger import count_reasons
-from compass.records import RecordError, read_records
+from compass.ledger import most_first
+from compass.records import RecordError, count_records, read_records
 from compass.settings import Settings
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/grade/kept.parquet")
 ROLLOUTS = Path("data/grade/rollouts.parquet")
@@ -35,10 +38,27 @@ def run(
     Raises:
         RecordError: records or rollouts cannot be read.
     """
-    read = read_records(records)
-    kept, dropped = verify_golds(read, settings.verify, read_rollouts(rollouts) if rollouts else None)
-    types = count_reasons(kept.column("answer_type").to_pylist())
-    return write_split(folder, "verify", read=read.num_rows, kept=kept, dropped=dropped, answer_types=types)
+    answers = read_rollouts(rollouts) if rollouts else None
+    types = Counter[str]()
+
+    def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        for kept, dropped in pieces:
+            types.update(kept.column("answer_type").to_pylist())
+            yield kept, dropped
+
+    if settings.curation.engine == "ray":
+        from compass.curation.on_ray.cluster import ray_cluster
+
+        with ray_cluster(settings.curation):
+            from compass.curation.on_ray.stages import verify_file
+
+            pieces = verify_file(records, settings.verify, answers)
+            summary = write_pieces(folder, "verify", read=count_records(records), pieces=counted(pieces))
+    else:
+        read = read_records(records)
+        pieces = [verify_golds(read, settings.verify, answers)]
+        summary = write_pieces(folder, "verify", read=read.num_rows, pieces=counted(pieces))
+    return replace(summary, metrics={"answer_types": most_first(types)})
 
 
 def read_rollouts(path: Path) -> dict[str, list[tuple[str | None, bool]]]:

@@ -42,4 +42,4 @@ def test_a_lost_row_is_an_error() -> None:
     with pytest.raises(RecordError, match="2 decisions for 3 rows"):
         split(rows(3), [None, None], "denoise")
     with pytest.raises(RecordError, match="read 4 rows but kept 3 and dropped 0"):
-        check_counts("denoise", read=4, kept=rows(3), dropped=rows(0))
+        check_counts("denoise", read=4, kept=3, dropped=0)

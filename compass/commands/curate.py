@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from compass.report.outputs import Outputs
-    from compass.settings import Collect, Dedup, Denoise, Verify
+    from compass.settings import Collect, Curation, Dedup, Denoise, Verify
     from stages._stage import Summary
 
 STAGES = ("collect", "dedup", "denoise", "verify", "select")
 """What runs, in this order; `select` with `--problems` alone."""
+
+
+def _one_process() -> Curation:
+    from compass.settings import Curation
+
+    return Curation()
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class CurateSettings:
     verify: Verify
     problems: int = 0
     seed: int = 0
+    curation: Curation = field(default_factory=_one_process)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -94,6 +101,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of that hash")
     parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="run dedup, denoise and verify on a Ray cluster: `local` starts one here, another address is joined",
+    )
+    parser.add_argument(
         "--allow-licences", nargs="+", default=[], metavar="LICENCE", help="drop rows under any other licence"
     )
 
@@ -105,13 +117,19 @@ def run(args: argparse.Namespace) -> int:
         UserError: an argument, a parameter file, a source or the output folder cannot be used; nothing was written.
     """
     from compass.commands.curate_sources import source_settings, write_params
-    from compass.settings import Collect, Dedup, Denoise, Verify, load_sections
+    from compass.process_tree import own_processes
+    from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
 
     if args.problems < 0:
         raise UserError(f"--problems {args.problems}: give how many problems to keep, 1 or more (0 keeps all)")
     check_out(args.out, [*args.sources, *args.benchmarks])
-    sections = ("collect", "dedup", "denoise", "verify")
+    sections = ("curation", "collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(args.params, sections) if args.params else {}
+    curation = given.get("curation") or Curation()
+    if args.ray:
+        curation = curation.model_copy(update={"engine": "ray", "address": args.ray})
+    if curation.engine == "ray" and curation.address == "local":
+        own_processes()  # Ray's end with this command, also where it is killed
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
     skip = args.skip_unreadable or limits.skip_unreadable
     sources = source_settings(args.sources, limits.sources, skip=skip)
@@ -127,6 +145,7 @@ def run(args: argparse.Namespace) -> int:
         verify=given.get("verify") or Verify(),
         problems=args.problems,
         seed=args.seed,
+        curation=curation,
     )
     if args.write_params:
         write_params(args.write_params, settings.collect)
@@ -181,6 +200,7 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     """Run the data stages in an empty folder."""
     import time
 
+    from compass.curation.on_ray.cluster import ray_cluster
     from compass.files import file_digest, write_json
     from compass.report.data_card import write_card
     from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
@@ -189,12 +209,13 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
-    for name, stage in _stages(settings, out).items():
-        summaries[name] = stage()
-        counts, now = summaries[name].counts, time.monotonic()
-        numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
-        say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
-        last = now
+    with ray_cluster(settings.curation):
+        for name, stage in _stages(settings, out).items():
+            summaries[name] = stage()
+            counts, now = summaries[name].counts, time.monotonic()
+            numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
+            say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
+            last = now
 
     outputs = find_outputs(out)
     card = write_card(outputs, out)
@@ -258,7 +279,7 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
 
 def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict[str, dict[str, Any]]:
     """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
-    from compass.ledger import count_reasons
+    from compass.ledger import count_reasons, most_first
     from compass.records import read_records
     from compass.report.outputs import by_reason
 
@@ -267,10 +288,5 @@ def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict
     for row in by_reason(outputs.ledger()):
         dropped[row["source"]][row["reason"]] = row["rows"]
     return {
-        name: {**fact, "kept": kept.get(name, 0), "dropped": dict(sorted(dropped[name].items(), key=_most_first))}
-        for name, fact in facts.items()
+        name: {**fact, "kept": kept.get(name, 0), "dropped": most_first(dropped[name])} for name, fact in facts.items()
     }
-
-
-def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
-    return -reason[1], reason[0]

@@ -33,6 +33,14 @@ def join(
 
 
 @numba.njit(cache=True, nogil=True)
+def unite(parent, rows, others):
+    """Join, in `parent`, each of `rows` with the text at the same place of `others`."""
+    for place in range(rows.size):
+        root, other_root = _root(parent, rows[place]), _root(parent, others[place])
+        parent[max(root, other_root)] = min(root, other_root)
+
+
+@numba.njit(cache=True, nogil=True)
 def roots(parent):
     """The root of each text's cluster: the lowest index in it."""
     first = np.empty_like(parent)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from compass.curation.duplicates import find_duplicates
+from compass.curation.duplicates import Duplicates, find_duplicates
 from compass.curation.problem_words import similarity
 from compass.curation.survivor import settle
 from compass.ledger import Drop, split
 from compass.records import with_column
 from compass.settings import Dedup
 
-_NEEDED = ("id", "source", "problem", "answer", "solution", "solve_rate")
+NEEDED = ("id", "source", "problem", "answer", "solution", "solve_rate")
+"""The columns that decide which row of a cluster survives."""
 
 BATCH = 2_000
 """Clusters whose rows are held as Python objects at a time."""
@@ -39,6 +40,24 @@ def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[p
         row's) and `cluster_size`.
     """
     duplicates = find_duplicates(records.column("problem"), settings)
+    survivors, drops = settle_clusters(records, duplicates, settings, sources)
+    sizes = np.bincount(survivors, minlength=records.num_rows)[survivors]
+    records = with_column(records, "cluster", records.column("id").take(pa.array(survivors)))
+    records = with_column(records, "cluster_size", pa.array(sizes))
+    return split(records, drops, "dedup")
+
+
+def settle_clusters(
+    records: pa.Table, duplicates: Duplicates, settings: Dedup, sources: Sequence[str]
+) -> tuple[np.ndarray, list[Drop | None]]:
+    """For each record the row number of its problem's survivor, and its verdict.
+
+    Args:
+        records: the columns `NEEDED` of records.
+        duplicates: which of them are the same.
+        settings: the section `dedup`.
+        sources: names of the sources, the preferred one first.
+    """
     drops: list[Drop | None] = [None] * records.num_rows
     survivors = np.arange(records.num_rows)
     rank = {name: number for number, name in enumerate(sources)}
@@ -48,10 +67,7 @@ def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[p
         survivors[members] = members[heads]
         for member, drop in zip(members.tolist(), settled, strict=True):
             drops[member] = drop
-    sizes = np.bincount(survivors, minlength=records.num_rows)[survivors]
-    records = with_column(records, "cluster", records.column("id").take(pa.array(survivors)))
-    records = with_column(records, "cluster_size", pa.array(sizes))
-    return split(records, drops, "dedup")
+    return survivors, drops
 
 
 def _several(cluster: np.ndarray) -> list[np.ndarray]:
@@ -65,8 +81,8 @@ def _several(cluster: np.ndarray) -> list[np.ndarray]:
 def _with_rows(records: pa.Table, clusters: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, list[dict[str, Any]]]]:
     """Each cluster's row numbers and records."""
     # Large strings in one chunk: each `take` from many chunks would copy all of them.
-    wide = [(name, pa.large_string() if name != "solve_rate" else pa.float64()) for name in _NEEDED]
-    columns = records.select(_NEEDED).cast(pa.schema(wide)).combine_chunks()
+    wide = [(name, pa.large_string() if name != "solve_rate" else pa.float64()) for name in NEEDED]
+    columns = records.select(NEEDED).cast(pa.schema(wide)).combine_chunks()
     for low in range(0, len(clusters), BATCH):
         chosen = clusters[low : low + BATCH]
         rows = iter(columns.take(pa.array(np.concatenate(chosen))).to_pylist())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,6 +19,8 @@ from compass.settings import Denoise
 
 BATCH = 2_000
 """Records a process takes at a time."""
+
+Mapping = Callable[[Callable[[], Callable[[Any], Any]], Iterable[Any]], Iterator[Any]]
 
 SMALL = 10_000
 """Fewer records are filtered in this process: starting others takes longer."""
@@ -37,12 +41,36 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     Returns:
         Kept and dropped rows.
     """
-    batches = (pack(batch) for batch in records.combine_chunks().to_batches(BATCH))
-    start = partial(_judge, pack(benchmarks), settings)
-    judged = in_processes(start, batches, workers=1 if records.num_rows < SMALL else 0)
-    verdicts = [verdict for batch in judged for verdict in batch]
-    doubtful = with_column(records, "doubt", [doubt for _, doubt in verdicts])
-    return split(doubtful, [drop for drop, _ in verdicts], "denoise")
+    pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
+    mapping = partial(in_processes, workers=1 if records.num_rows < SMALL else 0)
+    split_up = list(denoise_pieces(pieces, benchmarks, settings, mapping))
+    if not split_up:
+        return split(records, [], "denoise")
+    kept, dropped = zip(*split_up, strict=True)
+    return pa.concat_tables(kept), pa.concat_tables(dropped)
+
+
+def denoise_pieces(
+    pieces: Iterable[pa.Table], benchmarks: pa.Table, settings: Denoise, mapping: Mapping
+) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """`denoise`, piece by piece.
+
+    Args:
+        pieces: `RECORD` rows, in order; few pieces are held at a time.
+        benchmarks: the benchmark items, as `RECORD` rows.
+        settings: the section `denoise`.
+        mapping: maps a function, made in each worker, over the pieces in their order (`compass.parallel.in_processes`).
+    """
+    waiting: deque[pa.Table] = deque()
+
+    def packed() -> Iterator[bytes]:
+        for piece in pieces:
+            waiting.append(piece)
+            yield pack(piece)
+
+    for verdicts in mapping(partial(_judge, pack(benchmarks), settings), packed()):
+        doubtful = with_column(waiting.popleft(), "doubt", [doubt for _, doubt in verdicts])
+        yield split(doubtful, [drop for drop, _ in verdicts], "denoise")
 
 
 Verdict = tuple[Drop | None, str | None]

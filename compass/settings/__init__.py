@@ -8,6 +8,7 @@ Nothing here imports the rest of the library: what a parameter allows is written
 
 from compass.settings.base import Base, Pretrain
 from compass.settings.collect import Collect, Generator, Source
+from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
 from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
@@ -24,6 +25,7 @@ from compass.settings.verify import Verify
 __all__ = [
     "Base",
     "Collect",
+    "Curation",
     "Curriculum",
     "Dedup",
     "Denoise",

@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from compass.settings.base import Base
 from compass.settings.collect import Collect
+from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
 from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
@@ -29,6 +30,7 @@ class Settings(Section):
     seed: NotNegative = 0
     """Seed of everything random: generated problems, pre-training, sampling, RL, tests of differences."""
 
+    curation: Curation = Curation()
     collect: Collect
     dedup: Dedup = Dedup()
     denoise: Denoise = Denoise()

@@ -51,7 +51,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
         (
             "treshold",
             {"a": 1},
-            "treshold: unknown key; allowed here: base, collect, curriculum, dedup, denoise, evaluate, grade, profile, "
+            "treshold: unknown key; allowed here: base, collect, curation, curriculum, dedup, denoise, evaluate, grade, profile, "
             "report, rl, seed, verify, found {'a': 1}",
         ),
         (
@@ -129,6 +129,6 @@ def test_a_missing_or_unreadable_file_is_named(tmp_path: Path) -> None:
         load_settings(tmp_path / "latin.yaml")
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(
-        SettingsError, match=r"list\.yaml: must hold sections \(profile, seed, collect, .*\), found list"
+        SettingsError, match=r"list\.yaml: must hold sections \(profile, seed, curation, collect, .*\), found list"
     ):
         load_settings(tmp_path / "list.yaml")

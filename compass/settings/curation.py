@@ -1,0 +1,25 @@
+"""Settings of `curation`: where the data stages run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from compass.settings.section import NotNegative, Section
+
+
+class Curation(Section):
+    """Where dedup, denoise and verify run. It decides no result: every engine writes the same bytes."""
+
+    engine: Literal["process", "ray"] = "process"
+    """`process`: this machine's cores, records in memory. `ray`: a Ray cluster, records streamed from file to file."""
+
+    address: str = "local"
+    """With `ray`: `local` starts a cluster on this machine and ends it with the run; any other address is joined."""
+
+    workers: NotNegative = 0
+    """With `ray` and `local`: tasks that run at a time; 0 takes one per core."""
+
+    memory_mb: Annotated[int, Field(ge=128)] = 2_048
+    """With `ray`: memory of the object store; what needs more goes to disk. A task takes in at most a quarter of its worker's share."""
