@@ -38,7 +38,7 @@ def problems(count: int) -> list[dict[str, str]]:
             text = f"{text} Explain your work." if kind < 0.15 else text.upper() if kind < 0.3 else f" {text}"
             answer = answer if kind > 0.04 else "1"
         else:
-            one, other, many, few = rng.sample(NOUNS, 2) + [rng.randrange(5, 400), rng.randrange(2, 90)]
+            one, other, many, few = [*rng.sample(NOUNS, 2), rng.randrange(5, 400), rng.randrange(2, 90)]
             text = f"Ann has {many} {one} and {few} {other}. She gives away half of the {one} and buys {few} more {other}. "
             text += f"How many {rng.choice((one, other))} does Ann have in the end, if she began with {many}?"
             text, answer = (text, str(many)) if kind < 0.95 else (f"{text} See https://example.org/x.png", "2")
