@@ -231,6 +231,7 @@ CODE = {
     "brackets of every kind": ("1", "([{⟨⌈⌊1⌋⌉⟩}])2"),
     "worst case for patterns": ("1", "1" + ",111" * 900 + "x"),
     "spaces between digits": ("11", "1 " * 900),
+    "letters that are nearly a unit": ("5", "5\\text{ " + "m" * 900 + ", or so}"),
     "unit to the power 0": (r"440\text{ cm}^2", r"440\text{ cm^0"),
 }
 HOSTILE = [

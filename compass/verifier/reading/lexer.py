@@ -35,7 +35,7 @@ _TEXT_COMMANDS = frozenset(
 )
 _UPRIGHT = frozenset("mathrm text textrm textnormal mbox".split())
 _UNIT_PART = re.compile(r"(?<!\\)([A-Za-zμ]+)|(?:\\[a-z]+|[^A-Za-zμ\\])+")
-_UNITS = re.compile(r"(?:[A-Za-zμ]+|\\(?:cdot|times|mu|Omega)(?![a-z])|[-/^*(){}\s\d])+")
+_UNITS = re.compile(r"(?:[A-Za-zμ]|\\(?:cdot|times|mu|Omega)(?![a-z])|[-/^*(){}\s\d])+")
 _SPACED_UNIT = re.compile(
     r"-?[\d.,]+(?:\\times10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
 )
