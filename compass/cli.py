@@ -24,6 +24,7 @@ COMMANDS = {
     ),
     "forgetting": ("compass.commands.forgetting", "write two small benchmarks of what training may cost"),
     "curate": ("compass.commands.curate", "run the data stages alone on any files"),
+    "evaluate": ("compass.commands.evaluate", "score any model on benchmarks"),
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
     "card": ("compass.commands.card", "the data card of a curated set"),

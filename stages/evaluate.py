@@ -13,14 +13,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from compass.evaluation.benchmarks import benchmark_problems
-from compass.evaluation.comparisons import compare_models
-from compass.evaluation.evaluate import evaluate_model, plot_rows, summarise
+from compass.evaluation.evaluate import evaluate_model, plot_rows
 from compass.evaluation.problems import problems_table, similar_rows
-from compass.files import atomic_path, write_json
+from compass.evaluation.write_results import write_results
+from compass.files import write_json
+from compass.prompts.find import find_prompt
+from compass.prompts.prompt import same_prompt
 from compass.records import read_records
+from compass.sampling.model_source import find_model
 from compass.settings import Settings
 from stages._stage import Summary, main
 
@@ -67,24 +69,34 @@ def run(
     )
     tables, setups = [], {}
     for name in settings.evaluate.models or settings.models:
-        scored, setup = evaluate_model(name, models / name, chosen, settings.evaluate, seed=settings.seed, work=work)
+        model = find_model(str(models / name))
+        scored, setup = evaluate_model(name, model, chosen, settings.evaluate, seed=settings.seed, work=work)
         tables.append(scored)
         setups |= setup
     samples = pa.concat_tables(tables)
     similar = similar_rows(read_records(dropped), chosen) if dropped.exists() else None
-    comparisons = compare_models(samples, seed=settings.seed)
-    scores = summarise(samples, comparisons, similar)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in (("samples", samples), ("problems", problems_table(chosen, similar))):
-        with atomic_path(folder / f"{name}.parquet") as temporary:
-            pq.write_table(rows, temporary, compression="zstd")
-    write_json(folder / "setups.json", setups)
-    write_json(folder / "comparisons.json", comparisons)
+    if warning := other_prompt(settings):
+        print(f"evaluate: warning: {warning}", flush=True)
+    scores = write_results(folder, samples, problems_table(chosen, similar), setups, seed=settings.seed)
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]
         print(f"evaluate: {model} {scored['average']['accuracy']:.1%} on average, {low:.1%} to {high:.1%}")
     return Summary("evaluate", metrics={"models": scores})
+
+
+def other_prompt(settings: Settings) -> str:
+    """What to warn of where a model was trained with another prompt than it is evaluated with; empty where there is nothing."""
+    asked = find_prompt(settings.evaluate.sampling.model_dump())
+    for name in settings.evaluate.models or settings.models:
+        if name in settings.rl.stages:
+            trained = find_prompt(settings.rl.stages[name].data.model_dump())
+            if not same_prompt(asked, trained):
+                return (
+                    f"{name} is trained with the prompt {trained.name!r} and evaluated with {asked.name!r} "
+                    f"(`rl.data` and `evaluate.sampling` differ): scores may say more of the prompt than of the training"
+                )
+    return ""
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """Fixtures that several folders use."""
 
+import json
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -196,3 +199,58 @@ def make_random_model(folder: Path, seed: int) -> Path:
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def openai_server() -> Iterator[ThreadingHTTPServer]:
+    """A server on this machine that speaks as much of OpenAI's protocol as is asked of it.
+
+    It answers with what it was asked and the seed. `models` are what it offers, `asked` what it was asked (path, body, key), and
+    `answers` maps a user's text to another answer.
+    """
+    made = ThreadingHTTPServer(("127.0.0.1", 0), OpenAiHandler)
+    made.models, made.asked, made.answers = ["m"], [], {}
+    made.url = f"http://127.0.0.1:{made.server_address[1]}"
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+class OpenAiHandler(BaseHTTPRequestHandler):
+    """Answers with what it was asked; the problem "long" is too long, "broken" is refused."""
+
+    def do_GET(self) -> None:
+        if self.path == "/version":
+            self._send(200, {"version": "9.9"})
+        elif self.path == "/v1/models":
+            self._send(
+                200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
+            )
+        else:
+            self._send(404, {})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.asked.append((self.path, body, self.headers.get("authorization")))
+        said = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+        refused = {"long": "This model's maximum context length is 16 tokens.", "broken": "no such thing"}
+        if said in refused:
+            self._send(400, {"error": {"message": refused[said]}})
+            return
+        choice = {"index": 0, "finish_reason": "length" if said == "much" else "stop"}
+        text = self.server.answers.get(said, f"{said} by {body.get('seed')}")
+        choice |= {"text": text} if "prompt" in body else {"message": {"role": "assistant", "content": text}}
+        self._send(200, {"id": "1", "object": "x", "created": 0, "model": "m", "choices": [choice],
+                         "usage": {"completion_tokens": 5, "prompt_tokens": 3, "total_tokens": 8}})  # fmt: skip
+
+    def _send(self, status: int, content: dict) -> None:
+        data = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass

@@ -10,15 +10,15 @@ import pyarrow as pa
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
 from compass.golds import golds
-from compass.sampling.model_source import find_model
-from compass.sampling.resume import sample_responses
+from compass.sampling.model_source import Model, Server
+from compass.sampling.resume import DIGESTS, sample_responses
 from compass.sampling.score import score_responses
 from compass.sampling.setup import setup_digest, setup_facts
 from compass.settings import Evaluate
 
 COLUMNS = [
     "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
-    "method", "leniencies", "boxed", "looped", "tokens", "finish_reason", "setup",
+    "method", "leniencies", "boxed", "looped", "tokens", "seconds", "finish_reason", "setup",
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 
@@ -27,13 +27,13 @@ stands for everything that decides it (`data/evaluate/setups.json`)."""
 
 
 def evaluate_model(
-    name: str, path: str | Path, benchmarks: Mapping[str, pa.Table], settings: Evaluate, *, seed: int, work: str | Path
+    name: str, model: Model | Server, benchmarks: Mapping[str, pa.Table], settings: Evaluate, *, seed: int, work: Path
 ) -> tuple[pa.Table, dict[str, dict[str, Any]]]:
     """Sample and score one model on every benchmark, in one run of the engine.
 
     Args:
         name: the model's name in the results.
-        path: its folder.
+        model: its folder, hub revision or server.
         benchmarks: name to `RECORD` rows.
         settings: how many samples, and how they are sampled.
         seed: the run's seed.
@@ -47,8 +47,7 @@ def evaluate_model(
     """
     items = pa.concat_tables(benchmarks.values())
     ids = items.column("id").to_pylist()
-    model = find_model(str(path))
-    facts = setup_facts(model, settings.sampling, seed=seed)
+    facts = setup_facts(model, settings.sampling, seed=seed, cache=work / DIGESTS)
     digest = setup_digest(facts)
     responses = sample_responses(
         dict(zip(ids, items.column("problem").to_pylist(), strict=True)),

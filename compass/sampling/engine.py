@@ -40,7 +40,7 @@ CPU_BATCHED_TOKENS = 8192
 CPU_SEQUENCES = 512
 """Responses decoded at once on CPU."""
 
-FEWEST = 16
+FEWEST = 8
 """Responses in hand at least, and before the engine's speed is known."""
 
 IN_HAND_SECONDS = 30.0

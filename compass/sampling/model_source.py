@@ -1,12 +1,14 @@
-"""Which model a stage samples from: a local folder or a pinned hub revision, and the digest that identifies its weights."""
+"""Which model is sampled from: a local folder, a pinned hub revision or a server, and the digest that identifies it."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from compass.errors import UserError
+from compass.files import write_json
 
 IDENTIFYING = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja", "*.gguf")
 """Files of a model folder that decide what it samples: weights, configuration, tokenizer, chat template."""
@@ -22,6 +24,21 @@ class Model:
 
     path: str
     revision: str = ""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A model behind an OpenAI-compatible server: nothing tells whether its weights change, so URL, id and name identify it."""
+
+    url: str
+    model: str
+    """The id that the server reports."""
+
+    name: str
+    """What the user calls it; another name is another model."""
+
+    version: str = ""
+    """The server's version, where it tells one."""
 
 
 def find_model(path: str, revision: str = "") -> Model:
@@ -46,15 +63,41 @@ def find_model(path: str, revision: str = "") -> Model:
     return Model(path, revision)
 
 
-def model_digest(model: Model) -> str:
-    """32 hex digits that change whenever the model would sample differently: content for a folder, the commit for a hub id."""
+def model_digest(model: Model | Server, cache: Path | None = None) -> str:
+    """32 hex digits that change whenever the model would sample differently.
+
+    Args:
+        model: of a folder the content counts, of a hub id the commit, of a server URL, model id and name.
+        cache: a file that remembers the digests of large files, by path, size and time of change.
+    """
     digest = hashlib.blake2b(digest_size=16)
+    if isinstance(model, Server):
+        digest.update(json.dumps([model.url, model.model, model.name, model.version]).encode())
+        return digest.hexdigest()
     folder = Path(model.path)
     if not folder.is_dir():
         digest.update(f"{model.path}@{model.revision}".encode())
         return digest.hexdigest()
+    known = _remembered(cache)
+    seen = dict(known)
     for file in sorted({file for pattern in IDENTIFYING for file in folder.glob(pattern)}):
-        digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
-        with open(file, "rb") as opened:
-            hashlib.file_digest(opened, lambda: digest)
+        digest.update(f"{file.name}\0{file.stat().st_size}\0{_file_digest(file, seen)}".encode())
+    if cache is not None and seen != known:
+        write_json(cache, seen)
     return digest.hexdigest()
+
+
+def _file_digest(file: Path, seen: dict[str, str]) -> str:
+    status = file.stat()
+    key = f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
+    if key not in seen:
+        with open(file, "rb") as opened:
+            seen[key] = hashlib.file_digest(opened, "blake2b").hexdigest()
+    return seen[key]
+
+
+def _remembered(cache: Path | None) -> dict[str, str]:
+    try:
+        return json.loads(cache.read_text(encoding="utf-8")) if cache is not None else {}
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError):
+        return {}

@@ -15,12 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.sampling.engine import Engine
-from compass.sampling.model_source import Model, SamplingError
+from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.progress import SamplingProgress
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted
+from compass.sampling.server import ServerEngine
 from compass.sampling.setup import setup_facts
 from compass.sampling.store import Key, Store
 from compass.settings import Sampling
+
+DIGESTS = "digests.json"
+"""File beside the stores that remembers the digests of weights."""
 
 FLUSH_SECONDS = 15.0
 """Seconds of finished work that a killed process loses at most."""
@@ -29,14 +33,14 @@ FLUSH_SECONDS = 15.0
 def sample_responses(
     problems: Mapping[str, str],
     *,
-    model: Any,
+    model: Model | Server,
     sampling: Sampling,
     n: int,
     greedy: bool = False,
     seed: int,
     folder: str | Path,
     what: str = "responses",
-    open_engine: Callable[[Model, Sampling], Any] = Engine,
+    open_engine: Callable[[Any, Sampling], Any] | None = None,
 ) -> pa.Table:
     """Sample `n` responses for each problem (and a greedy one), taking over every response that an earlier run left.
 
@@ -49,7 +53,7 @@ def sample_responses(
         seed: the run's seed.
         folder: where resumable work is kept, such as `work/grade`; a subfolder is made for this setup.
         what: named in the progress bar.
-        open_engine: how the engine is started, if one is needed.
+        open_engine: how the engine is started, if one is needed; by default as the model asks for.
 
     Returns:
         A table of `RESPONSES`, in the order of `problems`, a problem's samples before its greedy response.
@@ -61,11 +65,14 @@ def sample_responses(
     wanted = [Wanted(id_, problem, *kind) for id_, problem in problems.items() for kind in kinds]
     if not wanted:
         return RESPONSES.empty_table()
-    with Store(folder, setup_facts(model, sampling, seed=seed)) as store:
+    start = open_engine or (ServerEngine if isinstance(model, Server) else Engine)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Store(folder, setup_facts(model, sampling, seed=seed, cache=folder / DIGESTS)) as store:
         missing = store.missing(wanted)
         if missing:
             done = len(wanted) - len(missing)
-            with open_engine(model, sampling) as engine, SamplingProgress(what, total=len(wanted), done=done) as bar:
+            with start(model, sampling) as engine, SamplingProgress(what, total=len(wanted), done=done) as bar:
                 _fill(store, engine.sample(missing, seed=seed), bar)
         responses = store.take(wanted)
     if pc.all(pc.equal(responses.column("finish_reason"), PROMPT_TOO_LONG)).as_py():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from compass.prompts.find import find_prompt
-from compass.sampling.model_source import Model, model_digest
+from compass.sampling.model_source import Model, Server, model_digest
 from compass.settings import Prompting, Sampling
 
 PROTOCOL = 1
@@ -25,8 +26,14 @@ PROMPTING = set(Prompting.model_fields)
 """Settings that make the prompt, which a setup names as a whole."""
 
 
-def setup_facts(model: Model, sampling: Sampling, *, seed: int) -> dict[str, Any]:
+def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: Path | None = None) -> dict[str, Any]:
     """What decides the responses of a model, as plain JSON.
+
+    Args:
+        model: a folder, a hub revision or a server.
+        sampling: how it is sampled.
+        seed: the run's seed.
+        cache: a file that remembers digests of weights.
 
     Returns:
         `model` (`digest` of weights, tokenizer and template), `prompt` (name, version, texts, template), `sampling` (settings),
@@ -34,12 +41,13 @@ def setup_facts(model: Model, sampling: Sampling, *, seed: int) -> dict[str, Any
     """
     settings = sampling.model_dump()
     prompt = find_prompt(settings)
+    server = {"url": model.url, "id": model.model, "name": model.name} if isinstance(model, Server) else {}
     return {
-        "model": {"digest": model_digest(model)},
+        "model": {"digest": model_digest(model, cache)} | server,
         "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
         "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
         "seed": seed,
-        "engine": engine_version(),
+        "engine": {"name": "server", "version": model.version} if server else engine_version(),
         "protocol": PROTOCOL,
     }
 

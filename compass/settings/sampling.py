@@ -25,7 +25,7 @@ class Sampling(Prompting):
     max_model_len: Positive = 192
     """Longest prompt and response together, in tokens; longer prompts are reported, not cut."""
 
-    checkpoint_tokens: Positive = 256
+    checkpoint_tokens: Positive = 128
     """A longer response is sampled in stretches of so many tokens, and a stopped run goes on after the last whole one."""
 
     batch: Positive = 2048

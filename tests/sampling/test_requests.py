@@ -43,7 +43,7 @@ class LLM:
         self.path, self.options = path, options
         self.asked = []
         self.in_hand = {}
-        self.most = 0
+        self.most, self.mixed = 0, False
         self.shut_down = 0
         self.half = False
         self.llm_engine = self
@@ -62,6 +62,7 @@ class LLM:
         self.asked += requests
         self.in_hand |= dict(zip(ids, requests, strict=True))
         self.most = max(self.most, len(self.in_hand))
+        self.mixed |= len({hasattr(one, "seed") for _, one in self.in_hand.values()}) > 1
         return [f"{name}-0f3a9c1e" for name in ids]
 
     def step(self):
@@ -149,7 +150,8 @@ def test_at_temperature_0_samples_are_greedy_too(vllm, model):
 def test_samples_and_greedy_responses_are_never_in_hand_together(vllm, model):
     engine = Engine(model, SAMPLING)
     list(engine.sample(want(*"abcdef", n=2, greedy=True), seed=0))
-    assert engine._llm.most == 12
+    assert len(engine._llm.asked) == 18
+    assert not engine._llm.mixed
 
 
 def test_a_long_response_is_sampled_in_stretches_each_with_a_seed_of_its_own(vllm, model):
@@ -189,14 +191,14 @@ def test_no_more_is_in_hand_than_the_speed_and_the_settings_allow(vllm, model, m
     slow = Engine(model, SAMPLING)
     monkeypatch.setattr("compass.sampling.engine.time.monotonic", iter(range(0, 10**9, 1000)).__next__)
     list(slow.sample(want(*problems), seed=0))
-    assert slow._llm.most == 16
+    assert slow._llm.most == 8
     monkeypatch.undo()
 
 
 def test_the_settings_bound_what_is_in_hand(vllm, model):
     fast = Engine(model, SAMPLING.model_copy(update={"batch": 30}))
     assert len(list(fast.sample(want(*[f"p{number}" for number in range(200)]), seed=0))) == 200
-    assert 16 <= fast._llm.most <= 30
+    assert 8 <= fast._llm.most <= 30
 
 
 def test_a_stop_text_ends_a_response_and_is_cut_off_across_stretches_too(vllm, model):

@@ -135,7 +135,7 @@ def test_another_setup_is_sampled_anew_and_kept_apart(model, tmp_path, changes):
     engine = Echo()
     sample(model, tmp_path / "work", engine, **changes)
     assert len(engine.asked) == 30
-    assert len(list((tmp_path / "work").iterdir())) == 2
+    assert len(list((tmp_path / "work").glob("*/setup.json"))) == 2
     assert sample(model, tmp_path / "work", Echo()).equals(first)
 
 

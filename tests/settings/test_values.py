@@ -27,7 +27,7 @@ SAMPLING = {
     "top_p": 1.0,
     "max_tokens": 64,
     "max_model_len": 192,
-    "checkpoint_tokens": 256,
+    "checkpoint_tokens": 128,
     "batch": 2048,
     "dtype": "auto",
     "tensor_parallel": 1,

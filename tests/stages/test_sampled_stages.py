@@ -136,3 +136,19 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
     assert samples["model"].to_pylist() == ["base"] * 3 * len(items) + ["rl-1"] * 3 * len(items)
     assert len(json.loads((folders[3] / "accuracy.json").read_text())) == 2 * (len(names) + 1) * 3
     assert "evaluate: base 50.0% on average, " in capfd.readouterr().out
+
+
+def test_a_prompt_that_differs_from_trainings_is_a_warning(tiny: Settings) -> None:
+    assert evaluate.other_prompt(tiny) == ""
+    sampling = tiny.evaluate.sampling.model_copy(update={"prompt": "qwen-math"})
+    other = tiny.model_copy(update={"evaluate": tiny.evaluate.model_copy(update={"sampling": sampling})})
+    assert evaluate.other_prompt(other).startswith(
+        "rl-1 is trained with the prompt 'default' and evaluated with 'qwen-math'"
+    )
+    base = other.model_copy(update={"evaluate": other.evaluate.model_copy(update={"models": ["base"]})})
+    assert evaluate.other_prompt(base) == ""
+
+
+@pytest.mark.parametrize("profile", ["tiny", "debug", "small", "small-gpu", "paper"])
+def test_profiles_train_and_evaluate_with_one_prompt(profile: str) -> None:
+    assert evaluate.other_prompt(load_settings(Path(__file__).parents[2] / f"profiles/{profile}.yaml")) == ""

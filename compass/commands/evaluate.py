@@ -1,0 +1,208 @@
+"""`compass evaluate MODEL… --benchmarks …`: score any model on benchmarks, with or without the pipeline.
+
+compass evaluate rl-3 base --benchmarks math-500 aime-2024 --samples 8 --greedy
+compass evaluate Qwen/Qwen2.5-Math-7B@COMMIT --benchmarks problems.jsonl --prompt qwen-math --max-tokens 3072
+compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compass.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from compass.sampling.model_source import Model, Server
+
+
+class EvaluateError(UserError):
+    """Arguments that name no model or benchmark; the message says what is allowed."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = "Score any model on benchmarks. A stopped run goes on where it was; more samples or another benchmark add to what is there."
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help="a stage of the pipeline (base, rl-3), a model folder, a .gguf file, a hub id with its commit (OWNER/NAME@COMMIT), or "
+        "the URL of a server; NAME=MODEL gives it a name",
+    )
+    parser.add_argument("--server", action="append", default=[], metavar="URL", help="an OpenAI-compatible server")
+    parser.add_argument("--server-model", default="", metavar="ID", help="which of the server's models")
+    parser.add_argument(
+        "--benchmarks", nargs="+", required=True, metavar="BENCHMARK", help="names of benchmarks, or files of problems"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=8, metavar="K", help="sampled responses per problem (default: 8)"
+    )
+    parser.add_argument("--greedy", action="store_true", help="also one greedy response per problem")
+    parser.add_argument("--max-problems", type=int, default=0, metavar="N", help="at most N problems per benchmark")
+    parser.add_argument(
+        "--out", type=Path, default=Path("evaluation"), help="folder to add results to (default: evaluation)"
+    )
+    parser.add_argument(
+        "--replace", action="store_true", help="drop responses that --out has of the model under another setup"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of sampling and of the draw of problems")
+    sampling = parser.add_argument_group("sampling")
+    sampling.add_argument("--prompt", default="default", metavar="NAME", help="a named prompt (docs/evaluation.md)")
+    sampling.add_argument("--chat-template", default="", metavar="NAME", help="for a model that has none")
+    sampling.add_argument("--system-prompt", default="", metavar="TEXT", help="of the prompt `default`")
+    sampling.add_argument("--prompt-suffix", default="", metavar="TEXT", help="of the prompt `default`")
+    sampling.add_argument("--temperature", type=float, default=1.0)
+    sampling.add_argument("--top-p", type=float, default=1.0)
+    sampling.add_argument("--max-tokens", type=int, default=2048, help="longest response (default: 2048)")
+    sampling.add_argument("--max-model-len", type=int, default=4096, help="prompt and response (default: 4096)")
+    sampling.add_argument("--dtype", default="auto", help="float32, bfloat16 or auto")
+    sampling.add_argument(
+        "--kv-cache-gib", type=int, default=1, help="memory of the key-value cache on a CPU (default: 1)"
+    )
+    cost = parser.add_argument_group("cost")
+    cost.add_argument("--price-per-million-tokens", type=float, default=0.0, metavar="PRICE", help="of sampled tokens")
+    cost.add_argument(
+        "--price-per-hour", type=float, default=0.0, metavar="PRICE", help="of the machine while it samples"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evaluate, add to `--out`, and print the table.
+
+    Raises:
+        UserError: a model, benchmark or setting cannot be used, or `--out` holds responses of another setup.
+    """
+    import pyarrow as pa
+
+    from compass.evaluation.add_results import add_results
+    from compass.evaluation.evaluate import evaluate_model
+    from compass.evaluation.problems import problems_table
+    from compass.evaluation.write_results import write_results
+    from compass.files import write_json
+
+    if not args.models and not args.server:
+        raise EvaluateError("give a MODEL or --server URL")
+    settings = _settings(args)
+    work = args.out / "work"
+    benchmarks = _benchmarks(args)
+    models = _models(args, work)
+    for name, model in models.items():
+        sampled, setups = evaluate_model(name, model, benchmarks, settings, seed=args.seed, work=work)
+        samples, problems, setups = add_results(
+            args.out, _priced(sampled, args), problems_table(benchmarks), setups, replace=args.replace
+        )
+        scores = write_results(args.out, samples, problems, setups, seed=args.seed)
+        write_json(args.out / "scores.json", {"models": scores})
+    assert isinstance(samples, pa.Table)
+    _print(scores, setups, samples)
+    print(f"\nresponses, problems, setups, comparisons and scores: {args.out}")
+    return 0
+
+
+def _settings(args: argparse.Namespace) -> Any:
+    from pydantic import ValidationError
+
+    from compass.settings import Evaluate, Sampling
+
+    names = ("prompt", "chat_template", "system_prompt", "prompt_suffix", "temperature", "top_p", "max_tokens", "max_model_len", "dtype", "kv_cache_gib")  # fmt: skip
+    try:
+        sampling = Sampling(**{name: getattr(args, name) for name in names})
+        return Evaluate(samples=args.samples, greedy=args.greedy, max_problems=args.max_problems, sampling=sampling)
+    except ValidationError as error:
+        problems = []
+        for problem in error.errors():
+            option = "".join(f"--{part} " for part in map(str, problem["loc"][-1:])).replace("_", "-")
+            problems.append(option + problem["msg"].removeprefix("Value error, "))
+        raise EvaluateError("; ".join(problems)) from None
+
+
+def _benchmarks(args: argparse.Namespace) -> dict[str, pa.Table]:
+    from compass.commands.evaluate_benchmarks import load_benchmarks
+
+    return load_benchmarks(args.benchmarks, max_problems=args.max_problems, seed=args.seed)
+
+
+def _models(args: argparse.Namespace, work: Path) -> dict[str, Model | Server]:
+    from compass.sampling.server import find_server
+
+    found: dict[str, Model | Server] = {}
+    for text in [*args.models, *args.server]:
+        given, _, place = text.rpartition("=") if "=" in text and not text.startswith("http") else ("", "", text)
+        if place.startswith(("http://", "https://")):
+            server = find_server(place, model=args.server_model, name=given)
+            name, model = server.name, server
+        else:
+            name, model = _local(place, work)
+        name = given or name
+        if name in found:
+            raise EvaluateError(f"two models are called {name!r}; give one a name: NAME=MODEL")
+        found[name] = model
+    return found
+
+
+def _local(place: str, work: Path) -> tuple[str, Model]:
+    """A stage's model, a folder, a GGUF file or a hub id with its commit, and what it is called."""
+    from compass.sampling.gguf import unpack_gguf
+    from compass.sampling.model_source import find_model
+
+    path = Path(place)
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise EvaluateError(f"{place}: no such file")
+        return path.stem, find_model(str(unpack_gguf(path, work / "models")))
+    if path.is_dir():
+        return path.resolve().name, find_model(place)
+    if (Path("models") / place / "config.json").is_file():
+        return place, find_model(str(Path("models") / place))
+    name, at, revision = place.partition("@")
+    if "/" in name and at:
+        return name, find_model(name, revision)
+    stages = sorted(folder.parent.name for folder in Path("models").glob("*/config.json"))
+    here = f"the stages that have run here ({', '.join(stages)})" if stages else "a stage (none has run here)"
+    raise EvaluateError(f"{place}: no model; give {here}, a model folder, a .gguf file, OWNER/NAME@COMMIT, or a URL")
+
+
+def _priced(samples: pa.Table, args: argparse.Namespace) -> pa.Table:
+    """The samples with their `cost`, null where no price is given."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not args.price_per_million_tokens and not args.price_per_hour:
+        return samples
+    tokens = pc.multiply(pc.cast(samples.column("tokens"), pa.float64()), args.price_per_million_tokens / 1e6)
+    hours = pc.multiply(samples.column("seconds"), args.price_per_hour / 3600)
+    return samples.append_column("cost", pc.add(tokens, hours))
+
+
+def _print(scores: dict[str, Any], setups: dict[str, Any], samples: pa.Table) -> None:
+    """The table: one line per model and benchmark."""
+    from compass.evaluation.add_results import differences
+
+    used = {
+        (row["model"], row["setup"])
+        for row in samples.select(["model", "setup"]).group_by(["model", "setup"]).aggregate([]).to_pylist()
+    }
+    for model, digest in sorted(used):
+        prompt, engine = setups[digest]["prompt"], setups[digest]["engine"]
+        print(
+            f"{model}: prompt {prompt['name']} (version {prompt['version']}), {engine['name']} {engine['version']}, setup {digest}"
+        )
+    digests = sorted({digest for _, digest in used})
+    for other in digests[1:]:
+        changed = [name for name in differences(setups[digests[0]], setups[other]) if not name.startswith("model.")]
+        if changed:
+            print(f"evaluate: warning: setups {digests[0]} and {other} differ in {', '.join(changed)}", file=sys.stderr)
+    print(f"\n{'model':24} {'benchmark':18} {'accuracy':>8} {'95% interval':>15} {'greedy':>7} {'lenient':>8} {'cut off':>8} {'tokens':>7} {'s/problem':>9}")  # fmt: skip
+    for model, scored in scores.items():
+        for benchmark, score in scored.items():
+            low, high = score["ci95"]
+            greedy = f"{score['greedy']:7.1%}" if "greedy" in score else f"{'':7}"
+            print(
+                f"{model[:24]:24} {benchmark[:18]:18} {score['accuracy']:8.1%} {low:7.1%} -{high:6.1%} {greedy} {score['lenient']:8.1%} "
+                f"{score['truncated']:8.1%} {score['length']:7.0f} {score.get('seconds', 0.0):9.1f}"
+            )

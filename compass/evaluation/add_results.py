@@ -1,0 +1,95 @@
+"""Results added to those of earlier runs in the same folder, without mixing what was sampled differently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compass.errors import UserError
+from compass.evaluation.evaluate import COLUMNS
+from compass.evaluation.problems import PROBLEMS
+
+
+class ResultsError(UserError):
+    """A folder of results that cannot be added to; the message says why and what to do."""
+
+
+def add_results(
+    folder: Path, samples: pa.Table, problems: pa.Table, setups: Mapping[str, Any], *, replace: bool
+) -> tuple[pa.Table, pa.Table, dict[str, Any]]:
+    """What is in the folder together with what is new; a model's new rows on a benchmark take the place of its old ones.
+
+    Args:
+        folder: of an earlier run, or one that is not there yet.
+        samples: new rows of `compass.evaluation.evaluate.COLUMNS`.
+        problems: the problems of the new rows.
+        setups: the setups of the new rows.
+        replace: drop all old rows of a model that was sampled under another setup.
+
+    Returns:
+        All samples, problems and setups.
+
+    Raises:
+        ResultsError: a model's old rows have another setup, a problem's text or gold has changed, or the files cannot be read.
+    """
+    if not (folder / "samples.parquet").exists():
+        return samples, problems, dict(setups)
+    try:
+        before = pq.read_table(folder / "samples.parquet")
+        before = before.select([*COLUMNS, *(name for name in ("cost",) if name in before.column_names)])
+        asked = pq.read_table(folder / "problems.parquet").select(PROBLEMS.names).cast(PROBLEMS)
+        known = json.loads((folder / "setups.json").read_text(encoding="utf-8"))
+    except (OSError, KeyError, ValueError) as error:
+        raise ResultsError(f"{folder}: holds no whole results ({error}); give another --out") from None
+    for model in samples.column("model").unique().to_pylist():
+        old = before.filter(pc.equal(before.column("model"), model))
+        new = samples.filter(pc.equal(samples.column("model"), model))
+        fresh = set(new.column("setup").to_pylist())
+        if others := set(old.column("setup").to_pylist()) - fresh:
+            if not replace:
+                changed = ", ".join(differences(known[min(others)], setups[min(fresh)]))
+                raise ResultsError(
+                    f"{folder}: {model} was sampled there under another setup (other: {changed}); give another --out, "
+                    "another name (NAME=MODEL), or --replace to drop its old responses"
+                )
+            before = before.filter(pc.not_equal(before.column("model"), model))
+        done = pa.array(new.column("benchmark").unique().to_pylist(), pa.string())
+        again = pc.and_(pc.equal(before.column("model"), model), pc.is_in(before.column("benchmark"), done))
+        before = before.filter(pc.invert(again))
+    kept = pa.array(before.column("benchmark").unique().to_pylist(), pa.string())
+    asked = asked.filter(pc.is_in(asked.column("benchmark"), kept))
+    asked = _joined(folder, asked, problems)
+    both = pa.concat_tables([before, samples], promote_options="default")
+    used = set(both.column("setup").to_pylist())
+    return both, asked, {name: facts for name, facts in {**known, **setups}.items() if name in used}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The facts of two setups that differ, as dotted names."""
+    found = []
+    for name in [*one, *(name for name in other if name not in one)]:
+        mine, theirs = one.get(name), other.get(name)
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            found += [f"{name}.{inner}" for inner in differences(mine, theirs)]
+        elif mine != theirs:
+            found.append(name)
+    return found
+
+
+def _joined(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
+    """Problems of both, each once, by benchmark; one that says something else now is an error."""
+    texts = {row["id"]: (row["problem"], row["answer"]) for row in old.to_pylist()}
+    for row in new.to_pylist():
+        if texts.get(row["id"], (row["problem"], row["answer"])) != (row["problem"], row["answer"]):
+            raise ResultsError(
+                f"{folder}: problem {row['id']} of {row['benchmark']} has another text or gold now, and other models answered the "
+                "old one; give another --out"
+            )
+    fresh = pa.array(new.column("id").to_pylist(), pa.string())
+    return pa.concat_tables([old.filter(pc.invert(pc.is_in(old.column("id"), fresh))), new])

@@ -1,0 +1,117 @@
+"""`compass evaluate`, from end to end against a server on this machine."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from compass.cli import main
+
+PROBLEMS = [
+    {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},
+    {"id": "b", "problem": "What is the product of 3 and 3?", "answer": "9", "level": 2},
+    {"id": "c", "problem": "What is the double of the number 7?", "answer": "14", "level": 2},
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, openai_server) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("sums", PROBLEMS[:2]), ("doubles", PROBLEMS[2:])):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    openai_server.answers = {PROBLEMS[0]["problem"]: r"\boxed{4}", PROBLEMS[1]["problem"]: "It makes 9 & <b>9</b>."}
+    return tmp_path
+
+
+def evaluate(*words: str) -> int:
+    return main(["evaluate", *words])
+
+
+def test_a_server_is_scored_and_everything_is_written(folder, openai_server, capsys) -> None:
+    assert evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "2", "--greedy") == 0
+    printed = capsys.readouterr().out
+    assert "m: prompt default (version 1), server 9.9, setup " in printed
+    assert "sums" in printed
+    assert "average" in printed
+    out = folder / "evaluation"
+    samples = pq.read_table(out / "samples.parquet")
+    assert samples.num_rows == 6
+    assert set(samples["response"].to_pylist()) == {r"\boxed{4}", "It makes 9 & <b>9</b>."}
+    scores = json.loads((out / "scores.json").read_text())["models"]["m"]
+    assert scores["sums"]["accuracy"] >= 0.5
+    assert scores["sums"]["problems"] == 2
+    setups = json.loads((out / "setups.json").read_text())
+    assert set(setups) == set(samples["setup"].to_pylist())
+    problems = pq.read_table(out / "problems.parquet").to_pylist()
+    assert [(row["problem"], row["answer"], row["level"]) for row in problems] == [
+        (row["problem"], row["answer"], str(row["level"])) for row in PROBLEMS[:2]
+    ]
+
+
+def test_a_second_run_asks_for_nothing_and_more_asks_for_no_more_than_is_new(folder, openai_server) -> None:
+    asked = openai_server.asked
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "2")
+    assert len(asked) == 4
+    first = pq.read_table("evaluation/samples.parquet")
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "2")
+    assert len(asked) == 4
+    assert pq.read_table("evaluation/samples.parquet").equals(first)
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "3", "--greedy")
+    assert len(asked) == 4 + 2 * 2
+    evaluate("--server", openai_server.url, "--benchmarks", "doubles.jsonl", "--samples", "3", "--greedy")
+    assert {body["messages"][-1]["content"] for _, body, _ in asked[8:]} == {PROBLEMS[2]["problem"]}
+    assert pq.read_table("evaluation/samples.parquet").num_rows == 12
+
+
+def test_other_settings_for_the_same_model_are_an_error_unless_it_has_another_name(
+    folder, openai_server, capsys
+) -> None:
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "1")
+    again = ("--benchmarks", "sums.jsonl", "--samples", "1", "--prompt", "boxed")
+    assert evaluate("--server", openai_server.url, *again) == 1
+    assert "m was sampled there under another setup (other: prompt.name, prompt.digest" in capsys.readouterr().err
+    assert evaluate(f"m-boxed={openai_server.url}", *again) == 0
+    found = capsys.readouterr()
+    assert "differ in prompt.name" in found.err
+    assert "m-boxed: prompt boxed (version 1)" in found.out
+    assert evaluate("--server", openai_server.url, *again, "--replace") == 0
+    assert set(pq.read_table("evaluation/samples.parquet")["model"].to_pylist()) == {"m", "m-boxed"}
+
+
+def test_prices_make_a_cost(folder, openai_server) -> None:
+    price = ("--price-per-million-tokens", "1000000")
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "2", *price)
+    assert pq.read_table("evaluation/samples.parquet")["cost"].to_pylist() == [5.0] * 4
+    assert json.loads(Path("evaluation/scores.json").read_text())["models"]["m"]["sums"]["cost"] == 10.0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--benchmarks", "sums.jsonl"), "give a MODEL or --server URL"),
+        (
+            ("nowhere", "--benchmarks", "sums.jsonl"),
+            "nowhere: no model; give a stage (none has run here), a model folder",
+        ),
+        (("gone.gguf", "--benchmarks", "sums.jsonl"), "gone.gguf: no such file"),
+        (("http://127.0.0.1:1", "--benchmarks", "sums.jsonl"), "is it an OpenAI-compatible server that runs?"),
+        (("nowhere", "--benchmarks", "sums.jsonl", "--prompt", "qwen"), "--prompt Input should be 'default'"),
+        (
+            ("nowhere", "--benchmarks", "sums.jsonl", "--samples", "0"),
+            "--samples Input should be greater than or equal to 1",
+        ),
+        (("nowhere", "--benchmarks", "sums.jsonl", "--max-tokens", "9999"), "must exceed `max_tokens`"),
+        (("nowhere", "--benchmarks", "absent.jsonl"), "absent.jsonl"),
+    ],
+)
+def test_a_mistake_is_told_in_a_line(folder, words, message, capsys) -> None:
+    assert evaluate(*words) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_two_models_of_one_name_are_refused(folder, openai_server, capsys) -> None:
+    assert evaluate(openai_server.url, openai_server.url, "--benchmarks", "sums.jsonl") == 1
+    assert "two models are called 'm'; give one a name: NAME=MODEL" in capsys.readouterr().err

@@ -1,0 +1,127 @@
+"""Results of several runs in one folder: added to, never mixed."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from compass.evaluation.add_results import ResultsError, add_results, differences
+from compass.evaluation.evaluate import COLUMNS
+from compass.evaluation.problems import PROBLEMS
+from compass.evaluation.write_results import write_results
+
+FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped")
+
+
+def rows(model, benchmark, *, setup="s1", samples=2, right=True):
+    return pa.Table.from_pylist(
+        [
+            dict.fromkeys(COLUMNS, "")
+            | dict.fromkeys(FLAGS, right)
+            | {"model": model, "benchmark": benchmark, "id": f"{benchmark}-{problem}", "sample": number, "tokens": 3}
+            | {
+                "seconds": 1.0,
+                "greedy": False,
+                "setup": setup,
+                "finish_reason": "stop",
+                "outcome": "equal",
+                "answer": "1",
+            }
+            for problem in range(3)
+            for number in range(samples)
+        ]
+    )
+
+
+def problems(*benchmarks, gold="1"):
+    return pa.Table.from_pylist(
+        [
+            {"benchmark": name, "id": f"{name}-{problem}", "problem": "?", "answer": gold, "similar": None}
+            for name in benchmarks
+            for problem in range(3)
+        ],
+        schema=PROBLEMS,
+    )
+
+
+def setups(*names, engine="1.0"):
+    return {name: {"engine": {"name": "vllm", "version": engine}, "seed": 0} for name in names}
+
+
+def put(folder, samples, asked, known, **options):
+    both = add_results(folder, samples, asked, known, **{"replace": False} | options)
+    write_results(folder, *both, seed=0)
+    return both
+
+
+def counts(samples):
+    return samples.group_by(["model", "benchmark", "setup"]).aggregate([("id", "count")]).to_pylist()
+
+
+def test_models_benchmarks_and_samples_are_added(tmp_path):
+    put(tmp_path, rows("a", "x"), problems("x"), setups("s1"))
+    put(tmp_path, rows("b", "x", setup="s2"), problems("x"), setups("s2"))
+    both, asked, known = put(tmp_path, rows("a", "y", samples=4), problems("y"), setups("s1"))
+    assert {(row["model"], row["benchmark"]): row["id_count"] for row in counts(both)} == {
+        ("a", "x"): 6,
+        ("b", "x"): 6,
+        ("a", "y"): 12,
+    }
+    assert asked.column("id").to_pylist() == [f"{name}-{n}" for name in "xy" for n in range(3)]
+    assert set(known) == {"s1", "s2"}
+    assert pq.read_table(tmp_path / "samples.parquet").num_rows == 24
+
+
+def test_a_benchmark_that_is_run_again_replaces_its_rows(tmp_path):
+    put(tmp_path, rows("a", "x"), problems("x"), setups("s1"))
+    both, asked, _ = put(tmp_path, rows("a", "x", samples=3), problems("x"), setups("s1"))
+    assert both.num_rows == 9
+    assert asked.num_rows == 3
+
+
+def test_another_setup_of_a_model_is_an_error_that_says_what_differs(tmp_path):
+    put(tmp_path, rows("a", "x"), problems("x"), setups("s1"))
+    new = rows("a", "y", setup="s2"), problems("y"), setups("s2", engine="2.0")
+    with pytest.raises(ResultsError, match=r"a was sampled there under another setup \(other: engine\.version\); give"):
+        add_results(tmp_path, *new, replace=False)
+    both, asked, known = put(tmp_path, *new, replace=True)
+    assert set(both.column("benchmark").to_pylist()) == {"y"}
+    assert set(asked.column("benchmark").to_pylist()) == {"y"}
+    assert set(known) == {"s2"}
+
+
+def test_a_gold_that_has_changed_is_an_error(tmp_path):
+    put(tmp_path, rows("a", "x"), problems("x"), setups("s1"))
+    with pytest.raises(ResultsError, match="problem x-0 of x has another text or gold now"):
+        add_results(tmp_path, rows("b", "x", setup="s2"), problems("x", gold="2"), setups("s2"), replace=False)
+    both, asked, _ = add_results(tmp_path, rows("a", "x"), problems("x", gold="2"), setups("s1"), replace=False)
+    assert set(asked.column("answer").to_pylist()) == {"2"}
+    assert both.num_rows == 6
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "problems.parquet", "setups.json"])
+def test_damaged_results_are_named(tmp_path, name):
+    put(tmp_path, rows("a", "x"), problems("x"), setups("s1"))
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:20])
+    with pytest.raises(ResultsError, match="holds no whole results"):
+        add_results(tmp_path, rows("a", "x"), problems("x"), setups("s1"), replace=False)
+
+
+def test_a_price_on_one_run_alone_keeps_the_other(tmp_path):
+    priced = rows("a", "x").append_column("cost", pa.array([0.5] * 6))
+    put(tmp_path, priced, problems("x"), setups("s1"))
+    both, *_ = put(tmp_path, rows("b", "x", setup="s2"), problems("x"), setups("s2"))
+    costs = dict(zip(both.column("model").to_pylist(), both.column("cost").to_pylist(), strict=True))
+    assert costs == {"a": 0.5, "b": None}
+    assert json.loads((tmp_path / "setups.json").read_text()).keys() == {"s1", "s2"}
+
+
+def test_differences_are_dotted_names():
+    one = {"engine": {"name": "vllm", "version": "1"}, "seed": 0}
+    assert differences(one, one) == []
+    assert differences(one, {"engine": {"name": "vllm", "version": "2"}, "seed": 1, "new": 1}) == [
+        "engine.version",
+        "seed",
+        "new",
+    ]
