@@ -27,6 +27,10 @@ COMMANDS = {
     "evaluate": ("compass.commands.evaluate", "score any model on benchmarks"),
     "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
+    "report": (
+        "compass.commands.report",
+        "the page of a run, or of two compared: which model is better, by how much, how sure",
+    ),
     "card": ("compass.commands.card", "the data card of a curated set"),
     "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
     "rl": ("compass.commands.rl", "show what an RL stage would run with"),

@@ -22,6 +22,7 @@ def warnings(run: Run) -> list[str]:
     return [
         *_form_only(run),
         *_setups(run),
+        *_uneven(run),
         *_cut_off(run),
         *_contamination(run),
         *_guards(run),
@@ -88,6 +89,12 @@ def _setups(run: Run) -> Iterator[str]:
             yield f"The models were not sampled alike: their `{name}` differs ({' / '.join(sorted(values))[:300]})."
 
 
+def _uneven(run: Run) -> Iterator[str]:
+    answered = {tuple(sorted(scored)) for scored in run.results.scores.values()}
+    if len(answered) > 1:
+        yield "The models were not scored on the same benchmarks: their averages are of different problems; compare them by benchmark."
+
+
 def _cut_off(run: Run) -> Iterator[str]:
     cells = _above(run, "truncated", CUT_OFF)
     if cells:
@@ -101,10 +108,21 @@ def _contamination(run: Run) -> Iterator[str]:
     if all(rows is None for rows in similar):
         yield "Contamination was not checked: no ledger of the training rows was at hand."
         return
-    trained = run.problems["trained"].to_pylist() if "trained" in run.problems.column_names else []
-    hit = sum(bool(rows) for rows in trained)
-    if hit:
-        yield f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows that were trained on."
+    hit = sum(bool(rows) for rows in similar)
+    if not hit:
+        return
+    cells = []
+    for model, scored in run.results.scores.items():
+        score = scored.get(AVERAGE, {})
+        if "clean" in score:
+            cells.append(
+                f"{model} {percent(score['accuracy'])}% with and {percent(score['clean']['accuracy'])}% without them"
+            )
+    yield (
+        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows of the sources"
+        + (f" ({_listed(cells)})" if cells else "")
+        + ". Curation drops such rows before training; what the starting weights had seen is not known."
+    )
 
 
 def _guards(run: Run) -> Iterator[str]:
@@ -155,7 +173,13 @@ def _curriculum(run: Run) -> Iterator[str]:
 def _verifier(run: Run) -> Iterator[str]:
     if not run.models:
         return
-    if not run.verifier:
+    if run.verifier.get("error") is None:
+        if run.verifier:
+            yield (
+                f"The verifier's error is not known yet: {run.verifier['labelled']} responses were judged, and every kind of response needs some "
+                "(“compass label”)."
+            )
+            return
         yield "The verifier's error on this run's own answers is unmeasured: “compass label” has a person judge a sample of them."
 
 

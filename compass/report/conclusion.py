@@ -43,7 +43,7 @@ def conclude(run: Run) -> Conclusion:
     verdict = comparison(run, best, rival)
     if verdict:
         headline += f" On the same problems {best} against {rival}: {verdict['words']}."
-    more = _certainty(run, best, rival)
+    more = certainty(run, best, rival)
     others = [model for model in models if model not in (best, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
@@ -101,18 +101,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
-    turned_round: dict[str, Any] = {}
-    if "difference" in found:
-        turned_round["difference"] = -found["difference"]
-    for name in ("ci95", "ci90"):
-        if name in found:
-            low, high = found[name]
-            turned_round[name] = [-high, -low]
-    return turned_round
-
-
-def _certainty(run: Run, best: str, rival: str) -> list[str]:
+def certainty(run: Run, best: str, rival: str) -> list[str]:
+    """How sure the comparison of two models is, in sentences: chance, power, verdicts per benchmark, and the verifier's measured error."""
     found = comparison(run, best, rival)
     if not found or "p" not in found:
         return []
@@ -131,7 +121,25 @@ def _certainty(run: Run, best: str, rival: str) -> list[str]:
     if verdicts:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
         lines.append(f"Per benchmark, corrected for their number: {best} is {parts}.")
+    if run.verifier.get("error") is not None:
+        low, high = run.verifier["ci95"]
+        lines.append(
+            f"The verifier is wrong on {100 * run.verifier['error']:.2g}% of these responses ({100 * low:.2g}% to {100 * high:.2g}%), by "
+            f"{run.verifier['labelled']} judged by people: {100 * run.verifier['accepted_wrong']:.2g}% wrong answers called right, "
+            f"{100 * run.verifier['refused_right']:.2g}% right ones called wrong."
+        )
     return lines
+
+
+def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
+    turned_round: dict[str, Any] = {}
+    if "difference" in found:
+        turned_round["difference"] = -found["difference"]
+    for name in ("ci95", "ci90"):
+        if name in found:
+            low, high = found[name]
+            turned_round[name] = [-high, -low]
+    return turned_round
 
 
 def _often(chance: float) -> str:

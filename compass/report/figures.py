@@ -52,14 +52,15 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
         low = [max(0.0, value - 100 * score["ci95"][0]) for value, score in zip(values, own, strict=True)]
         high = [max(0.0, 100 * score["ci95"][1] - value) for value, score in zip(values, own, strict=True)]
         axes.errorbar(
-            values, places, xerr=[low, high], fmt="o", ms=4, capsize=2, color=colour(number), label=_plain(model)
+            values, places, xerr=[low, high], fmt="o", ms=4, capsize=2, color=colour(number), label=_plain(_cut(model))
         )
     axes.set_yticks(range(len(benchmarks)), [_plain(_cut(name)) for name in benchmarks])
     axes.set_ylim(len(benchmarks) - 0.5, -0.5)
     axes.set_xlim(-1, 101)
     axes.set_xlabel("accuracy, % (95% interval)")
     axes.grid(axis="x", alpha=0.3)
-    columns = len(models) if width > NARROW else 3
+    longest = max(len(_cut(model)) for model in models)
+    columns = max(1, min(len(models), int(11 * width / (longest + 6))))
     axes.legend(frameon=False, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1))
     return _svg(figure)
 
@@ -172,7 +173,9 @@ def heat_figure(shares: Mapping[str, Mapping[str, Sequence[float]]], width: floa
     for axes, (name, strip) in zip(panels, strips.items(), strict=True):
         # One image, not a path per cell: thousands of problems stay a few kilobytes.
         image = axes.imshow(list(strip.values()), aspect="auto", cmap="RdYlBu", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_yticks(range(len(strip)), [_plain(_cut(model, 18)) for model in strip], fontsize=8)
+        axes.set_yticks(
+            range(len(strip)), [_plain(_cut(model, 28 if width > NARROW else 14)) for model in strip], fontsize=8
+        )
         axes.set_xticks([])
         axes.set_title(_plain(f"{_cut(name)}: {len(next(iter(strip.values()))):,} problems"), loc="left", fontsize=9)
         axes.spines[:].set_visible(False)

@@ -24,7 +24,7 @@ h3 { font-size: 1.02rem; margin: 1.4rem 0 .3rem } p { margin: .5rem 0 } a { colo
 .scroll, .figure { overflow-x: auto; max-width: 100% }
 table { border-collapse: collapse; margin: .6rem 0; font-size: .9rem } td, th { padding: .25rem .6rem; border-bottom: 1px solid var(--line) }
 th { text-align: left; font-weight: 600; vertical-align: bottom } td { vertical-align: top; min-width: 2.5rem }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+td:first-child, th:first-child { position: sticky; left: 0; background: var(--paper) } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 svg { max-width: 100%; height: auto; color: var(--ink) } svg text { fill: currentColor } .note { color: var(--muted); font-size: .93rem }
 pre { background: var(--soft); padding: .6rem; overflow: auto; font-size: .82rem } summary { cursor: pointer; padding: .25rem 0 }
 .narrow { display: none }
@@ -53,7 +53,7 @@ def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequ
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         f"<meta http-equiv='Content-Security-Policy' content=\"{policy}\">",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        "<meta name='color-scheme' content='light dark'><link rel='icon' href='data:,'>",
+        "<meta name='color-scheme' content='light dark'><meta name='generator' content='compass-report'><link rel='icon' href='data:,'>",
         f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head><body><h1>{escape(title)}</h1>",
         *parts,
         *(f"<script>{script}</script>" for script in scripts),

@@ -32,6 +32,19 @@ def write_report(
         links: text to address, of the web or of a file beside the page.
     """
     sections = report_sections(run, linked=kept_steps(run))
+    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links=links)
+
+
+def write_pages(
+    sections: Sequence[Section],
+    run: Run,
+    folder: Path,
+    *,
+    title: str,
+    megabytes: float,
+    links: Mapping[str, str] | None = None,
+) -> Path:
+    """Write sections, with the viewer of a run, as a page and as Markdown; arguments as in `write_report`."""
     shown = viewer(run, megabytes=megabytes)
     page = render(sections, title=title, links=links or {}, shown=shown)
     folder.mkdir(parents=True, exist_ok=True)

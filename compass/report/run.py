@@ -16,6 +16,7 @@ import pyarrow as pa
 import yaml
 
 from compass.errors import UserError
+from compass.evaluation.labels import error_of_run
 from compass.report.outputs import read_table
 from compass.report.results import Results, read_results
 from compass.report.tallies import Item, tally
@@ -36,7 +37,8 @@ class Run:
 
     `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
     profile is not at hand. `times`: stage to `compass.tracking.stage_times`. `commit`: `commit` and `dirty` of the repository.
-    `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not.
+    `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
+    labels measure it (`compass.evaluation.labels.measured_error`), empty without labels.
     """
 
     folder: Path
@@ -104,7 +106,9 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     stages = rl_stages if rl_stages is not None else list(parameters.get("rl", {}).get("stages", {})) or None
     results = read_results(folder, stages)
     profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
-    evaluated = folder / "data" / "evaluate"
+    evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)))
+    if "samples" in evaluated and "response" in evaluated["samples"].column_names:
+        evaluated["verifier"] = error_of_run(folder / "data", folder / "labels") or {}
     return Run(
         folder,
         results,
@@ -112,7 +116,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
         _yaml(profile) if profile.exists() else None,
         read_times(folder),
         git_state(folder) if (folder / ".git").exists() else {},
-        **_evaluated(evaluated, int(parameters.get("seed", 0))),
+        **evaluated,
     )
 
 
@@ -143,7 +147,7 @@ def _evaluated(folder: Path, seed: int) -> dict[str, Any]:
     """What evaluation wrote into a folder; comparisons are made of the samples where none were written."""
     tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems")}
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
-    for name in ("setups", "comparisons", "verifier"):
+    for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():
             found[name] = _json(path)
     if "samples" in found and "comparisons" not in found:

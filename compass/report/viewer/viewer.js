@@ -2,7 +2,7 @@
 // The viewer of the report. It builds elements and sets their text; nothing in the data ever becomes HTML.
 (() => {
   const root = document.getElementById("viewer");
-  const PAGE = 40;                 // entries shown at a time
+  const PAGE = 12;                 // entries shown at a time
   const HALF = 0.5;                // share of right samples from which a problem counts as solved
   const SIGN = { true: "RIGHT", false: "WRONG" };
   // Characters that change the direction of text, or are not seen: shown by their number instead.

@@ -1,0 +1,203 @@
+"""Two runs, or two evaluations, on one page: which model is better, by how much, how sure that is, and what else differs.
+
+The models are compared on the problems that both answered, as within one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.errors import UserError
+from compass.report.blocks import Bullets, Fold, Note, Part, Section, Table
+from compass.report.cautions import limits, warnings
+from compass.report.conclusion import AVERAGE, benchmarks, certainty, comparison, percent, said
+from compass.report.results import Results
+from compass.report.run import Run, compare, differences
+from compass.report.sections import form_section, problems_section, scores_section
+
+
+def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
+    """One run that holds a model of each, named `RUN: MODEL`, the first run's model first.
+
+    Args:
+        a: the first run, which the other is compared with.
+        b: the second.
+        models: the model of each; None takes the last of each, which is the one that a pipeline ends with.
+
+    Raises:
+        UserError: a run has no responses or no such model, or the two answered no problem in common.
+    """
+    chosen = models or (_last(a), _last(b))
+    names = _names(a, b)
+    tables, scores, setups = [], {}, {}
+    for run, model, name in zip((a, b), chosen, names, strict=True):
+        if model not in run.results.scores or run.samples is None:
+            raise UserError(f"{run.folder}: no scored model {model!r}; there are {', '.join(run.models) or 'none'}")
+        label = f"{name}: {model}"
+        own = run.samples.filter(pa.compute.equal(run.samples["model"], model))
+        tables.append(
+            own.set_column(own.column_names.index("model"), "model", pa.array([label] * own.num_rows, pa.string()))
+        )
+        scores[label] = run.results.scores[model]
+        digests = set(own["setup"].to_pylist()) if "setup" in own.column_names else set()
+        setups |= {f"{label}, {digest}": run.setups[digest] for digest in digests if digest in run.setups}
+    shared = [name for name in tables[0].column_names if name in tables[1].column_names]
+    samples = pa.concat_tables([table.select(shared) for table in tables], promote_options="permissive")
+    problems = [run.problems for run in (a, b) if run.problems is not None]
+    joined = Run(
+        b.folder,
+        Results(scores=scores),
+        samples=samples,
+        problems=problems[0] if problems else None,
+        setups=setups,
+        comparisons=compare(samples, 0),
+        verifier=b.verifier or a.verifier,
+    )
+    [pair] = joined.comparisons["pairs"]
+    if not pair[AVERAGE]["problems"]:
+        raise UserError(
+            f"{a.folder} and {b.folder}: no problem that both models answered; evaluate them on the same benchmarks"
+        )
+    return joined
+
+
+def compare_sections(a: Run, b: Run, joined: Run) -> list[Section]:
+    """The sections of a comparison, the conclusion first.
+
+    Args:
+        a: the first run.
+        b: the second.
+        joined: both models, from `join_runs`.
+    """
+    return [
+        _conclusion(a, b, joined),
+        scores_section(joined),
+        form_section(joined),
+        problems_section(joined),
+        _differing(a, b),
+        _all_models(a, b),
+    ]
+
+
+def _conclusion(a: Run, b: Run, joined: Run) -> Section:
+    first, second = joined.models
+    found = comparison(joined, second, first)
+    assert found
+    verdict = {
+        "better": f"{second} is better than {first}",
+        "worse": f"{first} is better than {second}",
+        "tied": f"{second} and {first} are tied",
+    }.get(found["verdict"], f"{second} and {first} cannot be told apart")
+    headline = (
+        f"{verdict}. {second} solves {said(joined, second)} over {benchmarks(joined)}, {first} {said(joined, first)}. "
+        f"On the {found['problems']:,} problems that both answered, {second} is: {found['words']}."
+    )
+    parts: list[Part] = [Note(headline, "headline"), *certainty(joined, second, first)]
+    changed = differences(a.parameters, b.parameters)
+    parts.append(_cause(a, b, changed))
+    seen = [*_unlike(a, b, joined), *warnings(joined)]
+    if seen:
+        parts += [
+            Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"),
+            *(Note(text, "warning") for text in seen),
+        ]
+    training = (
+        "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "
+        "does not hold that: repeat both with other seeds before you put the difference down to the recipe."
+    )
+    parts.append(Fold("Why this might be wrong", [Bullets([training, *limits(joined)[1:]])]))
+    return Section("Conclusion", parts, "conclusion")
+
+
+def _cause(a: Run, b: Run, changed: list[tuple[str, str, str]]) -> str:
+    names = _names(a, b)
+    if not a.parameters or not b.parameters:
+        return "What else differs is not known: one side has no parameter file."
+    if not changed:
+        return f"{names[0]} and {names[1]} have the same settings."
+    if len(changed) == 1:
+        name, before, after = changed[0]
+        return f"They differ in one setting: {name} is {before} in {names[0]} and {after} in {names[1]}."
+    shown = ", ".join(name for name, *_ in changed[:6]) + (" and others" if len(changed) > 6 else "")
+    return f"They differ in {len(changed)} settings ({shown}): this comparison alone does not say which of them made the difference."
+
+
+def _unlike(a: Run, b: Run, joined: Run) -> list[str]:
+    lines = []
+    [pair] = joined.comparisons["pairs"]
+    if missing := pair[AVERAGE]["missing"]:
+        lines.append(f"{missing:,} problems were answered by one side alone and are left out of the comparison.")
+    commits = {run.commit.get("commit") for run in (a, b) if run.commit}
+    if len(commits) > 1:
+        lines.append("The two runs are of different commits: the code differs as well as the settings.")
+    for run, name in zip((a, b), _names(a, b), strict=True):
+        for stage, found in run.results.findings.items():
+            if found:
+                lines.append(
+                    f"Guards fired in {name}, {stage}: {', '.join(sorted({line['guard'] for line in found}))}."
+                )
+    return lines
+
+
+def _differing(a: Run, b: Run) -> Section:
+    """What differs in settings, rows, environment and evaluation setups."""
+    names = _names(a, b)
+    parts: list[Part] = []
+    if changed := differences(a.parameters, b.parameters):
+        parts += ["Settings:", Table(["setting", *names], changed)]
+    counts = [{one.stage: one.kept for one in run.results.counts} for run in (a, b)]
+    rows = [[stage, counts[0].get(stage), counts[1].get(stage)] for stage in dict.fromkeys([*counts[0], *counts[1]])]
+    if rows:
+        parts += ["Rows kept by each stage:", Table(["stage", *names], rows)]
+    facts = [_environment(run) for run in (a, b)]
+    rows = [[name, one, two] for name, one, two in differences(*facts)]
+    if rows:
+        parts += ["Environment:", Table(["what", *names], rows)]
+    seconds = [{stage: fact.get("seconds") for stage, fact in run.times.items()} for run in (a, b)]
+    rows = [
+        [stage, seconds[0].get(stage), seconds[1].get(stage)] for stage in dict.fromkeys([*seconds[0], *seconds[1]])
+    ]
+    if rows:
+        parts += ["Seconds per stage:", Table(["stage", *names], rows)]
+    return Section("What differs", parts, "differs")
+
+
+def _all_models(a: Run, b: Run) -> Section:
+    rows = []
+    for run, name in zip((a, b), _names(a, b), strict=True):
+        for model, scored in run.results.scores.items():
+            if AVERAGE in scored:
+                score = scored[AVERAGE]
+                low, high = score["ci95"]
+                rows.append([name, model, percent(score["accuracy"]), f"{percent(low)} to {percent(high)}"])
+    head = ["run", "model", "average %", "95% interval"]
+    return Section("All models of both", [Table(head, rows)] if len(rows) > 2 else [], "models")
+
+
+def _environment(run: Run) -> dict[str, Any]:
+    latest: Mapping[str, Any] = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
+    return {
+        "commit": run.commit.get("commit", ""),
+        "machine": latest.get("machine", {}),
+        "packages": latest.get("packages", {}),
+    }
+
+
+def _last(run: Run) -> str:
+    if not run.models:
+        raise UserError(f"{run.folder}: no model was scored there; run its stage evaluate")
+    return run.models[-1]
+
+
+def _names(a: Run, b: Run) -> tuple[str, str]:
+    """The folders' names, with as many of the folders above as tell them apart."""
+    first, second = Path(a.folder).resolve().parts, Path(b.folder).resolve().parts
+    for count in range(1, max(len(first), len(second)) + 1):
+        names = "/".join(first[-count:]), "/".join(second[-count:])
+        if names[0] != names[1]:
+            return names
+    return f"{a.name} (first)", f"{b.name} (second)"
