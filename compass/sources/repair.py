@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 _SUSPECT = re.compile(
@@ -45,6 +48,7 @@ def _eaten(signs: dict[str, tuple[str, str]]) -> list[tuple[re.Pattern[str], str
 
 _ALWAYS = _eaten(_CONTROL | _SPACE)
 _IN_MATH = _eaten(_SPACE_IN_MATH)
+_DOLLARS = re.compile(r"(?<!\\)\$\$?")
 _ARROW = re.compile(r"(?<=[\w})\]] )\to(?= )")  # "f: R \to R" outside of a formula; a list's bullet starts its line
 _CLOSING = re.compile(r"(\\l(floor|ceil|angle|vert|brace|brack)\b(?:(?!\\r\2).){0,200}?)\r(\2)(?![A-Za-z])", re.S)
 
@@ -145,18 +149,21 @@ def _with_eaten_letters(text: str) -> str:
     for pattern, letter in _ALWAYS:
         text = pattern.sub(rf"\\{letter}\1", text)
     for pattern, letter in _IN_MATH:
-        text = pattern.sub(lambda m, letter=letter: f"\\{letter}{m[1]}" if _in_formula(m) else m[0], text)
+        in_formula = _formulas(text)
+        text = pattern.sub(lambda m, letter=letter, inside=in_formula: f"\\{letter}{m[1]}" if inside(m) else m[0], text)
     text = _ARROW.sub(r"\\to", text)
     return _CLOSING.sub(r"\1\\r\3", text)
 
 
-def _in_formula(match: re.Match[str]) -> bool:
-    """Whether dollar signs are open, and the match is not the start of an indented line."""
-    before = match.string[: match.start()]
-    return before.replace("\\$", "").replace("$$", "$").count("$") % 2 == 1 and before.rstrip(" \t")[-1:] not in (
-        "\n",
-        "&",
-    )
+def _formulas(text: str) -> Callable[[re.Match[str]], bool]:
+    """Whether a match in the text stands between dollar signs, and is not the start of an indented line."""
+    dollars = [sign.start() for sign in _DOLLARS.finditer(text)]
+
+    def inside(match: re.Match[str]) -> bool:
+        before = text[max(0, match.start() - 80) : match.start()].rstrip(" \t")
+        return bisect_left(dollars, match.start()) % 2 == 1 and before[-1:] not in ("\n", "&")
+
+    return inside
 
 
 def _ligature(match: re.Match[str]) -> str:
@@ -181,22 +188,28 @@ def _with_single_backslashes(text: str) -> str:
     if len(runs) >= 2 and all(length % 2 == 0 for length in runs) and _DOUBLED_COMMAND.search(text):
         return _RUN.sub(lambda match: "\\" * (len(match[0]) // 2), text)
     text = _with_closed_environments(text)
-    marks = list(_DELIMITERS.finditer(text))
+    marks, inside = list(_DELIMITERS.finditer(text)), _formulas(text)
     in_turn = len(marks) % 2 == 0 and [mark[2] for mark in marks] == ["(", ")"] * (len(marks) // 2)
-    if marks and in_turn and not any(len(mark[1]) != 2 or _in_formula(mark) for mark in marks):
+    if marks and in_turn and not any(len(mark[1]) != 2 or inside(mark) for mark in marks):
         text = _DELIMITERS.sub(r"\\\2", text)
     return text if "\\begin" in text else _DOUBLED_COMMAND.sub(r"\\", text)
 
 
 def _with_closed_environments(text: str) -> str:
     """`\\\\end{cases}` made `\\end{cases}` where `cases` was opened and nothing else ends it."""
-    opened: list[str] = []
+    unended: Counter[str] = Counter()
     for slashes, what, name in (match.groups() for match in _ENVIRONMENT.finditer(text)):
         if len(slashes) % 2:
-            opened.append(name) if what == "begin" else opened and opened.pop()
-    for name in opened:
-        text = text.replace(f"\\\\end{{{name}}}", f"\\end{{{name}}}", 1)
-    return text
+            unended[name] += 1 if what == "begin" else -1
+
+    def closed(match: re.Match[str]) -> str:
+        slashes, what, name = match.groups()
+        if what == "begin" or slashes != "\\\\" or unended[name] <= 0:
+            return match[0]
+        unended[name] -= 1
+        return match[0][1:]
+
+    return _ENVIRONMENT.sub(closed, text)
 
 
 def _without_entities(text: str) -> str:
@@ -211,11 +224,12 @@ def _without_entities(text: str) -> str:
 def _without_scraps(text: str) -> str:
     """The text without commands at its ends that print nothing there, nor the end of an environment that it never began."""
     whole = text
-    while True:
+    for _ in range(8):
         bare = _SCRAP.sub("", text) if "\\" in text[-40:] else text
         ended = _LAST_END.search(bare)
         if ended and bare.count(f"\\begin{{{ended[1]}}}") < bare.count(ended[0]):
             bare = bare[: ended.start()]
         if bare == text:
-            return _FIRST_SCRAP.sub("", text if text == whole else text.rstrip())
+            break
         text = bare
+    return _FIRST_SCRAP.sub("", text if text == whole else text.rstrip())
