@@ -32,6 +32,10 @@ COMMANDS = {
         "the page of a run, or of two compared: which model is better, by how much, how sure",
     ),
     "card": ("compass.commands.card", "the data card of a curated set"),
+    "benchmarks": (
+        "compass.commands.benchmarks",
+        "list the known benchmarks: which are here, and how to get the others",
+    ),
     "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
     "rl": ("compass.commands.rl", "show what an RL stage would run with"),
 }

@@ -24,6 +24,10 @@ RECORD = pa.schema(
         ("answer", pa.string()),  # gold as published; empty when none was
         ("alternatives", pa.list_(pa.string())),  # other golds, any of which is right; null where there are none
         ("tolerance", pa.string()),  # how far a number may be off: `0.01`, or `5%` of the gold; null asks for equality
+        (
+            "other_answer",
+            pa.string(),
+        ),  # gold of other copies of a benchmark, scored beside and never paid; null where none
         ("solution", pa.string()),
         ("licence", pa.string()),
         ("source_level", pa.string()),  # the source's own difficulty, as published; a rate behind SOLVE_RATE

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from compass.evaluation.registry import check_benchmarks, find_benchmarks
 from compass.records import write_records
 from compass.settings import Settings
 from compass.sources.collect import collect, collect_benchmarks
@@ -22,9 +23,10 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
     """Collect as `settings.collect` says.
 
     Returns:
-        The summary; `metrics` has each source's origin, rows and drops, and each benchmark's size.
+        The summary; `metrics` has each source's origin, rows and drops, each benchmark's size, and whether its copy is the published one.
 
     Raises:
+        BenchmarkError: a benchmark is not known, not here, or not what its name says.
         SourceError: a source or benchmark cannot be read; names file and row.
     """
     published = folder / "published"
@@ -33,7 +35,9 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
 
         generate(settings.collect.generate, seed=settings.seed, folder=published)
     sources = collect(settings.collect.sources, settings.collect, GENERATED=published)
-    benchmarks = collect_benchmarks(settings.collect.benchmarks, settings.collect, GENERATED=published)
+    held_out = settings.collect.benchmarks
+    benchmarks = collect_benchmarks(find_benchmarks(held_out), settings.collect, GENERATED=published)
+    copies = check_benchmarks(held_out, benchmarks.kept)
     facts = {**sources.sources, **benchmarks.sources}
     warnings = [fact["warning"] for fact in facts.values() if "warning" in fact]
     for warning in warnings:
@@ -47,6 +51,7 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
         dropped=sources.dropped,
         sources=sources.sources,
         benchmarks={name: fact["kept"] for name, fact in benchmarks.sources.items()},
+        benchmark_copies=copies,
         warnings=warnings,
     )
 

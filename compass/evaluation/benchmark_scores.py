@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.evaluation.other_golds import COLUMN as OTHER_GOLD
 from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
 from compass.sampling.response import PROMPT_TOO_LONG
 from compass.sampling.score import NO_ANSWER
@@ -38,6 +39,7 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
         - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unextracted` (no answer in strict mode, one in
           lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
           responses those whose verdict leans on a leniency);
+        - `other_gold` (`accuracy`, `ci95`): with the golds that other copies give, where every problem has such a gold (`correct_other`);
         - `clean` (`accuracy`, `ci95`, `problems` without similar ones) and `similar` (how many those are), where known.
 
         `length` is the mean response in tokens; `tokens`, `seconds` and `cost` are sums per problem, greedy response included;
@@ -80,7 +82,18 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
     scores["prompt_too_long"] = len(too_long)
     if similar is not None:
         scores |= _clean(shares, similar, mean_count)
-    return scores
+    return scores | _other_gold(drawn, mean_count)
+
+
+def _other_gold(drawn: pa.Table, samples: float) -> dict[str, Any]:
+    """The accuracy with the golds of other copies, where every problem has one."""
+    if OTHER_GOLD not in drawn.column_names or drawn.column(OTHER_GOLD).null_count:
+        return {}
+    marks: dict[str, list[bool]] = {}
+    for name, right in _rows(drawn, "id", OTHER_GOLD):
+        marks.setdefault(name, []).append(right)
+    shares = [avg_at_k(group) for group in marks.values()]
+    return {"other_gold": {"accuracy": _mean(shares), "ci95": list(accuracy_interval(shares, samples))}}
 
 
 def _greedy(greedy: pa.Table) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
+from compass.evaluation.other_golds import score_other_golds
 from compass.golds import golds
 from compass.sampling.model_source import Model, Server
 from compass.sampling.resume import DIGESTS, sample_responses
@@ -18,11 +19,11 @@ from compass.settings import Evaluate
 
 COLUMNS = [
     "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
-    "method", "leniencies", "boxed", "looped", "tokens", "seconds", "finish_reason", "setup",
+    "method", "leniencies", "boxed", "looped", "tokens", "seconds", "finish_reason", "setup", "correct_other",
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 
-`compass.sampling.response` and `compass.sampling.score` say what they hold; `response` is the text as the model wrote it, and `setup`
+`compass.sampling.response`, `compass.sampling.score` and `compass.evaluation.other_golds` say what they hold; `response` is the text as the model wrote it, and `setup`
 stands for everything that decides it (`data/evaluate/setups.json`)."""
 
 
@@ -60,7 +61,7 @@ def evaluate_model(
         what=f"{name} on {len(benchmarks)} benchmarks",
     )
     problems = dict(zip(ids, items.column("problem").to_pylist(), strict=True))
-    scored = score_responses(responses, golds(items), problems)
+    scored = score_other_golds(score_responses(responses, golds(items), problems), items)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
     sources = [source[problem] for problem in scored.column("id").to_pylist()]
     for column, values in (

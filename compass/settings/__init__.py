@@ -7,7 +7,7 @@ Nothing here imports the rest of the library: what a parameter allows is written
 """
 
 from compass.settings.base import Base, Pretrain
-from compass.settings.collect import Collect, Generator, Source
+from compass.settings.collect import Benchmark, Collect, Generator, Source
 from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
 from compass.settings.dedup import Dedup
@@ -24,6 +24,7 @@ from compass.settings.verify import Verify
 
 __all__ = [
     "Base",
+    "Benchmark",
     "Collect",
     "Curation",
     "Curriculum",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from compass.settings.section import NotNegative, Positive, Section
 
@@ -72,6 +72,9 @@ class Source(Section):
     tolerances: dict[str, str] = {}
     """The tolerance by the value of `tolerance_field`, `{Numeric: "0.01"}`; rows with any other value have none."""
 
+    other_answer_field: str = ""
+    """Where the gold of other copies is, if it is known to be another one. It is scored beside the gold and never paid."""
+
     unit_field: str = ""
     """Where the unit of the answer is, if it stands apart. It is written behind the gold where the gold can then be read."""
 
@@ -127,6 +130,17 @@ class Source(Section):
         return self
 
 
+class Benchmark(Source):
+    """One held-out benchmark: by a name that the project knows (`compass benchmarks` lists them), or with a place like a source."""
+
+    other_copy: bool = False
+    """Score on a copy of a known benchmark whose count or content is not the published one, knowingly."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Benchmark:
+        return self if not self.path and not self.hub else super()._one_place()  # type: ignore[operator]
+
+
 class Collect(Section):
     """Read every source and benchmark into records."""
 
@@ -136,7 +150,7 @@ class Collect(Section):
     sources: list[Source]
     """The sources of training problems, in order of preference: of two duplicates the earlier source's row survives."""
 
-    benchmarks: list[Source]
+    benchmarks: list[Benchmark]
     """The held-out benchmarks, in the order in which results are shown."""
 
     skip_unreadable: bool = False
@@ -157,6 +171,13 @@ class Collect(Section):
 
     allow_licences: list[str] = []
     """Licences whose rows are kept, as the sources name them; rows under any other are dropped. Empty allows all."""
+
+    @field_validator("benchmarks", mode="before")
+    @classmethod
+    def _sources_are_benchmarks(cls, value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [item.model_dump(exclude_unset=True) if type(item) is Source else item for item in value]
 
     @model_validator(mode="after")
     def _unique_names(self) -> Collect:

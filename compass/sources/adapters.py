@@ -14,7 +14,7 @@ from typing import Any
 
 from compass.records import SOLVE_RATE
 from compass.settings import Source
-from compass.sources.gold import gold_answers
+from compass.sources.gold import gold_answer, gold_answers
 from compass.sources.read import SourceError
 from compass.verifier import ToleranceError, answer_type, read_tolerance
 
@@ -35,6 +35,7 @@ class Published:
     level: str
     alternatives: tuple[str, ...] = ()
     tolerance: str = ""
+    other_answer: str = ""
 
 
 Adapter = Callable[[Mapping[str, Any], Source], Published]
@@ -179,6 +180,7 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         first, rest = gold_answers(others, any_of=True)
         alternatives = tuple(dict.fromkeys((*alternatives, first, *rest)))
     unit = _text(reach(row, source.unit_field)) or ""
+    other = reach(row, source.other_answer_field)
     return Published(
         problem=None if problem is None else strip(problem, source),
         answer=with_unit(answer, unit),
@@ -186,6 +188,7 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         level="" if level is MISSING or level is None else _level(level, source),
         alternatives=tuple(with_unit(other, unit) for other in alternatives if other and other != answer),
         tolerance=_tolerance(row, source),
+        other_answer="" if other is MISSING else gold_answer(other),
     )
 
 

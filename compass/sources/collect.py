@@ -188,6 +188,7 @@ def _record(
         "answer": clean(published.answer)[: limits.max_answer_chars],
         "alternatives": [clean(gold)[: limits.max_answer_chars] for gold in published.alternatives] or None,
         "tolerance": published.tolerance or None,
+        "other_answer": clean(published.other_answer)[: limits.max_answer_chars] or None,
         "solution": clean(published.solution)[: limits.max_solution_chars],
         "licence": source.licence,
         "source_level": clean(published.level),

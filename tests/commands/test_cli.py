@@ -21,7 +21,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith("usage: compass ")
-    assert all(f"    {name} " in shown for name in COMMANDS)
+    assert all(f"    {name} " in shown or f"    {name}\n" in shown for name in COMMANDS)
     assert "the data card of a curated set" in shown
 
 

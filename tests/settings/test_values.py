@@ -61,6 +61,7 @@ SAMPLING = {
                 "tolerance": "",
                 "tolerance_field": "",
                 "tolerances": {},
+                "other_answer_field": "",
                 "unit_field": "",
                 "solution_field": "",
                 "id_field": "",

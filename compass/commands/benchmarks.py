@@ -1,0 +1,97 @@
+"""`compass benchmarks` lists the benchmarks that are known by name: whether each is here and the published set, and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compass.evaluation.known_benchmarks import KnownBenchmark
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their rules, licence and citation")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the benchmarks; the status is 1 if one that is asked for by name is missing or not the published set.
+
+    Raises:
+        BenchmarkError: a name is not known.
+    """
+    from compass.evaluation.registry import BENCHMARKS, find
+
+    chosen = [find(name) for name in args.names] or list(BENCHMARKS.values())
+    facts = [describe(known) for known in chosen]
+    if args.json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        folder = os.environ.get("COMPASS_DATA")
+        print(
+            f"COMPASS_DATA is {folder}" if folder else "COMPASS_DATA is not set: no local file is seen; the hub is used"
+        )
+        for known, fact in zip(chosen, facts, strict=True):
+            print(_shown(known, fact, whole=bool(args.names)))
+    return 1 if args.names and any(fact["state"] not in ("here", "here, not hashed before") for fact in facts) else 0
+
+
+def describe(known: KnownBenchmark) -> dict[str, Any]:
+    """The facts of a benchmark: where it was looked for, what was found there, and how to get it.
+
+    Returns:
+        `name`, `rows` (expected), `state` (`here`, `here, not hashed before`, `wrong`, `missing`), `where` (the copy that is read, the
+        hub's if none is here), `found` (problems) and `sha256` of a copy that is here, `problem` (what is wrong with it), `looked` and `get`.
+    """
+    from compass.errors import UserError
+    from compass.evaluation.registry import SAME, check_benchmark, how_to_get, places
+    from compass.settings import Benchmark, Collect
+    from compass.sources.collect import collect_benchmarks
+
+    looked = places(known)
+    place = next(place for place in looked if place.here is not False)
+    fact: dict[str, Any] = {
+        "name": known.name,
+        "rows": known.rows,
+        "state": "missing",
+        "where": place.address,
+        "found": None,
+        "sha256": None,
+        "problem": None,
+        "looked": [place.address for place in looked],
+        "get": how_to_get(known),
+        "licence": known.licence,
+        "rules": known.rules,
+        "citation": known.citation,
+    }
+    if not place.here:
+        return fact
+    try:
+        records = collect_benchmarks([place.source], Collect(sources=[], benchmarks=[])).kept
+        checked = check_benchmark(Benchmark(name=known.name), records)
+    except UserError as error:
+        return fact | {"state": "wrong", "problem": str(error)}
+    state = "here" if checked["copy"] == SAME else "here, not hashed before"
+    return fact | {"state": state, "found": checked["rows"], "sha256": checked["sha256"]}
+
+
+def _shown(known: KnownBenchmark, fact: dict[str, Any], *, whole: bool) -> str:
+    lines = [f"{known.name:15} {known.rows:>5,} problems   {fact['state']}: {fact['where']}"]
+    if fact["state"] == "missing":
+        lines[0] = (
+            f"{known.name:15} {known.rows:>5,} problems   not here, read from {fact['where']} when it is first used"
+        )
+    if fact["problem"]:
+        lines.append(fact["problem"])
+    if fact["sha256"]:
+        lines.append(f"content hash {fact['sha256']}" + (", the published one" if fact["state"] == "here" else ""))
+    if whole or fact["state"] != "here":
+        lines += [f"get it: {command}" for command in fact["get"]]
+    if whole:
+        lines += [f"looked for: {place}" for place in fact["looked"]]
+        lines += [f"{name}: {fact[name]}" for name in ("rules", "licence", "citation")]
+    return textwrap.indent("\n".join(lines), "    ").removeprefix("    ")

@@ -1,0 +1,280 @@
+"""The table of benchmarks that the project knows by name: their copies, counts, contents, licences, rules and citations.
+
+A copy says where it is and how it is read. Commits are those that several public projects pin; a copy without a known commit has the
+revision `main`. `sha256` is `compass.evaluation.registry.content_hash` of the records, empty where no copy was at hand to compute it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from compass.settings import Source
+
+FOLDER = "$COMPASS_DATA/benchmarks"
+"""Where local copies are looked for."""
+
+QWEN = "https://raw.githubusercontent.com/QwenLM/Qwen2.5-Math/a45202bd16f1ec06f433442dc1152d0074773465/evaluation/data"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One published copy of a benchmark."""
+
+    source: Source
+    rows: int
+    sha256: str
+    get: str = ""
+    """The command that puts it where it is looked for; empty where the copy has no public address."""
+
+    downloaded: str = ""
+    """Of a hub dataset: where that command puts its file."""
+
+
+@dataclass(frozen=True)
+class KnownBenchmark:
+    """A benchmark: what it is, how it is scored, and its copies in the order in which they are looked for."""
+
+    name: str
+    rows: int
+    licence: str
+    rules: str
+    citation: str
+    copies: tuple[Copy, ...]
+
+
+def _here(name: str, stem: str, rows: int, sha256: str, licence: str, **fields: Any) -> Copy:
+    """A file with the fields id, problem and answer."""
+    source = Source(name=name, path=f"{FOLDER}/{stem}.jsonl", licence=licence, **{"id_field": "id", **fields})
+    return Copy(source, rows, sha256)
+
+
+def _file(name: str, file: str, url: str, rows: int, sha256: str, licence: str, **fields: Any) -> Copy:
+    source = Source(name=name, path=f"{FOLDER}/{name}/{file}", licence=licence, **fields)
+    return Copy(source, rows, sha256, f"curl -L --create-dirs -o {FOLDER}/{name}/{file} {url}")
+
+
+def _hub(name: str, hub: str, file: str, rows: int, sha256: str, licence: str, revision: str, **fields: Any) -> Copy:
+    source = Source(name=name, hub=hub, revision=revision, licence=licence, **fields)
+    if not file:
+        return Copy(source, rows, sha256)
+    get = f"hf download {hub} {file} --repo-type dataset --revision {revision} --local-dir {FOLDER}/{name}"
+    return Copy(source, rows, sha256, get, f"{FOLDER}/{name}/{file}")
+
+
+_AIME_LICENCE = "none declared; the problems are the MAA's"
+_MINERVA = {"tolerance": "1%"}
+_OLYMPIAD = {"tolerance_field": "error", "unit_field": "unit"}
+_SHA = {
+    "aime-2024": "c484a4692f4adad14bb757520d807b74a9d075f106dca701521625335638cef0",
+    "amc-2023": "0c1d0dc633c66a7096b6040f0f0febc2a1acfc844b217700d53a21035104f112",
+    "math-500": "98764ccb5026e09f186e74b926db671d852e6f7bf63536c38a5709200f764634",
+    "minerva-math": "1e8feef6d106c8ebaa385f6ebfb5dfd119fb1f6149f053d35aa27f3ba0736396",
+    "olympiad-bench": "3d3dcff822b6db016cf178f760605e57a07bb6ed0a62979ffa9882189f45b88e",
+    "gsm8k": "40f66ec4f22f0e268c9106e9cf901a3027c252671e103948c6c7c61099ba6caf",
+}
+
+KNOWN_BENCHMARKS = (
+    KnownBenchmark(
+        "aime-2024",
+        30,
+        _AIME_LICENCE,
+        "whole numbers from 0 to 999; leading zeros do not matter",
+        "Mathematical Association of America, American Invitational Mathematics Examination I and II, 2024",
+        (
+            _here("aime-2024", "aime2024", 30, _SHA["aime-2024"], _AIME_LICENCE, level_field="level"),
+            _hub(
+                "aime-2024",
+                "HuggingFaceH4/aime_2024",
+                "data/train-00000-of-00001.parquet",
+                30,
+                "",
+                _AIME_LICENCE,
+                "2fe88a2f1091d5048c0f36abc874fb997b3dd99a",
+                id_field="id",
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "amc-2023",
+        83,
+        "Apache-2.0; the problems are the MAA's",
+        "numbers; AMC 12 of 2022 and 2023 with the choices taken away",
+        "Project Numina, aimo-validation-amc, 2024",
+        (
+            _here("amc-2023", "amc", 83, _SHA["amc-2023"], "Apache-2.0", level_field="level"),
+            _hub(
+                "amc-2023",
+                "AI-MO/aimo-validation-amc",
+                "data/train-00000-of-00001.parquet",
+                83,
+                "",
+                "Apache-2.0",
+                "69d78a4a2c840e82d69af6bc742bda09005f6316",
+                id_field="id",
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "math-500",
+        500,
+        "MIT",
+        "the verifier's rules",
+        "Hendrycks et al. 2021, arXiv 2103.03874; the selection: Lightman et al. 2023, arXiv 2305.20050",
+        (
+            _here("math-500", "math500", 500, _SHA["math-500"], "MIT", level_field="level"),
+            _hub(
+                "math-500",
+                "HuggingFaceH4/MATH-500",
+                "test.jsonl",
+                500,
+                "",
+                "MIT",
+                "6e4ed1a2a79af7d8630a6b768ec859cb5af4d3be",
+                split="test",
+                id_field="unique_id",
+                level_field="level",
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "minerva-math",
+        272,
+        "none declared; the courses are CC-BY-NC-SA-4.0",
+        "numbers within 1% of the gold, formulas by the verifier's rules; golds are the solutions' boxes, the widespread ones are scored beside",
+        "Lewkowycz et al. 2022, arXiv 2206.14858 (OCWCourses)",
+        (
+            _here(
+                "minerva-math",
+                "minerva_math",
+                272,
+                _SHA["minerva-math"],
+                "unknown",
+                other_answer_field="answer_sail",
+                **_MINERVA,
+            ),
+            _file(
+                "minerva-math",
+                "test.jsonl",
+                f"{QWEN}/minerva_math/test.jsonl",
+                272,
+                _SHA["minerva-math"],
+                "unknown",
+                answer_field="",
+                solution_field="solution",
+                **_MINERVA,
+            ),
+            _hub(
+                "minerva-math",
+                "knoveleng/Minerva-Math",
+                "",
+                272,
+                "",
+                "unknown",
+                "main",
+                answer_field="",
+                solution_field="solution",
+                **_MINERVA,
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "olympiad-bench",
+        675,
+        "Apache-2.0",
+        "text-only, English, open-ended mathematics; several values are all needed, in any order; a row's error is absolute; units may be left out",
+        "He et al. 2024, arXiv 2402.14008",
+        (
+            _here(
+                "olympiad-bench",
+                "olympiad_bench",
+                675,
+                _SHA["olympiad-bench"],
+                "Apache-2.0",
+                answer_field="answers",
+                **_OLYMPIAD,
+            ),
+            _file(
+                "olympiad-bench",
+                "test.jsonl",
+                f"{QWEN}/olympiadbench/test.jsonl",
+                675,
+                _SHA["olympiad-bench"],
+                "Apache-2.0",
+                problem_field="question",
+                answer_field="final_answer",
+                id_field="id",
+                **_OLYMPIAD,
+            ),
+            _hub(
+                "olympiad-bench",
+                "Hothan/OlympiadBench",
+                "OlympiadBench/OE_TO_maths_en_COMP/OE_TO_maths_en_COMP.parquet",
+                674,  # the hub's edition has one problem less
+                "",
+                "Apache-2.0",
+                "91184b52131e7fc9455fef848035173aea8cc01a",
+                subset="OE_TO_maths_en_COMP",
+                problem_field="question",
+                answer_field="final_answer",
+                id_field="id",
+                **_OLYMPIAD,
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "aime-2025",
+        30,
+        _AIME_LICENCE,
+        "whole numbers from 0 to 999; leading zeros do not matter",
+        "Mathematical Association of America, American Invitational Mathematics Examination I and II, 2025",
+        (
+            _here("aime-2025", "aime2025", 30, "", _AIME_LICENCE),
+            _hub(
+                "aime-2025",
+                "math-ai/aime25",
+                "test.jsonl",
+                30,
+                "",
+                _AIME_LICENCE,
+                "563bb8404243c5f09de6ec262f2db674fe5bce9b",
+                split="test",
+                id_field="id",
+            ),
+        ),
+    ),
+    KnownBenchmark(
+        "gsm8k",
+        1_319,
+        "MIT",
+        "numbers behind ####; test split",
+        "Cobbe et al. 2021, arXiv 2110.14168",
+        (
+            _here("gsm8k", "gsm8k", 1_319, _SHA["gsm8k"], "MIT"),
+            _file(
+                "gsm8k",
+                "test.jsonl",
+                f"{QWEN}/gsm8k/test.jsonl",
+                1_319,
+                _SHA["gsm8k"],
+                "MIT",
+                problem_field="question",
+                solution_field="answer",
+            ),
+            _hub(
+                "gsm8k",
+                "openai/gsm8k",
+                "main/test-00000-of-00001.parquet",
+                1_319,
+                "",
+                "MIT",
+                "740312add88f781978c0658806c59bc2815b9866",
+                subset="main",
+                split="test",
+                problem_field="question",
+                solution_field="answer",
+            ),
+        ),
+    ),
+)
+"""Every known benchmark, those of the report's Table 1 first."""
