@@ -9,7 +9,7 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.multiple_choice import has_options
-from compass.curation.noise.text import sentences
+from compass.curation.noise.text import sentences, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 
@@ -24,7 +24,7 @@ _LETTER_ASKED = re.compile(
 _NAME_ASKED = re.compile(
     r"\b(?:who|whose|whom)\b|\b(?:which|what)(?! of (?:the following|these|those)\b(?! (?:cities|players|points|boxes|letters|teams|people|sets|events)))"
     r"(?:(?<=which) (?:is|are|was|one|of|has|holds?|wins?|will|does|did|must|can)\b| (?:\w+ )?(?:points?|players?|persons?|people|teams?|box(?:es)?|cit(?:y|ies)|towns?|cards?|cups?|doors?|bags?|jars?|urns?|horses?|cars?|"
-    r"runners?|students?|child(?:ren)?|boys?|girls?|m[ae]n|wom[ae]n|vert(?:ex|ices)|sides?|segments?|angles?|lines?|sets?|events?|matri(?:x|ces)|positions?|places?|stations?|stops?|shops?|machines?|tanks?|sheets?|groups?|"
+    r"runners?|students?|child(?:ren)?|boys?|girls?|m[ae]n|wom[ae]n|vert(?:ex|ices)|quarters?|columns?|rows?|parts?|sectors?|zones?|curves?|graphs?|sides?|segments?|angles?|lines?|sets?|events?|matri(?:x|ces)|positions?|places?|stations?|stops?|shops?|machines?|tanks?|sheets?|groups?|"
     r"routes?|roads?|paths?|digits?|symbols?|numbers?|variables?|companies|company|plans?|factory|factories|solutions?|countr(?:y|ies)|villages?|houses?|rooms?|seats?|squares?|regions?|faces?|corners?|blocks?|tiles?|candidates?|athletes?|friends?|suspects?|islanders?)\b)"
     r"|\bwhere\b|\b(?:name|find|determine|identify) (?:of )?the (?:\w+ )?(?:point|player|person|team|box|city|card|culprit|winner|thief|liar|knight|knave|loser|vertex|letter|set)\b|\bsimplif|\bequals? to\b",
     re.I,
@@ -53,7 +53,7 @@ def letter_gold(record: dict, settings: Denoise) -> Finding | None:
     )
     if not named or _FOLLOWING.search(text):
         return found(Reason.LETTER_GOLD, Strength.SURE if not named else Strength.LIKELY, record, match, "answer")
-    question = (sentences(text) or [text])[-1]
+    question = (sentences(without_figures(text)) or [text])[-1]
     if _NAME_ASKED.search(question) or (_ALGEBRA.search(text) and re.search(rf"[$\\(].*{letters}", question)):
         return None
     if re.search(r"\b(?:which|who|what) \w+", question, re.I) and not re.search(

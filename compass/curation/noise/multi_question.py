@@ -1,58 +1,159 @@
 """Several questions in a row, of which one gold answers at most one.
 
-"Find x. Write it as m/n. What is m + n?" asks once: the last question is about the answer to the first.
+One question may be asked twice ("That is, …"), in two steps ("Is it possible? If so, …") or about the form of its answer ("What is
+m + n?"); a question in quotation marks or in brackets is part of the story. Where the gold has several values, it may answer them all.
 """
 
 from __future__ import annotations
 
 import re
 
-from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.text import holds_any, sentences, without_figures
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.multiple_choice import multiple_choice
+from compass.curation.noise.text import blank, holds_any, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 
 _QUOTED = re.compile(r'"[^"]{0,300}"|“[^”]{0,300}”|``[^`\']{0,300}\'\'|(?<!\w)\'[^\'\n]{8,200}\?\'')
 _ASIDE = re.compile(r"(?<!\\)\([^()]{0,300}\)|^\s*[-•] .*$|\b(?:hint|note)\b.*", re.I | re.M)
-_ASKS = re.compile(
-    r"\b(?:what|how|which|who|whose|when|where|why)\b|^\W*(?:is|are|can|does|do|did|will|was|were)\b", re.I
+_SENTENCE = re.compile(r"(?:\b(?:i\.e|e\.g|cf|vs|approx)\.|[^.?!。？！\n]|\.(?=\w))+[.?!。？！]?")
+_WH = re.compile(r"\b(?:what|how|which|who|whose|when|where)\b", re.I)
+_YES_NO = re.compile(
+    r"^\W*(?:(?:then|so|and|but|now),?\s+)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should)\b",
+    re.I,
+)
+_WORDS = re.compile(r"(?:(?<![\\\w])[A-Za-z]{2,}\b.*?){3}", re.S)
+_RESTATED = re.compile(
+    r"^\W*(?:that is|in other words|i\.? ?e\b|e\b\.?,|namely|equivalently|put (?:differently|another way)|to put it|said differently|or rather|meaning|if (?:so|yes|not|it (?:is|does|can|converges)|they (?:are|do|can)|this is|there (?:is|are))|why\b|how do you know)",
+    re.I,
+)
+_CHOICE = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(?:option|choice|of the (?:above|following) (?:is|are) (?:correct|true))\b|^\W*can you\b|\bdo you\b",
+    re.I,
 )
 _FURTHER = re.compile(
     r"^\W*(?:also|and|additionally|furthermore|moreover|besides)\b,?\s(?:[^.?]{0,80},\s)?(?:please )?(?:find|determine|calculate|compute|evaluate|prove)\b"
     r"|\band also (?:find|calculate|determine|compute)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
     re.I,
 )
-# "What is m + n?": about the answer to the question before.
+# "What is m + n?": about the form of the answer to the question before.
 _FORM = re.compile(
     r"^\W*(?:what is|find|compute|then)\b.{0,40}[a-z}\d]\s*\+\s*(?:\d*\\?[a-z]|\d+[a-z]).{0,30}$", re.I | re.S
 )
-_WORDS = re.compile(r"(?<![\\\w])[A-Za-z]{2,}\b[^\\]*(?<![\\\w])[A-Za-z]{2,}")
+_REFORMED = re.compile(
+    r"\b(?:this|that|the|your) (?:\w+ )?(?:probability|value|number|answer|result|fraction|sum|ratio|area|length)\b[^?]{0,20}\b(?:as an?|in the form|rounded|to the nearest|in (?:lowest|simplest)|in terms of)\b",
+    re.I,
+)
 _DEMAND = re.compile(r"^\W*(?:find|determine|calculate|compute)\b", re.I)
+_BLANK = re.compile(r"_{2,}|(?:\\_){2,}|\\underline\{\s*(?:\\q?quad|\\hspace\{[^}]*\}|\s|\\,)*\s*\}")
+_TWO_VALUES = re.compile(r"[,;，；]\s*(?!\d{3}\b)|\band\b|\\text\{\s*and|、|\\quad|\bor\b|\\\\|\n")
+_BRACKETED = re.compile(r"\s*\$?\\?(?:left)?[(\[{].*[)\]}]\$?\s*", re.S)
+_COMMON = frozenset(
+    [
+        "what",
+        "is",
+        "the",
+        "of",
+        "a",
+        "an",
+        "in",
+        "how",
+        "many",
+        "which",
+        "are",
+        "to",
+        "and",
+        "for",
+        "as",
+        "it",
+        "does",
+        "do",
+        "be",
+        "there",
+        "that",
+        "this",
+        "can",
+        "will",
+        "on",
+        "at",
+        "by",
+    ]
+)
 _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreover", "furthermore", "besides")
 
 
 def multi_question(record: dict, settings: Denoise) -> Finding | None:
-    """Two or more questions, or a question and a further demand."""
+    """Two or more questions, a question and a further demand, or two blanks with one value as the gold."""
     text = record["problem"]
     lowered = text.lower()
     if lowered.count("?") < 2 and not holds_any(lowered, _GUARDS):
+        return _blanks(record)
+    plain = _ASIDE.sub(blank, _QUOTED.sub(blank, without_figures(text)))
+    parts = [match for match in _SENTENCE.finditer(plain) if match[0].strip()]
+    questions = [part for part in parts if part[0].rstrip().endswith(("?", "？")) and _WORDS.search(part[0])]
+    further = [part for part in parts if _FURTHER.search(part[0])]
+    first = questions[0] if questions else None
+    if "dditionally" in plain and first and not further:  # "Additionally, there is …. Calculate …": a sentence later
+        further = [part for part in parts if part.start() > first.start() and _DEMAND.match(part[0])]
+    asked = _independent(questions)
+    strength = _strength(asked, [part for part in further if part not in asked])
+    if not strength:
+        return _blanks(record)
+    if strength == Strength.LIKELY and (_several(record.get("answer") or "") or multiple_choice(record, settings)):
+        strength = Strength.POSSIBLE
+    last = ([*asked, *(part for part in further if part not in asked)])[-1]
+    told = [part[0].strip()[-120:] for part in sorted({*asked, *further}, key=lambda part: part.start())[:4]]
+    return found(Reason.MULTI_QUESTION, strength, record, last, questions=told)
+
+
+def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
+    """The questions without restated, rhetorical and follow-up ones."""
+    asked: list[re.Match[str]] = []
+    for question in questions:
+        said = question[0].strip()
+        if not (_WH.search(said) or _YES_NO.search(said)) or _CHOICE.search(said):
+            continue
+        if asked and (
+            _RESTATED.search(said)
+            or _FORM.search(said)
+            or _REFORMED.search(said)
+            or any(_same(said, other[0]) for other in asked)
+        ):
+            continue
+        asked.append(question)
+    return asked
+
+
+def _strength(asked: list[re.Match[str]], further: list[re.Match[str]]) -> Strength | None:
+    if further and (
+        asked or any("lso" in part[0] or "urther" in part[0] or "dditionally" in part[0] for part in further)
+    ):
+        return Strength.LIKELY
+    if len(asked) < 2:
         return None
-    plain = _ASIDE.sub(" ", _QUOTED.sub(" ", without_figures(text)))
-    parts = [part.strip() for part in sentences(plain)]
-    questions = [p for p in parts if p.endswith(("?", "？")) and _WORDS.search(p)]
-    further = [p for p in parts if _FURTHER.search(p)]
-    asked = [*questions, *(p for p in further if p not in questions)]
-    if len(questions) >= 2 and any(map(_ASKS.search, questions)) and not _FORM.search(questions[-1]):
-        return Finding(
-            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
-        )
-    # "What is …? Additionally, there is …. Calculate …": the demand comes a sentence later.
-    if questions and any(_DEMAND.match(p) for p in parts[parts.index(questions[0]) + 1 :]) and "dditionally" in plain:
-        return Finding(
-            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
-        )
-    if further and (len(asked) >= 2 or any("lso" in p or "dditionally" in p for p in further)):
-        return Finding(
-            Reason.MULTI_QUESTION, Strength.LIKELY, {"questions": [question[-120:] for question in asked[:4]]}
-        )
-    return None
+    open_ones = [question for question in asked if _WH.search(question[0])]
+    if len(open_ones) >= 2:
+        return Strength.LIKELY
+    return Strength.POSSIBLE if open_ones else None  # "Do they meet? When …?" may be one question in two steps
+
+
+def _same(question: str, other: str) -> bool:
+    """Whether two questions ask for the same in nearly the same words."""
+    one, two = (set(re.findall(r"[a-z]+|\d+", said.lower())) - _COMMON for said in (question, other))
+    return bool(one) and bool(two) and len(one & two) / min(len(one), len(two)) >= 0.75 and len(one & two) >= 2
+
+
+def _several(answer: str) -> bool:
+    """Whether the gold holds several values outside of one bracket."""
+    return bool(_TWO_VALUES.search(answer)) and not _BRACKETED.fullmatch(answer)
+
+
+def _blanks(record: dict) -> Finding | None:
+    """Two blanks to fill, and one value."""
+    text, answer = record["problem"], record.get("answer") or ""
+    if "__" not in text and "\\_\\_" not in text and "\\underline" not in text:
+        return None
+    blanks = list(_BLANK.finditer(text))
+    if len(blanks) < 2 or not answer or _TWO_VALUES.search(answer):
+        return None
+    return found(Reason.MULTI_QUESTION, Strength.LIKELY, record, blanks[1], kind="blanks", blanks=len(blanks))

@@ -1,32 +1,38 @@
 """Multiple choice: the answer can be guessed from a short list, so that a reward says little.
 
-A choice among numbered statements ("which of the following is correct: ① … ② …") counts as well.
+Options are several marks in the order of the alphabet, parallel, none of which asks for something, and there is a choice: the gold is
+one of them, or what stands before asks. A choice among numbered statements ("which is correct: ① … ② …") counts as well.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.text import ASK, excerpt, holds_any, without_figures
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.text import ASK, holds_any, sentences, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 
 _WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
 _LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_WRAP}"
-_MARK = {
-    letter: rf"{_LEAD}(?:\(\s*{letter}\s*\)|[（]\s*{letter}\s*[）]|{letter}\s?[).．、]|{letter}[:：]|{letter}\}}?\)|\[{letter}\])"
-    for letter in "ABC"
-}
-_OPTIONS = re.compile(rf"{_MARK['A']}.{{1,600}}?{_MARK['B']}.{{1,600}}?{_MARK['C']}", re.S | re.M)
-_GUARDS = ("B)", "B.", "B:", "B、", "B．", "B）", "B：", "B }", "B}", "B ", "[B]")
-_BARE = re.compile(r"^A[ \t]+\S.*\n+B[ \t]+\S.*\n+C[ \t]+\S", re.M)
-_SMALL = re.compile(
-    r"(?:^|(?<=[\s$]))\(?a\)(.{1,160}?)(?:^|(?<=[\s$]))\(?b\)(.{1,160}?)(?:^|(?<=[\s$]))\(?c\)(.{1,160}?)(?:^|(?<=[\s$]))\(?d\)(.{1,160})",
-    re.S | re.M,
+_UPPER = re.compile(
+    rf"{_LEAD}(?:\(\s*(?:\\(?:mathrm|text|textbf|bf)\s*\{{?\s*)?([A-H])\s*\}}?\s*\)|[（]\s*([A-H])\s*[）]|([A-H])\s?[).．、]|([A-H])[:：]|([A-H])\}}?\)|\[(?:\\mathrm\{{)?([A-H])\}}?\]|^([A-H])(?=[ \t]+\S))",
+    re.M,
+)
+_LOWER = re.compile(r"(?:^|(?<=[\s$.;,?:]))(?:\(([a-h])\)|([a-h])\))(?=[\s$:.]|\\)", re.M)
+_UPPER_GUARDS = ("B)", "B.", "B:", "B、", "B．", "B）", "B：", "B }", "B}", "B ", "[B]")
+_LOWER_GUARDS = ("b) ", "b)\n", "b)$", "b):", "b).", "b)\\")
+_CHOICE = re.compile(
+    r"\bwhich\b|\b(?:choose|select|pick|correct|following)\b|[?:：_]\s*\W*$|\b(?:is|are|equals?|be|was|by|of|to|as|has|have|in|from|for|than|nearest|at|than)\W*$|[（(]\s*(?:\\q?quad|\s)*[)）]\W*$|=\W*$",
+    re.I,
+)
+_CONDITIONS = re.compile(
+    r"\b(?:satisf\w*|conditions?|propert\w*|such that|rules?|requirements?|hold|holds|facts?|axioms?|defined|given that|information|clues?|steps?)\b",
+    re.I,
 )
 _LETTER_ASKED = re.compile(
-    r"letters? of the correct|correct (?:option|choice|letter)|letters? (?:of|for) (?:each|all|the) .{0,40}(?:option|choice)"
+    r"letters? of the correct|\b(?:the|one|each|your|all) correct (?:option|choice|letter)|letters? (?:of|for) (?:each|all|the) .{0,40}(?:option|choice)"
     r"|(?:enter|choose|select|write) (?:the|all) (?:correct )?letters?\b|choose the correct answer|select the correct",
     re.I,
 )
@@ -36,48 +42,143 @@ _GOLD_LETTER = re.compile(
 _GOLD_MARKED = re.compile(
     r"\\text(?:bf)?\{\s*\(?[A-E]\s*[).:]|\\textbf\{\s*[A-E]\s*\}|^\s*\(?[A-E]\)\s?\S|^\s*[A-E]\.\s|The correct (?:answer|option)"
 )
+_ONE_LETTER = re.compile(
+    r"\s*\$?(?:\\(?:text|textbf|mathrm|mathbf|boxed)\s*\{)?\s*\(?[A-Ha-h]{1,4}\)?(?:[\s.)}$]|\\\\|\\noindent)*"
+)
+_DEMANDS = re.compile(
+    r"(?:^|[.;:!]\s)\W*(?:find|determine|calculate|compute|evaluate|solve|simplify|prove|show that|what|how many|how much|which)\b|\?",
+    re.I,
+)
+_SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|textbf|mathrm|mathbf|left|right|displaystyle|qquad|quad)\b|[{}]|\\$")
 _EMPTY_BRACKET = re.compile(r"[（(](?:\s|\\quad|\\qquad|\$|&nbsp;|　){2,}[)）]|（\s*）|\(\s\)")
 _STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iIvV]+\)")
 _STATEMENT_GOLD = re.compile(
     r"\s*\$?(?:\\text(?:bf)?\{)?\s*(?:[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\))(?:[\s,，、;]|and|\\text\{|[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\)|[}$\\.])*\s*"
 )
-_NUMBERS_GOLD = re.compile(r"[\s$({]*(?:\\text(?:bf)?\{\s*)?[(]?[1-6][)]?(?:\s*(?:,|and)\s*[(]?[1-6][)]?)*[\s)}$.]*")
+_NUMBERS_GOLD = re.compile(
+    r"[\s$({]*(?:\\text(?:bf)?\{\s*)?[(]?[1-6][)]?(?:\s*(?:,|and|\\text\{\s*and\s*\})\s*[(]?[1-6][)]?)*[\s)}$.]*"
+)
 _NUMBERS_ASKED = re.compile(
     r"correct (?:statement|proposition|conclusion|judg\w+|option|one)|(?:numbers?|serial) (?:of|you think) .{0,40}(?:correct|true)"
-    r"|following groups|(?:statement|proposition|conclusion)s? (?:is|are|that are|number)",
+    r"|(?:statement|proposition|conclusion|assertion)s?\b[^.?]{0,30}\b(?:correct|true)\b|following groups|(?:statement|proposition|conclusion)s? (?:is|are|that are|number)",
     re.I,
 )
 _NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
 
 
+@dataclass(frozen=True)
+class Options:
+    """Printed options: the marks in order, and what stands before, between and after them."""
+
+    marks: list[re.Match[str]]
+    stem: str
+    contents: list[str]
+
+
 def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
-    """Lettered options, a letter that is asked for, or a gold that names options or numbered statements."""
+    """Printed options with a choice, a letter that is asked for, or a gold that names options or numbered statements."""
     text = without_figures(record["problem"])
     answer = record.get("answer") or ""
-    if holds_any(text, _GUARDS) and (match := _OPTIONS.search(text) or _BARE.search(text)):
-        return _drop("options", text, match)
-    if ("b)" in text) and (match := _SMALL.search(text)) and not any(map(ASK.search, match.groups())):
-        return _drop("options", text, match)
+    doubt = None
+    for options in (_read(text, _UPPER, _UPPER_GUARDS), _read(text, _LOWER, _LOWER_GUARDS)):
+        if options and (strength := _choice(options, answer)):
+            finding = _found(record, strength, "options", options.marks, options=len(options.marks))
+            if strength != Strength.POSSIBLE:
+                return finding
+            doubt = doubt or finding
     if match := _LETTER_ASKED.search(text):
-        return _drop("letter asked for", text, match)
-    if len(answer) < 400 and _GOLD_MARKED.search(answer):
-        return Finding(Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": "gold names an option", "answer": answer[:80]})
+        return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
+    if len(answer) < 400 and (match := _GOLD_MARKED.search(answer)):
+        return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
     if len(answer) < 40 and _GOLD_LETTER.fullmatch(answer) and (match := _EMPTY_BRACKET.search(text)):
-        return _drop("blank for a letter", text, match)
-    if len(answer) < 80 and _STATEMENT_GOLD.fullmatch(answer) and _STATEMENTS.search(text):
-        return Finding(
-            Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": "gold names statements", "answer": answer[:80]}
-        )
+        return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="blank for a letter")
+    if len(answer) < 80 and (match := _STATEMENT_GOLD.fullmatch(answer)) and _STATEMENTS.search(text):
+        return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements")
     if len(answer) < 40 and _NUMBERS_GOLD.fullmatch(answer) and len(_NUMBERED.findall(text)) >= 3:
         match = _NUMBERS_ASKED.search(text)
-        return match and _drop("gold numbers statements", text, match)
-    return None
+        return match and found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements")
+    return doubt
 
 
 def has_options(text: str) -> bool:
-    """Whether the text prints lettered options."""
-    return holds_any(text, _GUARDS) and bool(_OPTIONS.search(text) or _BARE.search(text))
+    """Whether the text prints lettered options, at least two."""
+    return any(_read(text, marks, guards) for marks, guards in ((_UPPER, _UPPER_GUARDS), (_LOWER, _LOWER_GUARDS)))
 
 
-def _drop(kind: str, text: str, match: re.Match[str]) -> Finding:
-    return Finding(Reason.MULTIPLE_CHOICE, Strength.LIKELY, {"kind": kind, "text": excerpt(text, *match.span())})
+def _read(text: str, pattern: re.Pattern[str], guards: tuple[str, ...]) -> Options | None:
+    """The longest run of marks A, B, C, …, the later of two equally long; None without two."""
+    if not holds_any(text, guards):
+        return None
+    best: list[re.Match[str]] = []
+    run: list[re.Match[str]] = []
+    for mark in pattern.finditer(text):
+        letter = next(filter(None, mark.groups())).upper()
+        if letter == "A":
+            run = [mark]
+        elif run and letter == chr(ord("A") + len(run)) and not _inside(text, mark):
+            run = [*run, mark]
+        if len(run) >= max(2, len(best)):
+            best = run
+    if not best or _inside(text, best[0]):
+        return None
+    ends = [*(mark.start() for mark in best[1:]), len(text)]
+    contents = [text[mark.end() : end] for mark, end in zip(best, ends, strict=True)]
+    return Options(best, text[: best[0].start()], contents)
+
+
+def _inside(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark without an opening bracket closes one that opened before it, as in $(b - a)$."""
+    if not mark[0].rstrip().endswith((")", "）")) or "(" in mark[0] or "（" in mark[0]:
+        return False
+    before = text[max(0, mark.start() - 60) : mark.start()]
+    return before.count("(") > before.count(")")
+
+
+def _choice(options: Options, answer: str) -> Strength | None:
+    """How sure it is that one of the options is to be chosen."""
+    lower = not options.marks[0][0].isupper() and options.marks[0][0].lower() == options.marks[0][0]
+    letter = len(answer) < 40 and bool(_ONE_LETTER.fullmatch(answer))
+    if any(len(content) > 600 for content in options.contents[:-1]) or not all(c.strip() for c in options.contents):
+        return None
+    if letter and (not lower or ASK.search(options.stem) or ASK.search(options.contents[-1])):
+        return Strength.SURE
+    if ASK.search(options.contents[-1]) and not ASK.search(options.stem):  # data, and a question behind them
+        return None
+    asking = sum(bool(_DEMANDS.search(content)) for content in options.contents[:-1])
+    if (asking >= 1 and lower) or asking >= 2:
+        return None
+    gold = _bare(answer)
+    listed = (
+        bool(gold)
+        and sum(
+            _bare(content).rstrip(".;,") == gold or (len(gold) > 2 and gold in _bare(content))
+            for content in options.contents
+        )
+        == 1
+    )
+    tail = re.sub(r"\\begin\{[a-z]+\*?\}\s*(?:\\item\S*\s*)?$", "", options.stem.rstrip()).rstrip("$ \n\\[{(*&")
+    last = (sentences(tail) or [""])[-1]
+    asked = bool(_CHOICE.search(tail[-160:]) or ASK.search(last))
+    conditions = bool(_CONDITIONS.search(tail[-120:] if lower else tail[-25:]))
+    if len(options.marks) == 2:
+        return Strength.LIKELY if listed and asked and not lower else None
+    if listed and asked:
+        return Strength.SURE
+    if conditions and not listed:
+        return None
+    if lower:
+        return Strength.LIKELY if listed or (asked and len(options.marks) >= 4) else None
+    if asked:
+        return Strength.LIKELY
+    return Strength.LIKELY if listed else Strength.POSSIBLE
+
+
+def _bare(text: str) -> str:
+    return _SPACE.sub("", text)
+
+
+def _found(record: dict, strength: Strength, kind: str, marks: list[re.Match[str]], **more: int) -> Finding:
+    """A finding whose span reaches from the first mark to the last."""
+    start, end = marks[0].start(), marks[-1].end()
+    whole = re.compile(re.escape(record["problem"][start:end]), re.S).match(record["problem"], start)
+    return found(Reason.MULTIPLE_CHOICE, strength, record, whole, kind=kind, **more)
