@@ -147,14 +147,13 @@ def _models(args: argparse.Namespace, work: Path) -> dict[str, Model | Server]:
 
 def _local(place: str, work: Path) -> tuple[str, Model]:
     """A stage's model, a folder, a GGUF file or a hub id with its commit, and what it is called."""
-    from compass.sampling.gguf import unpack_gguf
     from compass.sampling.model_source import find_model
 
     path = Path(place)
     if path.suffix == ".gguf":
         if not path.is_file():
             raise EvaluateError(f"{place}: no such file")
-        return path.stem, find_model(str(unpack_gguf(path, work / "models")))
+        return path.stem, find_model(str(_unpacked(path, work / "models")))
     if path.is_dir():
         return path.resolve().name, find_model(place)
     if (Path("models") / place / "config.json").is_file():
@@ -165,6 +164,26 @@ def _local(place: str, work: Path) -> tuple[str, Model]:
     stages = sorted(folder.parent.name for folder in Path("models").glob("*/config.json"))
     here = f"the stages that have run here ({', '.join(stages)})" if stages else "a stage (none has run here)"
     raise EvaluateError(f"{place}: no model; give {here}, a model folder, a .gguf file, OWNER/NAME@COMMIT, or a URL")
+
+
+def _unpacked(file: Path, cache: Path) -> Path:
+    """The model folder of a GGUF file, made once per content below `cache`."""
+    import shutil
+
+    from compass.base.resolve import resolve
+    from compass.files import file_digest
+
+    folder = cache / f"{file.stem}-{file_digest(file)[:16]}"
+    if not folder.is_dir():
+        made = folder.with_name(f".{folder.name}.part")
+        shutil.rmtree(made, ignore_errors=True)
+        made.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            resolve(str(file), out=made)
+        except (ValueError, KeyError, OSError) as error:
+            raise EvaluateError(f"{file}: not a GGUF model that transformers reads ({error})") from error
+        made.rename(folder)
+    return folder
 
 
 def _priced(samples: pa.Table, args: argparse.Namespace) -> pa.Table:

@@ -83,15 +83,16 @@ class ServerEngine:
         """
         import openai
 
-        waiting = iter(wanted)
         pool = ThreadPoolExecutor(IN_HAND)
-        in_hand = {pool.submit(self._ask, one, seed) for one in islice(waiting, IN_HAND)}
         try:
-            while in_hand:
-                done, in_hand = wait(in_hand, return_when=FIRST_COMPLETED)
-                in_hand |= {pool.submit(self._ask, one, seed) for one in islice(waiting, len(done))}
-                for future in done:
-                    yield future.result()
+            # One kind after the other, as the offline engine does: seeds beside greedy requests are ignored by vLLM on CPUs.
+            for greedy in (False, True):
+                waiting = (one for one in wanted if one.greedy == greedy)
+                in_hand = {pool.submit(self._ask, one, seed) for one in islice(waiting, IN_HAND)}
+                while in_hand:
+                    done, in_hand = wait(in_hand, return_when=FIRST_COMPLETED)
+                    in_hand |= {pool.submit(self._ask, one, seed) for one in islice(waiting, len(done))}
+                    yield from (future.result() for future in done)
         except openai.OpenAIError as error:
             raise SamplingError(f"{self._server.url}: {_short(error)}; what is finished is kept, run again") from None
         finally:

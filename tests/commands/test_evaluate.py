@@ -20,6 +20,7 @@ def folder(tmp_path, monkeypatch, openai_server) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, rows in (("sums", PROBLEMS[:2]), ("doubles", PROBLEMS[2:])):
         Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("broken.gguf").write_bytes(b"GGUF, or not")
     openai_server.answers = {PROBLEMS[0]["problem"]: r"\boxed{4}", PROBLEMS[1]["problem"]: "It makes 9 & <b>9</b>."}
     return tmp_path
 
@@ -95,6 +96,7 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
             "nowhere: no model; give a stage (none has run here), a model folder",
         ),
         (("gone.gguf", "--benchmarks", "sums.jsonl"), "gone.gguf: no such file"),
+        (("broken.gguf", "--benchmarks", "sums.jsonl"), "broken.gguf: not a GGUF model that transformers reads"),
         (("http://127.0.0.1:1", "--benchmarks", "sums.jsonl"), "is it an OpenAI-compatible server that runs?"),
         (("nowhere", "--benchmarks", "sums.jsonl", "--prompt", "qwen"), "--prompt Input should be 'default'"),
         (
