@@ -11,6 +11,7 @@ from compass.report import html
 from compass.report.blocks import Section, to_html
 from compass.report.html import document
 from compass.report.markdown import write_markdown
+from compass.report.model_card import write_model_cards
 from compass.report.run import Run
 from compass.report.sections import report_sections
 from compass.report.viewer import Viewer, kept_steps, viewer
@@ -22,7 +23,7 @@ AFTER = "problems"
 def write_report(
     run: Run, folder: Path, *, title: str, megabytes: float, links: Mapping[str, str] | None = None
 ) -> Path:
-    """Write `index.html`, `report.md` and `figures/` of a run into a folder; returns the page's path.
+    """Write `index.html`, `report.md`, `figures/` and `model_cards/` of a run into a folder; returns the page's path.
 
     Args:
         run: the run.
@@ -31,8 +32,11 @@ def write_report(
         megabytes: most that the viewer's data may add to the page.
         links: text to address, of the web or of a file beside the page.
     """
+    cards = {
+        f"model card of {path.stem}": path.relative_to(folder).as_posix() for path in write_model_cards(run, folder)
+    }
     sections = report_sections(run, linked=kept_steps(run))
-    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links=links)
+    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links={**(links or {}), **cards})
 
 
 def write_pages(

@@ -1,0 +1,136 @@
+"""Model cards with what evaluation found, in the format of the Hugging Face hub: `model_cards/NAME.md` beside the report.
+
+An RL stage writes a card with its model, before any evaluation. Here that card gains the scores: in its front matter, where hubs
+read them (`model-index`), and in its text.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
+from compass.files import atomic_path
+from compass.report.blocks import Bullets, Section, Table
+from compass.report.cautions import limits, warnings
+from compass.report.conclusion import AVERAGE, comparison, percent
+from compass.report.markdown import to_markdown
+from compass.report.run import Run
+
+FOLDER = "model_cards"
+
+ELSEWHERE = (
+    "Scores on benchmarks are in the pipeline's report, not here: a reward on training problems says little about them."
+)
+"""What a card says before evaluation."""
+
+TASK = "text-generation"
+
+
+def write_model_cards(run: Run, folder: Path) -> list[Path]:
+    """Write a card for every scored model that has one of its own (`models/NAME/README.md`); returns their paths."""
+    paths = []
+    for model in run.models:
+        own = run.folder / "models" / model / "README.md"
+        if own.is_file():
+            path = folder / FOLDER / f"{model}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_path(path) as temporary:
+                temporary.write_text(scored_card(run, model, own.read_text(encoding="utf-8")), encoding="utf-8")
+            paths.append(path)
+    return paths
+
+
+def scored_card(run: Run, model: str, card: str) -> str:
+    """A model's card with its scores.
+
+    Args:
+        run: where it was scored.
+        model: its name in the scores.
+        card: the card, Markdown with front matter.
+    """
+    from huggingface_hub import ModelCard
+
+    found = ModelCard(card, ignore_metadata_errors=True)
+    found.data.model_name = model
+    found.data.eval_results = evaluation_results(run, model)
+    own = found.text.replace(
+        ELSEWHERE, "Scores on benchmarks follow below; a reward on training problems says little about them."
+    )
+    scores = re.sub(r"^# .*\n\n", "", to_markdown(model, [_section(run, model)]))
+    text = f"{own.rstrip()}\n\n{scores}"
+    return f"---\n{found.data.to_yaml()}\n---\n{text.lstrip()}"
+
+
+def evaluation_results(run: Run, model: str) -> list[Any]:
+    """The scores as `huggingface_hub.EvalResult`: sampled and greedy accuracy in percent on every benchmark, the average left out."""
+    from huggingface_hub import EvalResult
+
+    results = []
+    for benchmark, score in run.results.scores[model].items():
+        if benchmark == AVERAGE:
+            continue
+        low, high = score["ci95"]
+        measures = {
+            f"avg@{score['samples']}": (
+                score["accuracy"],
+                f"95% interval {percent(low)} to {percent(high)}, {score['problems']} problems",
+            )
+        }
+        if "greedy" in score:
+            measures["greedy"] = (score["greedy"], f"{score['problems']} problems")
+        for name, (value, note) in measures.items():
+            results.append(
+                EvalResult(
+                    task_type=TASK,
+                    task_name="Math problems with checkable answers",
+                    dataset_type=_dataset(benchmark),
+                    dataset_name=benchmark,
+                    metric_type="accuracy",
+                    metric_name=f"accuracy ({name}, strict), {note}",
+                    metric_value=round(100 * value, 1),
+                    metric_config=name,
+                )
+            )
+    return results
+
+
+def _dataset(benchmark: str) -> str:
+    """The benchmark's id on the hub where it is a known one; its name otherwise."""
+    copies = (copy for known in KNOWN_BENCHMARKS if known.name == benchmark for copy in known.copies)
+    return next((copy.source.hub for copy in copies if copy.source.hub), benchmark)
+
+
+def _section(run: Run, model: str) -> Section:
+    first = run.models[0]
+    rows = []
+    for benchmark, score in run.results.scores[model].items():
+        low, high = score["ci95"]
+        against = comparison(run, model, first, benchmark) if model != first else None
+        shown = [
+            percent(score[name]) if name in score else "" for name in ("accuracy", "greedy", "lenient", "truncated")
+        ]
+        rows.append(
+            [
+                benchmark,
+                score["problems"],
+                shown[0],
+                f"{percent(low)} to {percent(high)}",
+                *shown[1:],
+                against["words"] if against else "",
+            ]
+        )
+    samples = run.results.scores[model].get(AVERAGE, {}).get("samples", "?")
+    head = [
+        "benchmark",
+        "problems",
+        f"avg@{samples} %",
+        "95% interval",
+        "greedy %",
+        "lenient %",
+        "cut off %",
+        f"against {first}, paired by problem",
+    ]
+    note = "Strict: an answer counts in the form that was asked for. Lenient: any final answer counts."
+    return Section("Evaluation", [Table(head, rows), note, "What to doubt:", Bullets([*warnings(run), *limits(run)])])
