@@ -12,25 +12,26 @@ from compass.curation.noise.text import holds_any
 from compass.ledger import Reason
 from compass.settings import Denoise
 
-_FORMULA = r"(?:\\max|\\min|\\lfloor|\\left|\bmax\s*[({]|\bmin\s*[({]|\\log|\\mathrm ?\{?~?min)"
+_FORMULA = r"(?:\\max|\\min|\\lfloor|\\left|\\frac|\\ln|\bmax\s*[({]|\bmin\s*[({]|\\log|\\mathrm ?\{?~?min)"
 # Points for the reader's own answer, by a formula.
 _POINTS = re.compile(
-    rf"\b(?:your|you|team'?s?|teams|an?) (?:\w+ ){{0,3}}?(?:score|answer|estimate|guess|submission|response)s? (?:\w+ )?(?:of|for|is|will|that|gets?|earns?|within)\b[^.]{{0,90}}?(?:\bpoints?\b|scor\w+|{_FORMULA}|\d ?- ?|credit)"
+    rf"\b(?:your|you|team'?s?|teams|an?) (?:\w+ ){{0,3}}?(?:score|answer|estimate|guess|submission|response)s?\s+(?:\S+\s+){{0,2}}?(?:of|for|is|will|that|gets?|earns?|within)\b[^.]{{0,90}}?(?:\bpoints?\b|scor\w+|{_FORMULA}|\d ?- ?|credit)"
     rf"|\b(?:you|your team|team|it|teams|an (?:estimate|answer|guess) of \S{{1,12}}) (?:will |would |may |can )?(?:be )?(?:receives?|earns?|gets?|scores?|awarded|given|worth|granted|lose)\b[^.]{{0,80}}(?:{_FORMULA}|\bpoints?\b)"
     rf"|\bpoints (?:are|will be|is|awarded)\b[^.]{{0,40}}{_FORMULA}|\b(?:is|are) worth \$?{_FORMULA}"
     r"|\byour (?:score|points?|answer) (?:(?:for|on) this (?:problem|question) )?(?:is|will be|shall be|equals?)\b",
     re.I,
 )
 _CLOSENESS = re.compile(
-    rf"{_FORMULA}|\|\s*\\?\w+\s*-\s*\\?\w+\s*\||\bdistance|\berror\b|\bclosest\b|\bcloseness\b", re.I
+    rf"{_FORMULA}|\|[^|$]{{1,30}}-[^|$]{{1,30}}\||\|\s*\\?\w+\s*-\s*\\?\w+\s*\||\bdistance|\berror\b|\bclosest\b|\bcloseness\b",
+    re.I,
 )
 _TRUTH = re.compile(
-    r"\b(?:correct|actual|true|right|exact) (?:answer|value|number)\b|\\leq? [UM]\b|\btruth\b|\|[A-Z] ?- ?[A-Z]\||\{[A-Z]\}\{[A-Z]\}|\{[A-Z]\}\{[a-z]\}",
+    r"\b(?:correct|actual|true|right|exact) (?:answer|value|number)\b|\\leq? [UM]\b|\btruth\b|\|[^|$]{1,30}-[^|$]{1,30}\||\{[A-Z]\}\{[A-Z]\}|\{[A-Z]\}\{[a-z]\}",
     re.I,
 )
 _ESTIMATE = re.compile(r"\b(?:estimat\w*|approximat\w*|guess\w*|submit an? (?:integer|number|real))\b", re.I)
 _DEMAND = re.compile(
-    r"(?:(?:^|[.?!:;,\n]\s*)(?:please )?|\bthen |\band )estimate\b,?\s+(?!(?:is|was|of|for|that|and|in|from)\b)|^\s*guess the\b"
+    r"(?:(?:^|[.?!:;,)\n]\s*)(?:please )?|\bthen |\band )estimate\b,?\s+(?!(?:is|was|of|for|that|and|in|from)\b)|^\s*guess the\b"
     r"|^\s*(?:give|find|submit|provide) an? (?:good |close )?(?:estimate|approximat\w+)\b",
     re.I,
 )
@@ -39,7 +40,7 @@ _METHOD = re.compile(
     r"\bround|\bsampl|\bsurvey|\bpoll|\brule\b|\blinear|\bdifferential|\btangent|\bNewton|\bEuler|\bTaylor|\bSimpson|\btrapez|\bRiemann|\bseries\b"
     r"|\bintervals?\b|\bregress|\blikelihood|\bunbiased|\bmark(?:s|ed|ing)?\b|\bcaught|\bbased on|\baccording to|\busing|\bfrom the (?:table|graph|results)"
     r"|\bfrequenc|\bexperiment|\bnearest|\bgiven\b|\bif \$|\bassum|\bmean\b|\baverage|\bconfidence|\berror\b|\bdata\b|\baccura|\bbisection|\bdistribut"
-    r"|\bpattern|\bdoubl|\brates?\b|\bgrow|\bper ?cent|\\%|\brange\b|\bwithin\b|\bresults? (?:were|are|is)|(?:\b\d[\d.]*, ){3}|\beliminat|\bprocess is repeated",
+    r"|\bdoubl|\brates?\b|\bgrow|\bper ?cent|\\%|\brange\b|\bwithin\b|\bresults? (?:were|are|is)|(?:\b\d[\d.]*, ){3}|\beliminat|\bprocess is repeated",
     re.I,
 )
 _LIVE = re.compile(

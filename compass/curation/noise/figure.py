@@ -30,7 +30,7 @@ _SHAPE = (
     r"(?:(?:oct|hex|pent|poly|non|dec)agons?|(?:right |isosceles |equilateral )?triangles?|squares?|rectangles?|circles?|semicircles?|"
     r"trapezoids?|trapeziums?|parallelograms?|quadrilaterals?|rhombus|kite|shapes?|stars?|grids?|boards?|clocks?|spinners?|dials?|"
     r"thermometer|nets?|cubes?|solids?|prisms?|pyramids?|dots|number line|tracks?|mazes?|puzzles?|patterns?|tilings?|tiles?|regions?|"
-    r"curves?|parabolas?|networks?|paths?|roads?|array|logo|scale|ruler|arrows?|angles?|lines?)\b"
+    r"curves?|parabolas?|networks?|paths?|roads?|array|logo|scale|ruler|arrows?|angles?|lines?|coins|bills|cards|symbols|objects|blocks|buildings?|staircase|flags?|figures?)\b"
 )
 _PLACE = (
     r"(?:(?:below|above)(?! (?:the|an?|this|its|each|these|that|all)\b| \$)|here|at (?:the )?(?:right|left|top|bottom|side)"
@@ -50,8 +50,8 @@ _PICTURES = re.compile(
     rf"|\b(?:as|is|are|was|were) (?:\w+ )?{_SHOWN} (?:in|on|by|below in) (?:the |this )?{_ADJECTIVES}(?P<b>{_PICTURE})"
     rf"|\b{_THE} (?:\w+ )?(?P<c>{_PICTURE}) (?:\w+ )?(?:{_PLACE}|{_SHOWN}\b|{_SHOWS})"
     rf"|\b(?:following|adjoining|accompanying|attached|enclosed|(?:see|cf\.?)(?: the)?) (?:\w+ )?(?P<d>{_PICTURE})"
-    rf"|\b(?:fig|figure|diagram|picture)\.? ?\(?\$?[1-9]\b|\bsee (?:the )?fig\b"
-    rf"|\bbelow (?:is|are) (?:pictured|shown|drawn|(?:an?|the) (?:\w+ )?(?:picture|diagram|graph|map|sketch|figure))",
+    rf"|\b(?:fig|figure|diagram|picture)\.? ?\(?\$?[A-Z]?[1-9]\b|\bsee (?:the )?fig\b"
+    rf"|\bbelow (?:is|are) (?:pictured|shown|drawn|(?:an?|the) (?:\w+ ){{0,4}}?(?:picture|diagram|graph|map|sketch|figure))",
     re.I,
 )
 _CHARTS = re.compile(
@@ -239,6 +239,8 @@ def _in_words(match: re.Match[str], text: str) -> bool:
             return True  # "a chord is drawn" is an act
         words = before.split()
         return bool(words) and words[-1].strip("$,") in _NOT_SHOWN
+    if said == "as shown" and re.search(r"\\[lc]?dots|\.\.\.|…", text[: match.start()]):
+        return True  # a pattern of terms, as shown
     return said.startswith("drawn") and not re.search(r"below|above|here", said)
 
 

@@ -18,7 +18,7 @@ _GOLD = re.compile(
     rf"\s*(?:(?i:option|choice|answer)s?:?\s*)?\$?{_WRAP}\(?\s*(?P<letters>[A-H]|[A-E]{{2,5}}|[a-e](?=\s*\)))\s*(?:[).]|\}}|\s)*\$?[\s.]*"
 )
 _LETTER_ASKED = re.compile(
-    r"\bletters?\b|\broman\b|\bhexadecimal\b|\bbase (?:1[1-9]|[2-9]\d)\b|\bgrade\b|\bblood\b|\bchord\b|\bnote\b|_\{?1[1-9]\}?",
+    r"\b(?:which|what|name the|the (?:missing|next|last|first|final|middle|same|correct|\w+th)) letters?\b|\bletters? (?:that|which|stands?|represents?|comes?|is|are|should|will|in|of)\b|\broman\b|\bhexadecimal\b|\bbase (?:1[1-9]|[2-9]\d)\b|\bgrade\b|\bblood\b|\bchord\b|\bnote\b|_\{?1[1-9]\}?",
     re.I,
 )
 _NAME_ASKED = re.compile(

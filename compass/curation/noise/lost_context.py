@@ -37,6 +37,9 @@ _OUTSIDE = re.compile(
     r"|\bwrote (?:a problem|problems) for\b|\b(?:under|with) the same (?:assumptions|conditions|notation|hypotheses) as (?:in|before)\b",
     re.I,
 )
+_NUMBERED = re.compile(
+    r"\b(?:in|of|from|solve|see|to) (?:the )?(?:problem|question|exercise)s? [#№]?\d+(?:\.\d+)?\b", re.I
+)
 _DOUBTED = re.compile(
     r"^.{0,60}?\b(?:as before|as above|as previously|again consider|defined (?:similarly )?as before)\b|\bthe same set of \w+ as before\b"
     r"|\bas in the (?:text|lecture|notes|book)\b|\bthe answer (?:to|of) this (?:problem|question)\b"
@@ -47,6 +50,7 @@ _STORY = re.compile(
     r"\b(?:homework|worksheet|quiz|exam|test|textbook|teacher|students?|class|worth|he|she|they|minutes?|solv(?:es|ed))\b",
     re.I,
 )
+_PARTS = re.compile(r"[(（](?:1|2|a|b|i|I|Ⅰ)[)）]|①|(?:^|\n)\s*(?:1|a)[.)]\s")
 _GUARDS = (
     "previous", "preceding", "foregoing", "prior ", "earlier", "last p", "last q", "last e", "above", "before", "theorem", "lemma",
     "proposition", "corollary", "passage", "article", "story", "tnywr", "receive", "teammate", "everyone", "contest", "exercise",
@@ -76,6 +80,9 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
     for match in _OUTSIDE.finditer(text):
         if not _holds(text, match):
             return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
+    match = _NUMBERED.search(text)
+    if match and not _STORY.search(text) and not _holds(text, match):
+        return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
     match = _DOUBTED.search(text) if holds_any(lowered, _DOUBTS) or lowered.lstrip().startswith(_STARTS) else None
     return match and found(Reason.LOST_CONTEXT, Strength.POSSIBLE, record, match)
 
@@ -83,6 +90,10 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
 def _holds(text: str, match: re.Match[str]) -> bool:
     """Whether what is referred to stands in the text, or is part of a story."""
     said = match[0]
+    if re.search(r"\b(?:previous|preceding|prior|earlier|above|same)\b", said, re.I) and _PARTS.search(
+        text[: match.start()]
+    ):
+        return True
     if label := re.search(r"\((\w{1,3})\)|\b(\d{1,2})\)?$", said):
         name = label[1] or label[2]
         others = re.compile(

@@ -16,7 +16,7 @@ from compass.settings import Denoise
 _START = r"(?:^|\n)\s*(?:[-*]\s+)?(?:\*\*)?"
 # Each style with a piece of text that its second mark holds, as a cheap guard.
 _STYLES = (
-    ("(1)", ("2)", "2）", "2 )", "2  )"), re.compile(r"(?<![\w\]})）^=+*/-])(?<![+=*/<>-] )[(（]\s*([1-9])\s*[)）](?!\s*[(^=+*/!<>]|\s-|\$?\s*(?:and|or|to|,)\b)")),
+    ("(1)", ("2)", "2）", "2 )", "2  )"), re.compile(r"(?<![\w\]}])[(（]\s*([1-9])\s*[)）]")),
     ("(a)", ("(b)",), re.compile(r"(?:^|(?<=[\s.;:?>*\]]))\(([a-h])\)(?!\s*[(^=+*/])")),
     ("(i)", ("ii)", "ii）"), re.compile(r"[(（]\s*(i{1,3}|iv|v)\s*[)）]")),
     ("(I)", ("II", "Ⅱ"), re.compile(r"[(（]\s*(I{1,3}|IV|V|[Ⅰ-Ⅴ])\s*[)）]")),
@@ -30,15 +30,15 @@ _STYLES = (
 _VERBS = (
     r"(?:find|determine|calculate|compute|evaluate|solve|simplify|prove|show that|write|express|state|discuss|identify|factor(?:ize)?|"
     r"compare|estimate|judge|verify|explain|draw|sketch|describe|list|design|complete|fill in|convert|provide|give|guess|"
-    r"investigate|obtain|derive|deduce|construct|plot|graph|expand)"
+    r"investigate|construct|expand|specify|rewrite|indicate|try to|use\b[^.;]{0,60}\bto (?:find|calculate|compute|evaluate|solve|determine))"
 )
 # An ask stands at the start of a clause: "which" inside one only describes.
 _ASKS = re.compile(
-    rf"\?|？|_{{2,}}|\\_\\_|(?:^|[.;:：,，!\n)*$]\s*|\b(?:then|and|please|also|to|hence|otherwise|,) )\W{{0,4}}(?:please )?{_VERBS}\b"
-    r"|(?:^|[.;:,，\n)]\s*|\bthen )\W{0,4}(?:what|how (?:many|much|long|far|old|often)|when does)\b",
+    rf"\?|？|_{{2,}}|\bplease\b|\\_\\_|(?:^|[.;:：,，!\n)*$]\s*|\b(?:then|and|please|also|hence|otherwise|,) )\W{{0,4}}(?:please )?{_VERBS}\b"
+    r"|(?:^|[.;:,，\n)]\s*|\bthen )\W{0,4}(?:(?:for |at |in |on |to |with |by )?(?:what|which)\b(?! (?:is|are|has|have|was|were|can|when|do|does)\b)|what|how (?:many|much|long|far|old|often)|when does)\b",
     re.I,
 )
-_STARTS_QUESTION = re.compile(r"^[\s$*]*(?:is|are|can|does|do|will|has|show|identify|how|which|what|who|when)\b", re.I)
+_STARTS_QUESTION = re.compile(r"^[\s$*]*(?:is|are|can|does|do|will|has|show|identify|how|what|who)\b", re.I)
 _CHINESE_ASK = re.compile(r"求|多少|是＿|为＿|判断|说明理由")
 _NAMED = re.compile(
     r"\b(?:equation|condition|propert|relation|formula|system|case|step|rule|label|point|inequalit|statement|function)\w*\s*\$?$",
@@ -61,9 +61,10 @@ _CONDITIONS = re.compile(
     re.I,
 )
 _STEPS = re.compile(
-    r"\b(?:steps?|rules?|procedure|algorithm|process|instructions?|moves?|operations?|game|clues?|as follows|code|machine|program)\b[^?]{0,80}$",
+    r"\b(?:steps?|rules?|procedure|algorithm|process|instructions?|moves?|operations?|clues?)\b[^?]{0,80}[:.]?\s*$|\bas follows\W*$",
     re.I,
 )
+_LINE_START = re.compile(r"(?:\A|[\n>:;；.。])[\s$*\\(-]*\Z")
 _OPEN_STEM = re.compile(
     r"^\W*(?:is|are|can|does|do|will|what|how|which|find|determine)\b|\b(?:find|determine|what|how many)\b", re.I
 )
@@ -121,11 +122,26 @@ def _stem_asks(stem: str, style: str, asking: int) -> bool:
 
 
 def _in_order(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """The first mark of each number: a second "(1)" is a reference, not a part."""
+    """The first mark of each number, in rising order: a second "(1)" is a reference, not a part."""
     marks: list[re.Match[str]] = []
-    seen: set[str] = set()
     for match in pattern.finditer(text):
-        if match[1] not in seen and not _NAMED.search(text, max(0, match.start() - 16), match.start()):
-            seen.add(match[1])
+        if marks and _place(match[1]) <= _place(marks[-1][1]):
+            continue
+        if not (match[0][0] in "(（" and _is_label(text, match)):
             marks.append(match)
     return marks
+
+
+def _place(number: str) -> tuple[int, str]:
+    return (int(number), "") if number.isdecimal() else (0, number)
+
+
+def _is_label(text: str, match: re.Match[str]) -> bool:
+    """Whether a number in brackets is a factor, an argument or the name of a thing: (1)(2), f(1), condition (1)."""
+    before = text[max(0, match.start() - 16) : match.start()]
+    if _NAMED.search(before):
+        return True
+    if _LINE_START.search(before if match.start() > 16 else text[: match.start()]):
+        return False
+    last, after = before.rstrip()[-1:], text[match.end() : match.end() + 2].lstrip()[:1]
+    return last in tuple(")）^=+*/-") or after in tuple("(^=+*/!<>")

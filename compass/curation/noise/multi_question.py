@@ -31,9 +31,10 @@ _CHOICE = re.compile(
     r"\b(?:which|what) (?:\w+ )?(?:option|choice|of the (?:above|following) (?:is|are) (?:correct|true))\b|^\W*can you\b|\bdo you\b",
     re.I,
 )
+_ANSWERED = re.compile(r"\s*(?:\*\*)?(?:solution|final answer|answer|sol\.)\b\s*(?:\*\*)?[:.]", re.I)
 _FURTHER = re.compile(
     r"^\W*(?:also|and|additionally|furthermore|moreover|besides)\b,?\s(?:[^.?]{0,80},\s)?(?:please )?(?:find|determine|calculate|compute|evaluate|prove)\b"
-    r"|\band also (?:find|calculate|determine|compute)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
+    r"|\band also (?:find|calculate|determine|compute|the)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
     re.I,
 )
 # "What is m + n?": about the form of the answer to the question before.
@@ -45,7 +46,9 @@ _REFORMED = re.compile(
     re.I,
 )
 _DEMAND = re.compile(r"^\W*(?:find|determine|calculate|compute)\b", re.I)
-_BLANK = re.compile(r"_{2,}|(?:\\_){2,}|\\underline\{\s*(?:\\q?quad|\\hspace\{[^}]*\}|\s|\\,)*\s*\}")
+_BLANK = re.compile(
+    r"_{2,}|(?<=\bis) {4,}|(?<=\bare) {4,}|(?:\\_){2,}|\\underline\{\s*(?:\\q?quad|\\hspace\{[^}]*\}|\s|\\,)*\s*\}"
+)
 _TWO_VALUES = re.compile(r"[,;，；]\s*(?!\d{3}\b)|\band\b|\\text\{\s*and|、|\\quad|\bor\b|\\\\|\n")
 _BRACKETED = re.compile(r"\s*\$?\\?(?:left)?[(\[{].*[)\]}]\$?\s*", re.S)
 _COMMON = frozenset(
@@ -113,6 +116,8 @@ def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
         said = question[0].strip()
         if not (_WH.search(said) or _YES_NO.search(said)) or _CHOICE.search(said):
             continue
+        if _ANSWERED.match(question.string, question.end()):
+            continue
         if asked and (
             _RESTATED.search(said)
             or _FORM.search(said)
@@ -140,7 +145,7 @@ def _strength(asked: list[re.Match[str]], further: list[re.Match[str]]) -> Stren
 def _same(question: str, other: str) -> bool:
     """Whether two questions ask for the same in nearly the same words."""
     one, two = (set(re.findall(r"[a-z]+|\d+", said.lower())) - _COMMON for said in (question, other))
-    return bool(one) and bool(two) and len(one & two) / min(len(one), len(two)) >= 0.75 and len(one & two) >= 2
+    return bool(one | two) and len(one & two) / len(one | two) >= 0.8 and len(one & two) >= 2
 
 
 def _several(answer: str) -> bool:
@@ -151,7 +156,7 @@ def _several(answer: str) -> bool:
 def _blanks(record: dict) -> Finding | None:
     """Two blanks to fill, and one value."""
     text, answer = record["problem"], record.get("answer") or ""
-    if "__" not in text and "\\_\\_" not in text and "\\underline" not in text:
+    if "__" not in text and "    " not in text and "\\_\\_" not in text and "\\underline" not in text:
         return None
     blanks = list(_BLANK.finditer(text))
     if len(blanks) < 2 or not answer or _TWO_VALUES.search(answer):

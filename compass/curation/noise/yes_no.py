@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.text import sentences
+from compass.curation.noise.finding import Finding, Strength, found
+from compass.curation.noise.text import blank, sentences
 from compass.ledger import Reason
 from compass.settings import Denoise
 
+_DEBRIS = re.compile(r"(?:\s|\\\\|\\noindent|\\end\{(?:problem|question|exercise)\})+\Z")
+_WHETHER = re.compile(r"\b(?:determine|decide|find out|investigate|check|verify|tell) (?:whether|if)\b", re.I)
 _GOLD = re.compile(
     r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:yes|no|possible|impossible|not possible|it is (?:im|not )?possible|cannot|can(?:'t| not)?|does not exist|exists|有|没有|是|不是|能|不能|可以|不可以)"
     r"(?:[\s.})$!]*|[,.;:]\s.*)",
@@ -29,10 +31,15 @@ _FURTHER = re.compile(
 
 def yes_no(record: dict, settings: Denoise) -> Finding | None:
     """A gold that says yes or no, or a problem whose only question can be answered so."""
-    answer = record.get("answer") or ""
+    answer = _DEBRIS.sub("", record.get("answer") or "")
     if _GOLD.fullmatch(answer[:200]):
         return Finding(Reason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
-    text = record["problem"]
+    text = _DEBRIS.sub(blank, record["problem"])
+    if (match := _WHETHER.search(text)) and not _FURTHER.search(text, match.end()) and "?" not in text:
+        # "Determine whether …" behind another demand asks for its reason as well.
+        if not _FURTHER.search(_WHETHER.sub("", text)) and (not answer or not re.search(r"\d", answer)):
+            return found(Reason.YES_NO, Strength.LIKELY, record, match)
+        return None
     if "?" not in text:
         return None
     # A question may run over displayed formulas, which `sentences` takes for sentences of their own.
