@@ -14,19 +14,32 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
     """Name to `RECORD` rows, in the order given.
 
     Args:
-        given: paths of files that `compass curate` reads too.
+        given: names that `compass benchmarks` lists, or paths of files that `compass curate` reads too.
         max_problems: at most so many of each, by a seeded draw; 0 takes all.
         seed: of the draw.
 
     Raises:
-        UserError: a benchmark cannot be read.
+        UserError: a benchmark is not known, missing, not the published set, or cannot be read.
     """
     from compass.commands.curate_sources import source_settings
     from compass.evaluation.benchmarks import benchmark_problems
-    from compass.settings import Collect
+    from compass.evaluation.registry import BENCHMARKS, check_benchmarks, find, find_benchmarks
+    from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
+    from compass.sources.read import SourceError
 
-    sources = source_settings([Path(name) for name in given])
-    limits = Collect(sources=[], benchmarks=[])
-    items = collect_benchmarks(sources, limits).kept
-    return benchmark_problems(items, [source.name for source in sources], max_problems=max_problems, seed=seed)
+    chosen = []
+    for name in given:
+        if name in BENCHMARKS:
+            chosen.append(Benchmark(name=name))
+        elif Path(name).exists() or Path(name).suffix or Path(name).name != name:
+            (source,) = source_settings([Path(name)])
+            chosen.append(Benchmark(**source.model_dump()))
+        else:
+            find(name)  # says which names are known
+    names = [benchmark.name for benchmark in chosen]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SourceError(f"two benchmarks are called {twice[0]!r}; name each once, or rename a file")
+    items = collect_benchmarks(find_benchmarks(chosen), Collect(sources=[], benchmarks=[])).kept
+    check_benchmarks(chosen, items)
+    return benchmark_problems(items, names, max_problems=max_problems, seed=seed)

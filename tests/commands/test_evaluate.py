@@ -105,6 +105,8 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
         ),
         (("nowhere", "--benchmarks", "sums.jsonl", "--max-tokens", "9999"), "must exceed `max_tokens`"),
         (("nowhere", "--benchmarks", "absent.jsonl"), "absent.jsonl"),
+        (("nowhere", "--benchmarks", "math-5000"), "benchmark 'math-5000' is not known; known are aime-2024"),
+        (("nowhere", "--benchmarks", "sums.jsonl", "./sums.jsonl"), "two benchmarks are called 'sums'"),
     ],
 )
 def test_a_mistake_is_told_in_a_line(folder, words, message, capsys) -> None:
@@ -117,3 +119,15 @@ def test_a_mistake_is_told_in_a_line(folder, words, message, capsys) -> None:
 def test_two_models_of_one_name_are_refused(folder, openai_server, capsys) -> None:
     assert evaluate(openai_server.url, openai_server.url, "--benchmarks", "sums.jsonl") == 1
     assert "two models are called 'm'; give one a name: NAME=MODEL" in capsys.readouterr().err
+
+
+def test_a_known_benchmark_is_given_by_its_name(folder, openai_server, shared, monkeypatch) -> None:
+    monkeypatch.setenv("COMPASS_DATA", str(shared))
+    assert (
+        evaluate("--server", openai_server.url, "--benchmarks", "aime-2024", "--samples", "1", "--max-problems", "3")
+        == 0
+    )
+    rows = pq.read_table("evaluation/problems.parquet").to_pylist()
+    assert {row["benchmark"] for row in rows} == {"aime-2024"}
+    assert len(rows) == 3
+    assert len(openai_server.asked) == 3
