@@ -2,7 +2,7 @@
 
     python -m stages.evaluate
 
-Reads `data/collect/benchmarks.parquet`, `data/denoise/dropped.parquet` (rows that resemble a benchmark's items) and the models in
+Reads `data/collect/benchmarks.parquet`, `data/curriculum/kept.parquet` (rows that were trained on), `data/denoise/dropped.parquet` (rows that hold a benchmark's items) and the models in
 `models/`. Writes `data/evaluate/samples.parquet` (every response with its score), `problems.parquet` (what was asked) and
 `setups.json` (what decides the responses), `comparisons.json` (every pair of models, with a verdict), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
 continues from `work/evaluate`.
@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows
-from compass.evaluation.problems import problems_table, similar_rows
+from compass.evaluation.problems import dropped_copies, problems_table
+from compass.evaluation.similar import trained_rows
 from compass.evaluation.write_results import write_results
 from compass.files import write_json
 from compass.prompts.find import find_prompt
@@ -27,6 +28,7 @@ from compass.settings import Settings
 from stages._stage import Summary, main
 
 BENCHMARKS = Path("data/collect/benchmarks.parquet")
+TRAINED = Path("data/curriculum/kept.parquet")
 DROPPED = Path("data/denoise/dropped.parquet")
 MODELS = Path("models")
 FOLDER = Path("data/evaluate")
@@ -42,6 +44,7 @@ def run(
     plots: Path = PLOTS,
     work: Path = WORK,
     dropped: Path = DROPPED,
+    trained: Path = TRAINED,
 ) -> Summary:
     """Score the models of `settings.evaluate`.
 
@@ -52,7 +55,8 @@ def run(
         folder: where samples, problems, setups and comparisons are written.
         plots: where the plots' rows are written.
         work: folder of resumable work.
-        dropped: the rows that `denoise` dropped; where they are absent, what resembles a problem is not known.
+        dropped: the rows that `denoise` dropped, for those that hold a problem.
+        trained: the rows that were trained on, for those that resemble one. Where a file is absent, the column stays null.
 
     Returns:
         The summary; `metrics` is the content of `metrics/evaluate.json`: `{"models": {MODEL: {BENCHMARK: {...}}}}`.
@@ -74,10 +78,11 @@ def run(
         tables.append(scored)
         setups |= setup
     samples = pa.concat_tables(tables)
-    similar = similar_rows(read_records(dropped), chosen) if dropped.exists() else None
+    similar = trained_rows(read_records(trained), chosen) if trained.exists() else None
+    copies = dropped_copies(read_records(dropped), chosen) if dropped.exists() else None
     if warning := other_prompt(settings):
         print(f"evaluate: warning: {warning}", flush=True)
-    scores = write_results(folder, samples, problems_table(chosen, similar), setups, seed=settings.seed)
+    scores = write_results(folder, samples, problems_table(chosen, similar, copies), setups, seed=settings.seed)
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]

@@ -17,24 +17,31 @@ PROBLEMS = pa.schema(
         ("tolerance", pa.string()),
         ("level", pa.string()),
         ("similar", pa.list_(pa.string())),
+        ("in_sources", pa.list_(pa.string())),
     ]
 )
 """Columns of `data/evaluate/problems.parquet`.
 
 `answer` is the gold and `alternatives` other golds, any of which is right; `tolerance` is how far a number may be off. `level`
-is the benchmark's own difficulty, null where it has none. `similar` holds the ids of rows of the sources that resemble the problem: the
-ledger's contaminated rows; null where no ledger was at hand.
+is the benchmark's own difficulty, null where it has none. `similar` holds the ids of rows that an RL stage trained on and that resemble the
+problem (`compass.evaluation.similar`), `in_sources` the ids of rows that hold it and that decontamination dropped; both are null where that is
+not known.
 """
 
 CONTAMINATED = "contaminated"
 
 
-def problems_table(benchmarks: Mapping[str, pa.Table], similar: Mapping[str, list[str]] | None = None) -> pa.Table:
+def problems_table(
+    benchmarks: Mapping[str, pa.Table],
+    similar: Mapping[str, list[str]] | None = None,
+    in_sources: Mapping[str, list[str]] | None = None,
+) -> pa.Table:
     """The problems of every benchmark, in their order, as a table of `PROBLEMS`.
 
     Args:
         benchmarks: name to `RECORD` rows.
-        similar: item id to the ids of rows that resemble it, or None where that is not known.
+        similar: item id to the ids of trained rows that resemble it, or None where that is not known.
+        in_sources: item id to the ids of dropped rows that hold it, or None where that is not known.
     """
     rows = [
         {
@@ -46,6 +53,7 @@ def problems_table(benchmarks: Mapping[str, pa.Table], similar: Mapping[str, lis
             "tolerance": row.get("tolerance"),
             "level": row["source_level"] or None,
             "similar": None if similar is None else similar.get(row["id"], []),
+            "in_sources": None if in_sources is None else in_sources.get(row["id"], []),
         }
         for name, items in benchmarks.items()
         for row in items.to_pylist()
@@ -53,7 +61,7 @@ def problems_table(benchmarks: Mapping[str, pa.Table], similar: Mapping[str, lis
     return pa.Table.from_pylist(rows, schema=PROBLEMS)
 
 
-def similar_rows(dropped: pa.Table, benchmarks: Mapping[str, pa.Table]) -> dict[str, list[str]]:
+def dropped_copies(dropped: pa.Table, benchmarks: Mapping[str, pa.Table]) -> dict[str, list[str]]:
     """The rows that curation dropped because they hold a benchmark item, by the item's id.
 
     Args:

@@ -22,21 +22,18 @@ MOST = 20
 """Ids kept per problem: enough to look at."""
 
 
-def trained_rows(trained: pa.Table, benchmarks: Mapping[str, pa.Table], denoise: Denoise) -> dict[str, list[str]]:
+LIMITS = Denoise(contamination_ngram=NGRAM, contamination_coverage=COVERAGE, contamination_similarity=SIMILARITY)
+
+
+def trained_rows(trained: pa.Table, benchmarks: Mapping[str, pa.Table]) -> dict[str, list[str]]:
     """The rows that were trained on and resemble a problem, by the problem's id; problems without any are left out.
 
     Args:
         trained: rows with `id` and `problem`.
         benchmarks: name to `RECORD` rows.
-        denoise: the settings of decontamination, whose limits are widened.
     """
-    wider = {
-        "contamination_ngram": min(NGRAM, denoise.contamination_ngram),
-        "contamination_coverage": min(COVERAGE, denoise.contamination_coverage),
-        "contamination_similarity": min(SIMILARITY, denoise.contamination_similarity),
-    }
     items = pa.concat_tables(benchmarks.values())
-    index = BenchmarkIndex(items, denoise.model_copy(update=wider))
+    index = BenchmarkIndex(items, LIMITS)
     names = ("source", "source_id", "id")
     ids = {(source, own): id_ for source, own, id_ in zip(*(items.column(n).to_pylist() for n in names), strict=True)}
     found: dict[str, list[str]] = {}

@@ -25,7 +25,7 @@ def trained(*problems: str):
 def test_a_sibling_with_other_numbers_is_found_where_decontamination_keeps_it():
     items = bench(OTHER, ITEM)
     assert BenchmarkIndex(items["shop"], Denoise()).search(SIBLING) == []
-    assert trained_rows(trained("Who baked the bread?", SIBLING), items, Denoise()) == {"i1": ["t1"]}
+    assert trained_rows(trained("Who baked the bread?", SIBLING), items) == {"i1": ["t1"]}
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,8 @@ def test_a_sibling_with_other_numbers_is_found_where_decontamination_keeps_it():
     ],
 )
 def test_another_problem_of_the_same_field_is_not(problem):
-    assert trained_rows(trained(problem), bench(ITEM), Denoise()) == {}
+    assert trained_rows(trained(problem), bench(ITEM)) == {}
 
 
 def test_long_lists_are_cut():
-    assert len(trained_rows(trained(*[ITEM] * (MOST + 5)), bench(ITEM), Denoise())["i0"]) == MOST
-
-
-def test_limits_are_never_narrower_than_those_of_decontamination():
-    wide = Denoise(contamination_ngram=4, contamination_coverage=0.1)
-    partly = "A baker sells round loaves to three schools. How many round loaves are left if each takes five?"
-    assert trained_rows(trained(partly), bench(ITEM), Denoise()) == {}
-    assert trained_rows(trained(partly), bench(ITEM), wide) == {"i0": ["t0"]}
+    assert len(trained_rows(trained(*[ITEM] * (MOST + 5)), bench(ITEM))["i0"]) == MOST

@@ -110,7 +110,9 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
         {"id": "web-9", "stage": "denoise", "reason": "link", "evidence": json.dumps({"text": "www"})},
     ]
     write_records(tmp_path / "dropped.parquet", table(ledger, LEDGER))
-    summary = evaluate.run(settings, *folders, tmp_path / "dropped.parquet")
+    learnt = {"id": "web-3", "source": "web", "source_id": "3", "problem": items[1]["problem"], "answer": "7"}
+    write_records(tmp_path / "trained.parquet", table([learnt]))
+    summary = evaluate.run(settings, *folders, tmp_path / "dropped.parquet", tmp_path / "trained.parquet")
     assert [Path(call["model"].path).name for call in asked] == ["base", "rl-1"]
     assert [call["problems"] for call in asked] == [[item["id"] for item in items]] * 2
     assert {(call["n"], call["greedy"], call["seed"], call["folder"]) for call in asked} == {(2, True, 0, folders[4])}
@@ -131,8 +133,10 @@ def test_evaluate_scores_models_in_their_order_and_compares_them_with_the_base(
     assert set(setups) == set(samples["setup"].to_pylist())
     problems = pq.read_table(folders[2] / "problems.parquet")
     assert problems["id"].to_pylist() == [item["id"] for item in items]
+    copies = {row["id"]: row["in_sources"] for row in problems.to_pylist() if row["in_sources"]}
+    assert copies == {f"{names[0]}-1": ["web-7", "web-8"], f"{names[1]}-2": ["web-7"]}
     similar = {row["id"]: row["similar"] for row in problems.to_pylist() if row["similar"]}
-    assert similar == {f"{names[0]}-1": ["web-7", "web-8"], f"{names[1]}-2": ["web-7"]}
+    assert similar == {item["id"]: ["web-3"] for item in items if item["problem"] == items[1]["problem"]}
     assert samples["model"].to_pylist() == ["base"] * 3 * len(items) + ["rl-1"] * 3 * len(items)
     assert len(json.loads((folders[3] / "accuracy.json").read_text())) == 2 * (len(names) + 1) * 3
     assert "evaluate: base 50.0% on average, " in capfd.readouterr().out
