@@ -131,7 +131,7 @@ def sign_flip_p(each: Sequence[Paired], *, seed: int) -> float:
 
     weighted = np.concatenate([one.differences / one.problems for one in each])
     weighted = weighted[weighted != 0]
-    if not len(weighted):
+    if len(weighted) < 2:  # of one difference either sign is as large
         return 1.0
     found = permutation_test(
         (weighted,),

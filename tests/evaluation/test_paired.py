@@ -191,3 +191,9 @@ def test_an_average_over_unequal_benchmarks_holds_its_level():
         low, high = around(difference, variance, freedom, 0.95)
         held += low <= truth <= high
     assert 0.93 <= held / 400 <= 0.99
+
+
+def test_one_differing_problem_over_several_benchmarks_shows_nothing():
+    same = Paired(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([2, 2]))
+    other = Paired(np.array([0.5, 1.0]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([2, 2]))
+    assert sign_flip_p([same, other], seed=0) == 1.0
