@@ -27,6 +27,7 @@ def rows(model, benchmark, *, setup="s1", samples=2, right=True):
                 "finish_reason": "stop",
                 "outcome": "equal",
                 "answer": "1",
+                "correct_other": None,
             }
             for problem in range(3)
             for number in range(samples)
