@@ -73,6 +73,8 @@ def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
         if not (folder / name).exists():
             raise UserError(f"{folder / name}: no such file; run the evaluate stage, or give --data")
     samples = pq.read_table(folder / "samples.parquet")
+    if "response" not in samples.column_names:
+        raise UserError(f"{folder / 'samples.parquet'}: holds no responses; run the evaluate stage again")
     for column, value in (("model", args.model), ("benchmark", args.benchmark)):
         if value is not None:
             there = samples.column(column).unique().to_pylist()

@@ -127,3 +127,10 @@ def test_a_second_verifier_that_is_none_is_said(run_folder: Path, monkeypatch, c
 def test_without_samples_it_says_what_to_run(tmp_path: Path, monkeypatch, capsys) -> None:
     assert label(tmp_path, "", monkeypatch) == 1
     assert "run the evaluate stage" in capsys.readouterr().err
+
+
+def test_samples_without_responses_are_said_to_be_old(run_folder: Path, monkeypatch, capsys) -> None:
+    path = run_folder / "data" / "evaluate" / "samples.parquet"
+    pq.write_table(pq.read_table(path).drop_columns("response"), path)
+    assert label(run_folder, "", monkeypatch) == 1
+    assert "holds no responses; run the evaluate stage again" in capsys.readouterr().err
