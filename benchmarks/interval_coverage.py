@@ -131,7 +131,7 @@ def power() -> None:
     print("|---|---|---|---|---|---|")
     for problems, samples, accuracy, alike in product((15, 30, 83, 500), ((1, 1), (8, 8)), (0.1, 0.5), (0.5, 0.95)):
         truth = Truth(problems, samples, samples, accuracy, accuracy, alike=alike)
-        sizes = [detectable(draw(truth, generator).variance, problems - 1) for _ in range(200)]
+        sizes = [detectable([draw(truth, generator)]) for _ in range(200)]
         size = float(np.median(sizes))
         if accuracy + size > 0.97:
             continue

@@ -95,7 +95,6 @@ def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
     if paired is None:
         return base
     moved = paired.differences
-    freedom = paired.problems - 1
     return base | {
         "difference": paired.difference,
         "ci95": list(paired.interval()),
@@ -104,7 +103,7 @@ def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
         "gained": int((moved > 0).sum()),
         "lost": int((moved < 0).sum()),
         "sd": {"samples": _root(paired.sampling_variance), "problems": _root(paired.problem_variance)},
-        "detectable": detectable(paired.variance, freedom),
+        "detectable": detectable([paired]),
         "detectable_at_best": detectable_at_best(paired),
         "needed": {
             "difference": abs(paired.difference),
@@ -140,7 +139,7 @@ def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | No
             "samples": _root(by_samples),
             "problems": None if by_samples is None else _root(max(variance - by_samples, 0.0)),
         },
-        "detectable": detectable(variance, freedom),
+        "detectable": detectable(found),
         "lenient": _mean_interval(loose),
         "form": _mean_interval([_form_gain(*both) for both in zip(found, loose, strict=True)]),
     }

@@ -6,9 +6,10 @@ the difference in 80 of 100 repetitions, with the variances that the comparison 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, sqrt
 
-from compass.evaluation.paired import LEVEL, Paired, student
+from compass.evaluation.paired import LEVEL, Paired, mean_difference, student
 
 POWER = 0.8
 """The chance that a difference as large as `detectable` is found."""
@@ -17,20 +18,46 @@ MOST = 1_000_000
 """A need above this is not written: the variances seen do not carry so far."""
 
 
+STEPS = 50
+"""Steps of the iteration, which settles after a few."""
+
+
 def reach(freedom: float) -> float:
     """Standard errors between no difference and one that is found in 80 of 100 repetitions."""
     return student(freedom, LEVEL) + student(freedom, 2 * POWER - 1)
 
 
-def detectable(variance: float, freedom: float) -> float:
-    """The smallest difference, 0..1, that a comparison with this variance of the mean finds in 80 of 100 repetitions."""
-    return min(1.0, reach(freedom) * sqrt(variance))
+def detectable(each: Sequence[Paired]) -> float:
+    """The smallest difference, 0..1, of the mean over benchmarks that is found in 80 of 100 repetitions.
+
+    A difference changes the variance that it must stand out of: accuracies nearer to one half vary more. A benchmark's variance counts as that of
+    two models of which one has the mean accuracy seen and the other lies the difference nearer to one half.
+    """
+    _, _, freedom = mean_difference(each)
+    return _smallest([(one.variance, one) for one in each], freedom)
 
 
 def detectable_at_best(paired: Paired) -> float | None:
     """What the same problems could show with any number of samples; None where each has one sample."""
     left = paired.problem_variance
-    return None if left is None else detectable(left, paired.problems - 1)
+    return None if left is None else _smallest([(left, paired)], paired.problems - 1)
+
+
+def _smallest(parts: Sequence[tuple[float, Paired]], freedom: float) -> float:
+    """The difference that is `reach` standard errors, the errors being those at that difference."""
+    size = 0.0
+    for _ in range(STEPS):
+        variance = sum(variance * _growth(paired, size) for variance, paired in parts) / len(parts) ** 2
+        size = min(1.0, reach(freedom) * sqrt(variance))
+    return size
+
+
+def _growth(paired: Paired, size: float) -> float:
+    """How much larger the variance is where one of two alike models is moved by `size` towards one half; 1 at least."""
+    right = float(paired.shares.mean() + paired.other.mean()) / 2
+    seen = (right * paired.problems + 1) / (paired.problems + 2)  # as if one more were solved and one not: never 0 or 1
+    moved = min(min(seen, 1 - seen) + size, 0.5)
+    return (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
 
 
 def needed_problems(paired: Paired, difference: float) -> int | None:

@@ -28,17 +28,10 @@ def typical(truth: Truth, seed: int = 9) -> list[Paired]:
 
 
 @pytest.mark.parametrize("problems", [30, 83])
-@pytest.mark.parametrize("accuracy", [0.15, 0.5])
+@pytest.mark.parametrize("accuracy", [0.1, 0.5])
 def test_a_difference_as_large_as_the_detectable_one_is_found_80_times_in_100(problems, accuracy):
     """`detectable` of simulated comparisons is taken as the true difference of others, which are then counted."""
-    size = float(
-        np.median(
-            [
-                detectable(one.variance, one.problems - 1)
-                for one in typical(Truth(problems, accuracy=accuracy, other=accuracy))
-            ]
-        )
-    )
+    size = float(np.median([detectable([one]) for one in typical(Truth(problems, accuracy=accuracy, other=accuracy))]))
     power = found(Truth(problems, accuracy=accuracy + size, other=accuracy))
     assert 0.7 <= power <= 0.92
 
@@ -74,9 +67,25 @@ def test_more_samples_cannot_show_what_the_problems_hide():
 
 
 def test_detectable_by_hand():
-    # 29 degrees of freedom: 2.0452 for 5% two-sided, 0.8542 for 80%.
-    assert detectable(0.04**2, 29) == pytest.approx((2.0452 + 0.8542) * 0.04, abs=1e-4)
-    assert detectable(4.0, 29) == 1.0
+    # 29 degrees of freedom: 2.0452 for 5% two-sided, 0.8542 for 80%. At one half a difference adds no variance.
+    one = paired([1.0, 0.5, 0.0] * 10, [0.5, 0.5, 0.5] * 10, 8)
+    assert detectable([one]) == pytest.approx((2.0452 + 0.8542) * one.variance**0.5, abs=1e-4)
+    assert detectable([paired([1.0], [0.0], 1)]) == 1.0
+
+
+def test_a_weak_model_varies_more_when_it_gets_better():
+    """At an accuracy of 0.1 the difference found lies above what the variance seen alone would give."""
+    weak = paired([0.25, 0.0, 0.0, 0.25, 0.0] * 6, [0.0, 0.25, 0.0, 0.25, 0.0] * 6, 8)
+    size = detectable([weak])
+    seen = (0.1 * 30 + 1) / 32
+    growth = (seen * (1 - seen) + (seen + size) * (1 - seen - size)) / (2 * seen * (1 - seen))
+    assert growth > 1.2
+    assert size == pytest.approx((2.0452 + 0.8542) * (weak.variance * growth) ** 0.5, abs=1e-4)
+
+
+def test_benchmarks_together_show_less():
+    one = paired([1.0, 0.5, 0.0] * 10, [0.5, 0.5, 0.5] * 10, 8)
+    assert detectable([one] * 4) == pytest.approx(detectable([one]) / 2, rel=0.05)
 
 
 def test_needs_are_left_open_where_nothing_is_known():
