@@ -90,10 +90,27 @@ _NOT_SHOWN_WORDS = (
 )
 _NOT_SHOWN = frozenset(_NOT_SHOWN_WORDS.split())
 
-_GUARDS = (
-    "figure", "diagram", "picture", "drawing", "illustrat", "image", "sketch", "fig.", "fig ", "shown", "shows", "photo",
-    "depict", "drawn", "indicated", "below", "display", "at right", "at left", "at the", "table", "chart", "graph", "schematic",
-    "alongside",
+# Each pattern with pieces of text of which a match holds one, as cheap guards.
+_PICTURE_WORDS = (
+    "figure",
+    "diagram",
+    "picture",
+    "drawing",
+    "illustration",
+    "image",
+    "sketch",
+    "photo",
+    "schematic",
+    "fig.",
+    "fig ",
+    "below is",
+    "below are",
+)
+_CHART_WORDS = ("graph", "chart", "plot", "histogram", " map", " shown ")
+_TABLE_WORDS = ("table", "chart", " list", "menu", "schedule", "calendar", "program", " code", "-leaf plot")
+_SHAPE_WORDS = (
+    "shown", "pictured", "depicted", "illustrated", "indicated", "drawn", "sketched", "below", "above", "at right", "at left",
+    "at the right", "at the left", "at the top", "at the bottom", "on the right", "on the left", "to the right", "to the left",
 )  # fmt: skip
 
 _IN_TEXT = re.compile(
@@ -152,7 +169,7 @@ def figure(record: dict, settings: Denoise) -> Finding | None:
         return found(Reason.FIGURE, Strength.SURE, record, code, kind="code") if drops else None
     plain = without_figures(text)
     lowered = plain.lower()
-    finding = _reference(record, plain) if holds_any(lowered, _GUARDS) else None
+    finding = _reference(record, plain, lowered)
     if (finding is None or finding.strength == Strength.POSSIBLE) and "shaded" in lowered:
         finding = _shading(record, plain, lowered) or finding
     if finding is None and not plain.isascii() and (match := _CHINESE.search(plain)):
@@ -160,25 +177,35 @@ def figure(record: dict, settings: Denoise) -> Finding | None:
     return finding
 
 
-def _reference(record: dict, text: str) -> Finding | None:
+def _reference(record: dict, text: str, lowered: str) -> Finding | None:
     doubt = None
-    for match in _PICTURES.finditer(text):
-        strength = _picture(match, text)
-        if strength == Strength.LIKELY:
-            return found(Reason.FIGURE, strength, record, match, kind="reference")
-        if strength and not doubt:
-            doubt = found(Reason.FIGURE, strength, record, match, kind="reference")
-    for pattern in (_CHARTS, _TABLES, _SHAPES):
+    if holds_any(lowered, _PICTURE_WORDS):
+        for match in _PICTURES.finditer(text):
+            strength = _picture(match, text)
+            if strength == Strength.LIKELY:
+                return found(Reason.FIGURE, strength, record, match, kind="reference")
+            if strength and not doubt:
+                doubt = found(Reason.FIGURE, strength, record, match, kind="reference")
+    for pattern, words in (
+        (_CHARTS, _CHART_WORDS),
+        (_TABLES, _TABLE_WORDS),
+        (_SHAPES, _SHAPE_WORDS),
+        (_OBJECT_SHOWN, (" shown",)),
+    ):
+        if not holds_any(lowered, words):
+            continue
         for match in pattern.finditer(text):
-            if _held(text, match):
+            if pattern is _OBJECT_SHOWN and (match[1] or match[2]).rstrip(",").lower() in _NOT_SHOWN:
                 continue
-            if pattern is _SHAPES and _in_words(match, text):
+            if _held(text, match) or (pattern is _SHAPES and _in_words(match, text)):
                 continue
             return found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
-    for match in _OBJECT_SHOWN.finditer(text):
-        if (match[1] or match[2]).rstrip(",").lower() not in _NOT_SHOWN and not _held(text, match):
-            return found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
-    if doubt is None and (match := _UNSEEN_CHART.search(text)) and not _held(text, match):
+    if (
+        doubt is None
+        and holds_any(lowered, (*_PICTURE_WORDS, *_CHART_WORDS))
+        and (match := _UNSEEN_CHART.search(text))
+        and not _held(text, match)
+    ):
         doubt = found(Reason.FIGURE, Strength.POSSIBLE, record, match, kind="reference")
     return doubt
 

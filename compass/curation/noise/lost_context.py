@@ -52,11 +52,10 @@ _STORY = re.compile(
 )
 _PARTS = re.compile(r"[(（](?:1|2|a|b|i|I|Ⅰ)[)）]|①|(?:^|\n)\s*(?:1|a)[.)]\s")
 _GUARDS = (
-    "previous", "preceding", "foregoing", "prior ", "earlier", "last p", "last q", "last e", "above", "before", "theorem", "lemma",
-    "proposition", "corollary", "passage", "article", "story", "tnywr", "receive", "teammate", "everyone", "contest", "exercise",
-    "section", "chapter", "appendix", "as in", "same as", "same con", "answer to", "answer of", "answers ", "result", "solution ", "problem ",
-    "part (", "parts (", "part a", "part b", "questions ", "question ", "wrote", "definition", "equation (", "equation 1", "again",
-    "example ", "as before", "round", "the text", "letter", "task ", "team",
+    "previous", "preceding", "foregoing", "prior ", "earlier ", "problem", "question", "exercise", "part (", "parts (", "part a", "part b",
+    "theorem", "lemma", "proposition", "corollary", "passage", "article", "the story", "the text", "the letter", "essay", "tnywr", "will receive",
+    "teammate", "everyone who", "those who", "contest", "guts", "relay", "section ", "chapter", "appendix", "definition", "equation (", "formula (",
+    "example", "as before", "as above", "paragraph", "other teams", "your team", "defined similarly", "same set of", "continu", "same as",
 )  # fmt: skip
 _DOUBTS = (
     "as before",
@@ -75,7 +74,7 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
     """A reference to something that the text does not hold."""
     text = record["problem"]
     lowered = text.lower()
-    if not holds_any(lowered, _GUARDS):
+    if not holds_any(lowered, _GUARDS) and not lowered.startswith(_STARTS):
         return None
     for match in _OUTSIDE.finditer(text):
         if not _holds(text, match):
@@ -83,7 +82,7 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
     match = _NUMBERED.search(text)
     if match and not _STORY.search(text) and not _holds(text, match):
         return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
-    match = _DOUBTED.search(text) if holds_any(lowered, _DOUBTS) or lowered.lstrip().startswith(_STARTS) else None
+    match = _DOUBTED.search(text) if holds_any(lowered, _DOUBTS) or lowered.startswith(_STARTS) else None
     return match and found(Reason.LOST_CONTEXT, Strength.POSSIBLE, record, match)
 
 

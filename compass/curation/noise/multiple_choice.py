@@ -86,7 +86,7 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
             if strength != Strength.POSSIBLE:
                 return finding
             doubt = doubt or finding
-    if match := _LETTER_ASKED.search(text):
+    if holds_any(text, ("etter", "orrect")) and (match := _LETTER_ASKED.search(text)):
         return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
     if len(answer) < 400 and (match := _GOLD_MARKED.search(answer)):
         return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
@@ -94,7 +94,12 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
         return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="blank for a letter")
     if len(answer) < 80 and (match := _STATEMENT_GOLD.fullmatch(answer)) and _STATEMENTS.search(text):
         return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements")
-    if len(answer) < 40 and _NUMBERS_GOLD.fullmatch(answer) and len(_NUMBERED.findall(text)) >= 3:
+    if (
+        len(answer) < 40
+        and _NUMBERS_GOLD.fullmatch(answer)
+        and holds_any(text, ("3.", "3)"))
+        and len(_NUMBERED.findall(text)) >= 3
+    ):
         match = _NUMBERS_ASKED.search(text)
         return match and found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements")
     return doubt

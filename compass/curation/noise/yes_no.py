@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.finding import Finding, Strength, found
-from compass.curation.noise.text import blank, sentences
+from compass.curation.noise.text import blank, holds_any, sentences
 from compass.ledger import Reason
 from compass.settings import Denoise
 
 _DEBRIS = re.compile(r"(?:\s|\\\\|\\noindent|\\end\{(?:problem|question|exercise)\})+\Z")
+_WHETHER_GUARDS = ("whether", "etermine if", "ecide if", "ind out if", "nvestigate if", "heck if", "erify if", "ell if")
 _WHETHER = re.compile(r"\b(?:determine|decide|find out|investigate|check|verify|tell) (?:whether|if)\b", re.I)
 _GOLD = re.compile(
     r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:yes|no|possible|impossible|not possible|it is (?:im|not )?possible|cannot|can(?:'t| not)?|does not exist|exists|有|没有|是|不是|能|不能|可以|不可以)"
@@ -34,8 +35,15 @@ def yes_no(record: dict, settings: Denoise) -> Finding | None:
     answer = _DEBRIS.sub("", record.get("answer") or "")
     if _GOLD.fullmatch(answer[:200]):
         return Finding(Reason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
-    text = _DEBRIS.sub(blank, record["problem"])
-    if (match := _WHETHER.search(text)) and not _FURTHER.search(text, match.end()) and "?" not in text:
+    text = record["problem"]
+    if "\\noindent" in text or "\\end{" in text:
+        text = _DEBRIS.sub(blank, text)
+    if (
+        holds_any(text, _WHETHER_GUARDS)
+        and (match := _WHETHER.search(text))
+        and not _FURTHER.search(text, match.end())
+        and "?" not in text
+    ):
         # "Determine whether …" behind another demand asks for its reason as well.
         if not _FURTHER.search(_WHETHER.sub("", text)) and (not answer or not re.search(r"\d", answer)):
             return found(Reason.YES_NO, Strength.LIKELY, record, match)
