@@ -33,11 +33,11 @@ _SHAPE = (
     r"curves?|parabolas?|networks?|paths?|roads?|array|logo|scale|ruler|arrows?|angles?|lines?|coins|bills|cards|symbols|objects|blocks|buildings?|staircase|flags?|figures?)\b"
 )
 _PLACE = (
-    r"(?:(?:below|above)(?! (?:the|an?|this|its|each|these|that|all)\b| \$)|here|at (?:the )?(?:right|left|top|bottom|side)"
+    r"(?:(?:below|above)(?! (?:the|an?|this|its|each|these|that)\b| \$)|here|at (?:the )?(?:right|left|top|bottom|side)"
     r"(?!-| (?:of|angle|triangle|focus|end|vertex|side)\b)|on the (?:right|left)(?! (?:side|hand|of|half|end)\b)"
     r"|to the (?:right|left)(?! (?:by|of|until|so|end|side)\b| \$?\d| \$))\b"
 )
-_SHOWN = r"(?:shown|pictured|illustrated|depicted|drawn|displayed|given|presented|sketched|indicated|provided)"
+_SHOWN = r"(?:shown|seen|pictured|illustrated|depicted|drawn|displayed|given|presented|sketched|indicated|provided)"
 _THE = r"(?:the|this|these|each|both|following|given|adjoining|accompanying|adjacent|attached|enclosed|provided|corresponding)"
 _ADJECTIVES = r"(?:(?!of\b|and\b|is\b|are\b|has\b|to\b|in\b|on\b)[\w-]+ ){0,2}?"
 
@@ -63,8 +63,8 @@ _CHARTS = re.compile(
     re.I,
 )
 _SHAPES = re.compile(
-    rf"\b(?:the|this|these|of|each|following) {_ADJECTIVES}(?:{_SHAPE}) (?:[\w$]+ )?(?:(?:pictured|depicted|illustrated)\b|{_PLACE})"
-    rf"|\b(?:shown|pictured|depicted|drawn|illustrated) {_PLACE}"
+    rf"\b(?:the|this|these|of|each|following) {_ADJECTIVES}(?:{_SHAPE} and )?(?:{_SHAPE}) (?:[\w$]+ )?(?:(?:pictured|depicted|illustrated)\b|{_PLACE})"
+    rf"|\b(?:shown|seen|pictured|depicted|drawn|illustrated) {_PLACE}"
     rf"|\b(?:as|is|are) (?:shown|pictured|illustrated|depicted|drawn|sketched)(?= *[.,;:?)]| (?:here|below|above|at|and|with|so|where|to form)\b)"
     rf"|\bas (?:shown|pictured|illustrated|depicted|indicated)\b(?! (?:by|in)\b)"
     rf"|\bas (?:shown|depicted|illustrated) in (?:this|the) (?:[\w-]+ )?(?:view|layout|arrangement|plan|map|graph|grid)\b",
@@ -114,11 +114,12 @@ _SHAPE_WORDS = (
 )  # fmt: skip
 
 _IN_TEXT = re.compile(
-    r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align|cases|verbatim|lstlisting|enumerate|itemize)|\|\s*:?-{2,}|```|\\hline|\|[^|\n]{0,40}\|[^|\n]{0,40}\|"
+    r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align|cases|verbatim|lstlisting|enumerate|itemize)|\|\s*:?-{2,}|```|\\hline|\|[^|\n]{0,80}\|[^|\n]{0,80}\|"
     r"|(?:^|\n)[^\n]*\t[^\n]*\t|<t[dr]\b|(?:\n[^\S\n]*[-\d.,]+(?:[^\S\n]+[-\d.,…]+){2,}[^\S\n]*){2}",
 )
 _DISPLAY = re.compile(
-    r"\\\[|\$\$|\\begin\{(?:equation|gather|align|multline)|:\s*\$|:\s*\\\(|:\s*[-\d\"“(\[{]|:\s*\n|^\s*[-*•] ", re.M
+    r"\\\[|\$\$|\\begin\{(?:equation|gather|align|multline)|:\s*\$|:\s*\\\(|:\s*[-\d\"“(\[{]|:\s*\n(?!\s*!\[)|^\s*[-*•] ",
+    re.M,
 )
 
 _POINTED = re.compile(rf" ?(?:{_PLACE}|{_SHOWN}\b|following\b|adjoining\b|accompanying\b|attached\b|enclosed\b)", re.I)

@@ -32,6 +32,9 @@ _CHOICE = re.compile(
     re.I,
 )
 _ANSWERED = re.compile(r"\s*(?:\*\*)?(?:solution|final answer|answer|sol\.)\b\s*(?:\*\*)?[:.]", re.I)
+_ELLIPTICAL = re.compile(
+    r"\W*(?:and |or )?(?:to|for|if|with|from|in|at|of|under)\b(?:.*?\b[A-Za-z]{2,}\b){4}", re.I | re.S
+)
 _FURTHER = re.compile(
     r"^\W*(?:also|and|additionally|furthermore|moreover|besides)\b,?\s(?:[^.?]{0,80},\s)?(?:please )?(?:find|determine|calculate|compute|evaluate|prove)\b"
     r"|\band also (?:find|calculate|determine|compute|the)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
@@ -44,6 +47,9 @@ _FORM = re.compile(
 _REFORMED = re.compile(
     r"\b(?:this|that|the|your) (?:\w+ )?(?:probability|value|number|answer|result|fraction|sum|ratio|area|length)\b[^?]{0,20}\b(?:as an?|in the form|rounded|to the nearest|in (?:lowest|simplest)|in terms of)\b",
     re.I,
+)
+_PARAGRAPH_ASKS = re.compile(
+    r"(?:^|[.,;:!?]\s*|\b(?:then|and) )\W{0,3}(?:find|determine|calculate|compute|evaluate)\b|\?", re.I
 )
 _DEMAND = re.compile(r"^\W*(?:find|determine|calculate|compute)\b", re.I)
 _BLANK = re.compile(
@@ -99,6 +105,8 @@ def multi_question(record: dict, settings: Denoise) -> Finding | None:
     if "dditionally" in plain and first and not further:  # "Additionally, there is …. Calculate …": a sentence later
         further = [part for part in parts if part.start() > first.start() and _DEMAND.match(part[0])]
     asked = _independent(questions)
+    if len(asked) < 2 and _paragraphs(plain) >= 3:
+        further = further or parts[-1:]
     strength = _strength(asked, [part for part in further if part not in asked])
     if not strength:
         return _blanks(record)
@@ -114,7 +122,8 @@ def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
     asked: list[re.Match[str]] = []
     for question in questions:
         said = question[0].strip()
-        if not (_WH.search(said) or _YES_NO.search(said)) or _CHOICE.search(said):
+        elliptical = bool(asked) and bool(_ELLIPTICAL.match(said))  # "To have two white ones?"
+        if not (elliptical or _WH.search(said) or _YES_NO.search(said)) or _CHOICE.search(said):
             continue
         if _ANSWERED.match(question.string, question.end()):
             continue
@@ -136,16 +145,21 @@ def _strength(asked: list[re.Match[str]], further: list[re.Match[str]]) -> Stren
         return Strength.LIKELY
     if len(asked) < 2:
         return None
-    open_ones = [question for question in asked if _WH.search(question[0])]
+    open_ones = [question for question in asked if not _YES_NO.match(question[0].strip()) or _WH.search(question[0])]
     if len(open_ones) >= 2:
         return Strength.LIKELY
-    return Strength.POSSIBLE if open_ones else None  # "Do they meet? When …?" may be one question in two steps
+    return Strength.POSSIBLE  # "Do they meet? When …?" may be one question in two steps
 
 
 def _same(question: str, other: str) -> bool:
     """Whether two questions ask for the same in nearly the same words."""
     one, two = (set(re.findall(r"[a-z]+|\d+", said.lower())) - _COMMON for said in (question, other))
     return bool(one | two) and len(one & two) / len(one | two) >= 0.8 and len(one & two) >= 2
+
+
+def _paragraphs(text: str) -> int:
+    """How many paragraphs ask for something of their own."""
+    return sum(bool(_PARAGRAPH_ASKS.search(paragraph)) for paragraph in re.split(r"\n\s*\n", text))
 
 
 def _several(answer: str) -> bool:
@@ -159,6 +173,11 @@ def _blanks(record: dict) -> Finding | None:
     if "__" not in text and "    " not in text and "\\_\\_" not in text and "\\underline" not in text:
         return None
     blanks = list(_BLANK.finditer(text))
-    if len(blanks) < 2 or not answer or _TWO_VALUES.search(answer):
+    if not blanks or not answer or _TWO_VALUES.search(answer):
         return None
-    return found(Reason.MULTI_QUESTION, Strength.LIKELY, record, blanks[1], kind="blanks", blanks=len(blanks))
+    question = text.find("?")
+    if len(blanks) < 2 and not (
+        question > 0 and blanks[0].start() - question > 40
+    ):  # a question, and a blank in a later sentence
+        return None
+    return found(Reason.MULTI_QUESTION, Strength.LIKELY, record, blanks[-1], kind="blanks", blanks=len(blanks))
