@@ -19,7 +19,7 @@ _NUMBER = r"(?:\(?[#№]?\s?\$?\d+(?:\.\d+)*[a-z]?\$?\)?|\([a-hivx]+\)|[A-D]\b|[
 _OUTSIDE = re.compile(
     # the answer of another problem
     rf"\b(?:answers?|solutions?|results?|values?|outputs?|responses?) (?:to|of|from|in|for|obtained in|found in) (?:the |your |each |both )?(?:{_BEFORE} (?:\w+ )?)?{_TASK} {_NUMBER}"
-    rf"|\b(?:answers?|solutions?|results?|values?) (?:to|of|from|in|for) (?:the |your )(?:{_BEFORE}) (?:\w+ )?{_TASK}\b"
+    rf"|\b(?:answers?|solutions?|results?|values?) (?:to|of|from|in|for) (?:the |your )(?:{_BEFORE}) (?:(?!two|three|four|five|six|\d)\w+ )?{_TASK}\b"
     rf"|\b(?:using|from|in|of|see|by|continuing|use|as in|defined in|for|refer(?:ring)? to|setting of|notation of|assumptions of|conditions of|context of|than in) (?:the )?(?:(?:previous|preceding|prior|earlier|foregoing) (?:\w+ )?(?:problem|question|exercise|part|example|subsection|section|item)s?|last (?:problem|question|exercise))\b(?! of (?:a|an|the|his|her|their)\b)"
     rf"|\b(?:defined|described|given|stated|introduced|mentioned|as|found|obtained|considered|discussed|balls|graph|function|setting|game|set-up|setup|situation)(?: (?:of|from|in))? (?:{_TASK}) (?:\(?\d+(?:\.\d+)*\)?|\([a-h]\))"
     rf"|\b(?:in|from|of|see) (?:{_TASK}) (?:\d+\.\d+|\([a-h]\)|[#№]\s?\d+)"

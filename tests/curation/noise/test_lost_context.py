@@ -39,6 +39,7 @@ WHOLE = [
     "Rolle's theorem gives a $c$ in $(0, 2)$ for $f(x) = x^2 - 2x$. What is $c$?",
     "(a) Let $f(x) = x^2$. (b) What is $f(3)$, with $f$ as in part (a)?",
     "Part of the problem is that he has no ladder. He needs 3 m for each of 4 floors. How long must it be?",
+    "He guesses the answers to the last three questions of a quiz with 2 choices each. What is the chance that all are right?",
     "Four contestants shook hands with one another. How many handshakes were there?",
     "The numbers 3 and 4 stand on the board. In each step the sum of the above numbers is added. What is there after two steps?",
     "In the last question of a quiz Ann bets all her 300 points and doubles them. How many points has she then?",
