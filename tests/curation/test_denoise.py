@@ -122,3 +122,30 @@ def test_a_batch_is_sent_without_the_rest_of_its_table(records):
     packed = pack(batch)
     assert len(packed) < 3 * batch.nbytes + 10_000
     assert unpack(packed).to_pylist() == batch.to_pylist()
+
+
+SHADED = "A square of side 8 holds a circle of radius 4. What is the area of the shaded region inside the square but outside the circle?"
+
+
+def test_what_a_filter_doubts_is_kept_with_the_doubt(records):
+    rows = records((SHADED, "64-16\\pi", "web"), ("What is the sum of 2 and 2?", "4", "web"))
+    kept, dropped = denoise(rows, records(), Denoise())
+    doubtful, clean = kept.to_pylist()
+    assert (dropped.num_rows, clean["doubt"]) == (0, None)
+    (finding,) = json.loads(doubtful["doubt"])
+    start, end = finding["evidence"]["span"]
+    assert (finding["reason"], finding["strength"]) == ("figure", "possible")
+    assert doubtful["problem"][start:end] == "of the shaded region"
+
+
+def test_strictness_draws_the_line_and_a_dropped_row_has_no_doubt(records):
+    rows = records((SHADED, "64-16\\pi", "web"), (f"What is 2 + 3? {LINK}", "5", "web"))
+    kept, dropped = denoise(rows, records(), Denoise(strictness="possible"))
+    assert kept.num_rows == 0
+    assert [(row["reason"], row["doubt"]) for row in dropped.to_pylist()] == [("figure", None), ("link", None)]
+    assert json.loads(dropped.to_pylist()[0]["evidence"])["strength"] == "possible"
+
+
+def test_a_doubtful_row_that_comes_from_a_benchmark_is_dropped(records):
+    ((reason, _),) = fates(records((SHADED, "64", "web")), records((SHADED, "64", "bench")))
+    assert reason == "contaminated"
