@@ -47,7 +47,7 @@ def check_out(out: Path, inputs: Sequence[Path] = ()) -> None:
     """
     place = _real(out)
     for path in inputs:
-        read = path.resolve()
+        read = Path(os.path.realpath(path))  # `resolve` raises for a circle of links
         if read == place or (place.is_dir() and place in read.parents) or (read.is_dir() and read in place.parents):
             raise OutputError(f"{out}: lies in {path}, which is read, or holds it; give a folder elsewhere with --out")
     _check_own(place, out)
@@ -86,6 +86,10 @@ def replacing(out: Path) -> Iterator[Path]:
             if place.exists():
                 _lock(place, out, held)
             _swap(partial, place, previous)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise OutputError(f"{out}: the disk is full; free some space and run it again. It is as it was") from None
         finally:
             for leftover in (partial, previous):
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -98,7 +102,7 @@ def _real(out: Path) -> Path:
     """The folder itself, where `out` is a link to it."""
     if out.is_symlink() and not out.exists():
         raise OutputError(f"{out}: a link to {os.readlink(out)}, which is not there; remove it or give another folder")
-    return out.resolve()
+    return Path(os.path.realpath(out))
 
 
 def _check_own(folder: Path, shown: Path) -> None:

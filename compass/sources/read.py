@@ -16,7 +16,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,6 +64,8 @@ def data_files(path: Path) -> list[Path]:
         return files
     if not path.exists():
         raise SourceError(f"{path}: no such file; check `path` in `collect`, and the folder that COMPASS_DATA names")
+    if not path.is_file():
+        raise SourceError(f"{path}: is no file but a pipe, socket or device; write its rows into a file")
     if not _format(path):
         raise SourceError(f"{path}: unknown ending; readable are .{', .'.join(FORMATS)}, plain or with .gz or .zst")
     return [path]
@@ -89,6 +91,10 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
         where = f"after row {number}" if number >= 0 else "before the end of its first row"
         raise SourceError(
             f"{path}: compressed data is broken or cut off {where} ({error}); copy the file again"
+        ) from None
+    except OSError as error:
+        raise SourceError(
+            f"{path}: cannot be read after row {number} ({error.strerror or error}); check its permissions and its disk"
         ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
@@ -199,6 +205,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         reader = csv.DictReader(text)
         try:
+            _check_unique(reader.fieldnames or [], path)
             for number, row in enumerate(reader):
                 if None in row or None in row.values():
                     cells = sum(len(value) if name is None else value is not None for name, value in row.items())
@@ -211,6 +218,12 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
             raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error}); repair or remove it") from None
 
 
+def _check_unique(names: Sequence[str], path: Path) -> None:
+    """Of two columns of one name a row could hold one alone."""
+    if twice := sorted({name for name in names if list(names).count(name) > 1}):
+        raise SourceError(f"{path}: has a column {twice[0]!r} twice; rename or remove one of them")
+
+
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -219,6 +232,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     try:
         compressed = not path.name.lower().endswith(".parquet")
         with pq.ParquetFile(io.BytesIO(_open(path).read()) if compressed else path) as file:
+            _check_unique(file.schema_arrow.names, path)
             for batch in file.iter_batches(batch_size=4096):
                 for row in batch.to_pylist():
                     yield number, row

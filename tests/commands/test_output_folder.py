@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -151,6 +152,15 @@ def test_folders_that_a_file_system_cannot_exchange_are_renamed_one_after_the_ot
         assert [path.name for path in folder.iterdir()] == ["curate.json"]
     assert not previous.exists()
     assert not partial.exists()
+
+
+def test_a_full_disk_is_said_and_leaves_the_folder_as_it_was(tmp_path):
+    out = own(tmp_path / "out", "summary.json")
+    before = digests(tmp_path)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(OutputError, match="the disk is full; free some space"), replacing(out):
+        raise full
+    assert digests(tmp_path) == before
 
 
 def test_two_folders_are_exchanged_in_one_step(tmp_path):

@@ -1,0 +1,297 @@
+"""Files that cannot be read as they are: `compass curate` names file and row and what to do, and the last run stays whole."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from compass.cli import main
+from compass.files import file_digest
+from compass.report.outputs import check_finished, open_outputs
+
+ROWS = [{"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)} for n in range(40)]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+ODD = '"Which number is %d more than 8?"'
+
+
+def parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def zipped(data: str) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("xl/workbook.xml", data)
+    return sink.getvalue()
+
+
+def spoilt(row: object, place: int = 20) -> str:
+    """Good rows with another one among them, as JSON or as it stands."""
+    lines = LINES.splitlines(keepends=True)
+    text = row if isinstance(row, str) else json.dumps(row)
+    return "".join([*lines[:place], text + "\n", *lines[place:]])
+
+
+TABLE = pa.table({name: [row[name] for row in ROWS] for name in ("problem", "answer")})
+
+REFUSED: dict[str, tuple[str, str | bytes, str]] = {
+    "latin-1": (
+        "bad.jsonl",
+        spoilt('{"problem": "Où est 8 + 1?", "answer": "9"}').encode("latin-1"),
+        "row 20 is not UTF-8",
+    ),
+    "utf-16": ("bad.jsonl", LINES.encode("utf-16"), "row 0 is not UTF-8"),
+    "utf-16 csv": ("bad.csv", "problem,answer\nWhat is 1+1?,2\n".encode("utf-16"), "row 0 is not UTF-8"),
+    "truncated gzip": ("bad.jsonl.gz", gzip.compress(LINES.encode())[:-20], "broken or cut off"),
+    "gzip that is none": ("bad.jsonl.gz", LINES, "broken or cut off"),
+    "truncated zstandard": ("bad.jsonl.zst", zstd(LINES.encode())[:-20], "broken or cut off"),
+    "truncated parquet": ("bad.parquet", parquet(TABLE)[:-30], "not a whole parquet file"),
+    "random parquet": ("bad.parquet", os.urandom(4_000), "not a whole parquet file"),
+    "parquet by another name": ("bad.jsonl", parquet(TABLE), "bad.jsonl"),
+    "broken row": ("bad.jsonl", spoilt('{"problem": "What is'), "row 20 is not JSON"),
+    "scalar rows": ("bad.jsonl", "1\n2\n3\n", "row 0 holds int"),
+    "a scalar among rows": ("bad.jsonl", spoilt("17"), "row 20 holds int"),
+    "json array of scalars": ("bad.json", "[1, 2, 3]", "row 0 holds int"),
+    "json object that is no row": ("bad.json", json.dumps({"version": 1, "data": ROWS}), "bad.json"),
+    "cut json array": ("bad.json", json.dumps(ROWS)[:-40], "is not JSON"),
+    "empty": ("bad.jsonl", "", "holds no rows"),
+    "blank lines alone": ("bad.jsonl", "\n \n\n", "holds no rows"),
+    "csv header alone": ("bad.csv", "problem,answer\n", "holds no rows"),
+    "ragged csv": ("bad.csv", "problem,answer\nWhat is 1, 2 and 3?,6\n", "row 0 (line 2) has 3 values for 2 columns"),
+    "duplicate csv columns": ("bad.csv", "problem,answer,answer\nWhat is 1 + 1?,2,3\n", "'answer' twice"),
+    "duplicate parquet columns": (
+        "bad.parquet",
+        parquet(pa.table([["What is 1 + 1?"], ["2"], ["3"]], names=["problem", "answer", "answer"])),
+        "'answer' twice",
+    ),
+    "xlsx": ("bad.xlsx", zipped("<workbook/>"), "unknown ending"),
+    "zip": ("bad.zip", zipped(LINES), "unknown ending"),
+    "no ending": ("bad", LINES, "unknown ending"),
+    "nested too deeply": (
+        "bad.jsonl",
+        spoilt('{"problem": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        "row 20 is nested too deeply",
+    ),
+    "no field for problems": ("bad.jsonl", '{"a": 1, "b": 2}\n' * 40, "bad.jsonl"),
+    "number of 10,000 digits": (
+        "bad.jsonl",
+        spoilt('{"problem": "What is 1?", "answer": ' + "7" * 10_000 + "}"),
+        "row 20",
+    ),
+}
+"""Name, content and what is said of files that stop a run."""
+
+KEPT: dict[str, tuple[str, str | bytes, int, dict[str, int]]] = {
+    "NUL bytes in csv": ("odd.csv", "problem,answer\nWhat is 1\0 + 1?,2\nWhat is 2 + 7 - 3?,6\n", 2, {}),
+    "byte order mark": ("odd.jsonl", b"\xef\xbb\xbf" + LINES.encode(), 40, {}),
+    "json array": ("odd.json", json.dumps(ROWS), 40, {}),
+    "json lines in a json file": ("odd.json", LINES, 40, {}),
+    "null values": ("odd.jsonl", spoilt({"problem": None, "answer": None}), 41, {"empty_problem": 1}),
+    "nested nulls": (
+        "odd.jsonl",
+        spoilt({"problem": [None, {"content": None}], "answer": {"a": None}}),
+        41,
+        {"undecodable": 1},
+    ),
+    "empty object": ("odd.jsonl", spoilt({}), 41, {"empty_problem": 1}),
+    "NaN": (
+        "odd.jsonl",
+        spoilt('{"problem": "Which number is 1 more than 8?", "answer": NaN}'),
+        41,
+        {"placeholder_gold": 1},
+    ),
+    "row of 30 MB": (
+        "odd.jsonl",
+        spoilt({"problem": "Add: " + "1 + " * 7_500_000, "answer": "1"}),
+        41,
+        {"too_large": 1},
+    ),
+    "many zeros in gzip": (
+        "odd.jsonl.gz",
+        gzip.compress(spoilt('{"problem": "' + "0" * 50_000_000 + '", "answer": "0"}').encode(), 1),
+        41,
+        {"too_large": 1},
+    ),
+    "lone surrogate": (
+        "odd.jsonl",
+        spoilt('{"problem": "Which number is \\ud800 more than 8?", "answer": "9"}'),
+        41,
+        {},
+    ),
+    "other fields in some rows": (
+        "odd.jsonl",
+        spoilt({"question": "What is 1 + 1?", "solution": 2}),
+        41,
+        {"empty_problem": 1},
+    ),
+}
+"""Name, content, rows read and what collect drops of files that are read."""
+
+
+@pytest.fixture(scope="module")
+def last(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the good source and what a run made of it."""
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "good.jsonl").write_text(LINES.replace("What", "So what"))
+    assert main(["curate", str(folder / "good.jsonl"), "--out", str(folder / "out")]) == 0
+    return folder
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    return path
+
+
+def refused(last: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What is said of a run that must be refused and leave the last one whole."""
+    before = digests(last)
+    capsys.readouterr()
+    assert main(["curate", str(last / "good.jsonl"), *arguments, "--out", str(last / "out")]) == 1
+    assert digests(last) == before
+    assert sorted(os.listdir(last)) == ["good.jsonl", "out"]
+    check_finished(last / "out")
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said[said.index("compass curate: ") :]
+
+
+@pytest.mark.parametrize(("name", "content", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_cannot_be_read_stops_the_run(last, tmp_path, capsys, name, content, said):
+    path = write(tmp_path, name, content)
+    message = refused(last, capsys, str(path))
+    assert said in message
+    assert name in message
+
+
+@pytest.mark.parametrize(("name", "content", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_cannot_be_read_is_skipped_with_a_warning(last, tmp_path, capsys, name, content, said):
+    path, out = write(tmp_path, name, content), tmp_path / "out"
+    assert main(["curate", str(last / "good.jsonl"), str(path), "--skip-unreadable", "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    warned = [line for line in (printed.out + printed.err).splitlines() if "warning" in line and "skipped" in line]
+    assert any(said in line and name in line for line in warned)
+    assert check_finished(out)["read"] == 40
+
+
+@pytest.mark.parametrize(("name", "content", "read", "dropped"), KEPT.values(), ids=KEPT)
+def test_an_odd_file_is_read_and_each_row_kept_or_dropped(tmp_path, capsys, name, content, read, dropped):
+    path, out = write(tmp_path, name, content), tmp_path / "out"
+    assert main(["curate", str(path), "--out", str(out)]) == 0
+    summary = check_finished(out)
+    assert summary["stages"]["collect"]["read"] == read
+    assert summary["stages"]["collect"]["dropped"] == dropped
+    assert summary["kept"] + summary["dropped"] == read
+    for row in open_outputs(out).ledger().to_pylist():
+        assert row["reason"]
+
+
+def directory(folder: Path) -> Path:
+    (folder / "bad").mkdir()
+    return folder / "bad"
+
+
+def directory_of_others(folder: Path) -> Path:
+    write(directory(folder), "notes.txt", "mine")
+    return folder / "bad"
+
+
+def broken_link(folder: Path) -> Path:
+    (folder / "bad.jsonl").symlink_to("gone.jsonl")
+    return folder / "bad.jsonl"
+
+
+def circle(folder: Path) -> Path:
+    (folder / "bad.jsonl").symlink_to("bad.jsonl")
+    return folder / "bad.jsonl"
+
+
+def fifo(folder: Path) -> Path:
+    os.mkfifo(folder / "bad.jsonl")
+    return folder / "bad.jsonl"
+
+
+def missing(folder: Path) -> Path:
+    return folder / "bad.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (directory, "the folder holds no jsonl, json, csv, parquet file"),
+        (directory_of_others, "the folder holds no jsonl, json, csv, parquet file"),
+        (broken_link, "no such file"),
+        (circle, "bad.jsonl"),
+        (fifo, "is no file"),
+        (missing, "no such file"),
+    ],
+)
+def test_what_is_no_file_is_refused(last, tmp_path, capsys, make: Callable[[Path], Path], said: str):
+    message = refused(last, capsys, str(make(tmp_path)))
+    assert said in message
+    assert "bad" in message
+
+
+def test_a_file_that_may_not_be_read_is_refused(last, tmp_path, capsys):
+    path = write(tmp_path, "bad.jsonl", LINES)
+    path.chmod(0)
+    if os.access(path, os.R_OK):  # root reads everything, but not what a process's memory has at 0
+        path = Path("/proc/self/mem")
+        link = tmp_path / "memory.jsonl"
+        link.symlink_to(path)
+        path = link
+    message = refused(last, capsys, str(path))
+    assert "cannot be read" in message
+    assert path.name in message
+
+
+def test_one_file_twice_is_refused(last, capsys):
+    assert "two sources are called 'good'" in refused(last, capsys, str(last / "good.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ("dedup: {treshold: 0.9}", "dedup.treshold"),
+        ("dedup: {threshold: much}", "dedup.threshold"),
+        ("dedup: [0.9]", "dedup"),
+        ("- dedup", "bad.yaml"),
+        ("dedup: {threshold: 0.9", "bad.yaml"),
+        ("", "bad.yaml"),
+        (
+            "collect: {sources: [{name: good, path: good.jsonl, problem_field: nothing, answer_field: answer}], benchmarks: []}",
+            "nothing",
+        ),
+        ("collect: {sources: [{name: good, path: good.jsonl, adapter: none}], benchmarks: []}", "adapter"),
+    ],
+)
+def test_a_wrong_parameter_file_is_refused(last, tmp_path, capsys, params, said):
+    message = refused(last, capsys, "--params", str(write(tmp_path, "bad.yaml", params)))
+    assert said in message
+
+
+def test_a_benchmark_with_an_unusable_row_is_refused(last, tmp_path, capsys):
+    path = write(tmp_path, "bench.jsonl", spoilt({"problem": "What is 1?", "answer": ""}))
+    message = refused(last, capsys, "--benchmark", str(path))
+    assert "benchmark bench: row 20 is unusable" in message
