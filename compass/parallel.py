@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import connection
 from typing import Any
 
 from compass.machine import cores
@@ -40,7 +43,16 @@ _function: Callable[[Any], Any]
 
 def _prepare(start: Callable[[], Callable[[Any], Any]]) -> None:
     global _function
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _function = start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is gone: a killed parent closes no queue, and its workers would wait for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 def _apply(item: Any) -> Any:

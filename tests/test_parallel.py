@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import operator
 import os
+import subprocess
+import sys
+import time
 from functools import partial
+from pathlib import Path
 
+import psutil
 import pytest
 
 from compass.parallel import in_processes
@@ -31,3 +36,41 @@ def test_few_items_are_taken_ahead_of_the_results():
     next(results)
     assert len(taken) == 2 * 2 + 1
     results.close()
+
+
+KILLED = """
+import os, signal, sys, time
+from functools import partial
+from compass.parallel import in_processes
+
+def pid(_):
+    return os.getpid()
+
+def start():
+    return pid
+
+if __name__ == "__main__":
+    seen = set()
+    for worker in in_processes(start, range(10**9), workers=2):
+        seen.add(worker)
+        if len(seen) == 2:
+            print(*seen, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
+    (tmp_path / "killed.py").write_text(KILLED)
+    root = str(Path(__file__).parents[1])
+    started = subprocess.run(
+        [sys.executable, tmp_path / "killed.py"],
+        env={**os.environ, "PYTHONPATH": root},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    workers = [int(pid) for pid in started.stdout.split()]
+    assert len(workers) == 2
+    until = time.monotonic() + 30
+    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in workers):
+        assert time.monotonic() < until
+        time.sleep(0.05)

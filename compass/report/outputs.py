@@ -70,7 +70,7 @@ class Outputs:
 
     def ledger(self) -> pa.Table:
         """All dropped rows, in the order of the stages."""
-        tables = [read_table(path, columns=LEDGER.names).cast(LEDGER) for path in self.dropped.values()]
+        tables = [_with_all(read_table(path), LEDGER) for path in self.dropped.values()]
         return pa.concat_tables(tables) if tables else LEDGER.empty_table()
 
     def counts(self) -> list[Counts]:
@@ -185,6 +185,14 @@ def choose(ledger: pa.Table, **wanted: str | None) -> pa.Table:
         if value is not None:
             ledger = ledger.filter(pc.equal(ledger.column(column), value))
     return ledger
+
+
+def _with_all(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of the schema; those that an earlier version did not write are null."""
+    for field in schema:
+        if field.name not in table.column_names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table.select(schema.names).cast(schema)
 
 
 def read_columns(path: Path, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 Span = tuple[int, int]
 
-_WORD = re.compile(r"\\?\w+|[^\w\s]")
+_WORD = re.compile(r"\\?[^\W_]+|[^\w\s]|_")
 
 LONGEST = 3_000
 """Words of a text that are compared; the rest stays unmarked, since time grows with the square."""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from compass.files import file_digest
@@ -200,3 +201,13 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "kept.parquet").write_bytes(b"PAR1 cut")
     with pytest.raises(RecordError, match=r"kept\.parquet: unreadable .*; run its stage again"):
         read_table(tmp_path / "kept.parquet")
+
+
+def test_a_ledger_that_an_earlier_version_wrote_is_read(pipeline: tuple[Path, list[str]]) -> None:
+    folder, _ = pipeline
+    path = folder / "dedup" / "dropped.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["doubt", "level"]), path)
+    ledger = open_outputs(folder).ledger()
+    assert ledger.schema.equals(LEDGER)
+    assert ledger.num_rows == 5
+    assert ledger["level"].to_pylist()[1] is None

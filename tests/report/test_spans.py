@@ -14,6 +14,7 @@ from compass.report.spans import find_pieces, marked, parts, shared
         ("Say 7. A b c d?", "a B c d", 4, ("Say 7. [A b c d]?", "[a B c d]")),
         ("Say 7. A b c d?", "a B c d", 5, ("Say 7. A b c d?", "a B c d")),
         (r"\frac{1}{2}", r"\dfrac{1}{2}", 1, (r"\frac[{1}{2}]", r"\dfrac[{1}{2}]")),
+        ("in x_1", "in x_{1}", 1, ("[in x_][1]", "[in x_]{[1]}")),
         ("", "x", 1, ("", "x")),
         ("求3的值", "求3的值", 1, ("[求3的值]", "[求3的值]")),
     ],
