@@ -59,6 +59,13 @@ if __name__ == "__main__":
 """
 
 
+def runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
     (tmp_path / "killed.py").write_text(KILLED)
     root = str(Path(__file__).parents[1])
@@ -71,6 +78,6 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
     workers = [int(pid) for pid in started.stdout.split()]
     assert len(workers) == 2
     until = time.monotonic() + 30
-    while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in workers):
+    while any(runs(pid) for pid in workers):
         assert time.monotonic() < until
         time.sleep(0.05)
