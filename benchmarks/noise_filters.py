@@ -35,6 +35,10 @@ READERS = frozenset(("estimation", "lost_context", "letter_gold", "other"))
 """Reasons that readers give whether or not a filter has them; `other` is any other fault, such as a wrong gold."""
 
 
+UNREAD = frozenset(("estimation", "scoring", "lost_context", "letter_gold"))
+"""Reasons that were not known when the rows of `noise_labels.csv` were read; `noise_unseen.py` has labels of them."""
+
+
 @dataclass(frozen=True)
 class Label:
     """What a reader found in a row: reasons that apply, and reasons that are left open."""
@@ -99,13 +103,14 @@ def count_agreement(
     Returns:
         Counts by reason, and the ids of labels that have no record.
     """
-    counts = {reason: Counts() for reason in noise.FILTERS}
+    judges = {reason: judge for reason, judge in noise.FILTERS.items() if reason not in UNREAD}
+    counts = {reason: Counts() for reason in judges}
     missing = []
     for label in labels:
         if label.id not in records:
             missing.append(label.id)
             continue
-        for reason, judge in noise.FILTERS.items():
+        for reason, judge in judges.items():
             if reason in label.unsure:
                 continue
             finding = judge(records[label.id], settings)

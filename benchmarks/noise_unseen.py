@@ -32,8 +32,8 @@ from compass.sources.collect import collect  # noqa: E402
 
 LABELS = ROOT / "tests/data/fresh_labels.csv"
 SOURCES = ROOT / "benchmarks/label_sources.yaml"
-SAME = {"true_false": "yes_no"}
-"""Reasons that are one to a reader: "Is it so? True" may be called either."""
+SAME = {"true_false": "yes_no", "scoring": "estimation"}
+"""Reasons that are one to a reader: "Is it so? True" may be called either, and a guess is asked for where a score pays it."""
 Z = 1.96
 
 

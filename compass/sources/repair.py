@@ -36,7 +36,7 @@ _CONTROL = {
 # count in a formula alone.
 _SPACE = {
     "\t": ("t", r"imes|heta|herefore|riangle|ilde(?=\{)|ext(?=\{)|ext(?:bf|it|rm|sf|tt)(?=\{)|extstyle|ag(?=\{)"),
-    "\r": ("r", r"ight(?=\s?[])}|.>/\\])|ightarrow"),
+    "\r": ("r", r"ight(?=\s?[])}|.>/\\])|ightarrow|(?<=\{\r)m(?= )"),
     "\n": ("n", r"abla|otin"),
 }
 _SPACE_IN_MATH = {"\t": ("t", r"anh?|au|op|o(?=[ \\\d])"), "\r": ("r", r"ho"), "\n": ("n", r"eq")}

@@ -24,6 +24,7 @@ MENDED = {
     "What is \\sin(\theta) if $\tan x = 2$?": r"What is \sin(\theta) if $\tan x = 2$?",
     "Let f: R \to R be odd.": r"Let f: R \to R be odd.",
     "$\\left(\\frac12\right)^2$": r"$\left(\frac12\right)^2$",
+    "$A_{\rm U}$": r"$A_{\rm U}$",
     "$n \rightarrow \\infty$": r"$n \rightarrow \infty$",
     "$\\lfloor x/2 \rfloor + \\langle u, v \rangle$": r"$\lfloor x/2 \rfloor + \langle u, v \rangle$",
     "where $a^2 + b^2 \neq 0$ and $\nabla f = 0$": r"where $a^2 + b^2 \neq 0$ and $\nabla f = 0$",

@@ -15,7 +15,7 @@ from compass.settings import Denoise
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _EATEN = re.compile(
-    r"\t(?:imes\b|heta\b|herefore\b|riangle|ilde\b|ext(?:bf|it|rm)?(?=\{)|f?rac(?=\s?[{\d]))|\r(?:ight(?![a-z])|ho\b)|\n(?:eq|abla|otin)\b"
+    r"\t(?:imes\b|heta\b|herefore\b|riangle|ilde\b|ext(?:bf|it|rm)?(?=\{)|f?rac(?=\s?[{\d]))|\r(?:ight(?![a-z])|ho\b|(?<=\{\r)m\b)|\n(?:eq|abla|otin)\b"
 )
 _DECODED_TWICE = re.compile(
     r"\ufffd|[\ue000-\uf8ff]|Ã[\u0080-\u00bf]|â(?:€[\u0080-\uffff]|\u0080)|Â[\u00a0-\u00bf]|ï»¿"
