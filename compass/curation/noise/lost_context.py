@@ -54,8 +54,8 @@ _PARTS = re.compile(r"[(（](?:1|2|a|b|i|I|Ⅰ)[)）]|①|(?:^|\n)\s*(?:1|a)[.)]
 _GUARDS = (
     "previous", "preceding", "foregoing", "prior ", "earlier ", "problem", "question", "exercise", "part (", "parts (", "part a", "part b",
     "theorem", "lemma", "proposition", "corollary", "passage", "article", "the story", "the text", "the letter", "essay", "tnywr", "will receive",
-    "teammate", "everyone who", "those who", "contest", "guts", "relay", "section ", "chapter", "appendix", "definition", "equation (", "formula (",
-    "example", "as before", "as above", "paragraph", "other teams", "your team", "defined similarly", "same set of", "continu", "same as",
+    "teammate", "everyone who", "those who", "contest", "guts", "relay", " section ", "chapter", "appendix", "definition", "equation (", "formula (",
+    "in example", "of example", "see example", "as before", "as above", "paragraph", "other teams", "your team", "defined similarly", "same set of", "continuing", "same as",
 )  # fmt: skip
 _DOUBTS = (
     "as before",
