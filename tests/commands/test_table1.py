@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
+from compass.commands.evaluate import configure
 from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
+from compass.evaluation.registry import BENCHMARKS as KNOWN
 from compass.prompts.registry import PROMPTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,3 +89,13 @@ def test_own_prompts_are_ones_that_there_are() -> None:
     assert len(set(prompts)) == len(prompts) == 3
     assert set(prompts) <= set(PROMPTS)
     assert sum(command.count("@COMMIT") for command in found) == sum(bool(model.hub) for model in TABLE1)
+
+
+@pytest.mark.parametrize("own_prompts", [False, True])
+def test_the_commands_are_ones_that_compass_evaluate_takes(own_prompts: bool) -> None:
+    for command in commands(8, own_prompts=own_prompts):
+        parser = argparse.ArgumentParser()
+        configure(parser)
+        args = parser.parse_args(shlex.split(command)[2:])
+        assert args.benchmarks == list(BENCHMARKS)
+        assert set(args.benchmarks) <= set(KNOWN)
