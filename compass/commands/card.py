@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compass.commands import add_data_folder
+
+if TYPE_CHECKING:
+    from compass.report.outputs import Outputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,11 +46,11 @@ def run(args: argparse.Namespace) -> int:
         write_card(outputs, out)
     print(f"card: {out}/card.html, {out}/card.md")
     if args.push:
-        print(f"pushed: {push(args.push, out, outputs.files(), public=args.public)}")
+        print(f"pushed: {push(args.push, out, outputs, public=args.public)}")
     return 0
 
 
-def push(repository: str, card: Path, rows: dict[str, Path], *, public: bool) -> str:
+def push(repository: str, card: Path, outputs: Outputs, *, public: bool) -> str:
     """Upload a card and its rows as a dataset of the Hugging Face hub; returns its address.
 
     Raises:
@@ -56,14 +60,22 @@ def push(repository: str, card: Path, rows: dict[str, Path], *, public: bool) ->
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
     from compass.records import RecordError
+    from compass.report.data_card import hub_front_matter, metadata
 
-    files = {"README.md": card / "card.md", **{path.name: path for path in sorted(card.glob("card*.svg"))}, **rows}
+    rows = outputs.files()
+    text = (card / "card.md").read_text(encoding="utf-8").split("---\n\n", 1)[-1]  # its YAML names the files here
+    files: dict[str, Path | bytes] = {
+        "README.md": (hub_front_matter(outputs, rows) + text).encode(),
+        "croissant.json": metadata(outputs, rows).encode(),
+        **{path.name: path for path in sorted(card.glob("card*.svg"))},
+        **rows,
+    }
     api = HfApi()
     try:
         address = str(api.create_repo(repository, repo_type="dataset", private=not public, exist_ok=True))
         api.create_commit(
             repository,
-            [CommitOperationAdd(name, str(path)) for name, path in files.items()],
+            [CommitOperationAdd(name, str(file) if isinstance(file, Path) else file) for name, file in files.items()],
             commit_message="Update rows and card",
             repo_type="dataset",
         )

@@ -218,7 +218,8 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
             last = now
 
     outputs = find_outputs(out)
-    card = write_card(outputs, out)
+    facts = summaries["collect"].metrics["sources"]
+    card = write_card(outputs, out, {name: fact.get("path") or fact.get("hub", "") for name, fact in facts.items()})
     read, kept = summaries["collect"].counts.read, next(reversed(summaries.values())).counts.kept
     written = [out / SETTINGS, *card, *sorted(path for name in summaries for path in (out / name).iterdir())]
     summary = {

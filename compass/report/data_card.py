@@ -7,6 +7,7 @@ that the stages kept and dropped; the same rows give the same bytes.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,6 +22,7 @@ from compass.files import atomic_path
 from compass.ledger import Counts
 from compass.records import read_records
 from compass.report import html
+from compass.report.croissant import croissant, front_matter
 from compass.report.figures import bars_figure
 from compass.report.outputs import Outputs
 from compass.report.printable import printable
@@ -49,19 +51,49 @@ class CardSection:
     chart: str | None = None
 
 
-def write_card(outputs: Outputs, folder: Path) -> list[Path]:
-    """Write `card.md`, `card-*.svg` and `card.html` of what the stages kept and dropped; returns their paths."""
+def write_card(outputs: Outputs, folder: Path, origins: Mapping[str, str] | None = None) -> list[Path]:
+    """Write `card.md`, `card-*.svg`, `card.html` and `croissant.json` of what the stages kept and dropped.
+
+    Args:
+        outputs: rows of at least the collect stage.
+        folder: where to write.
+        origins: path or hub id of each source; None takes what the outputs tell.
+
+    Returns:
+        The paths of what was written.
+    """
     sections = card(outputs)
     charts = {
         section.title: f"card-{section.title.lower().replace(' ', '-')}.svg" for section in sections if section.chart
     }
     texts = {charts[section.title]: section.chart for section in sections if section.chart}
-    texts |= {"card.md": _markdown(sections, charts), "card.html": _html(sections)}
+    files = {Path(os.path.relpath(path, folder)).as_posix(): path for path in outputs.files().values()}
+    texts |= {
+        "card.md": hub_front_matter(outputs, files) + _markdown(sections, charts),
+        "card.html": _html(sections),
+        "croissant.json": metadata(outputs, files, origins),
+    }
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         with atomic_path(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
+
+
+def metadata(outputs: Outputs, files: Mapping[str, Path], origins: Mapping[str, str] | None = None) -> str:
+    """The card as Croissant metadata (`croissant.py`), of files by their paths from its own place."""
+    sources = outputs.origins() if origins is None else origins
+    names = _counts(outputs.collected(["source"]), "source")
+    licences = list(_counts(read_records(outputs.last), "licence"))
+    known = {name: sources.get(name, "") for name in names}
+    return json.dumps(croissant(files, outputs.counts(), licences, known, LIMITS), indent=1, ensure_ascii=False) + "\n"
+
+
+def hub_front_matter(outputs: Outputs, files: Mapping[str, Path]) -> str:
+    """The YAML of the card for the Hugging Face hub, of files by their paths from its own place."""
+    kept, *dropped = files
+    records = read_records(outputs.last)
+    return front_matter(kept, dropped, records.num_rows, list(_counts(records, "licence")), outputs.languages())
 
 
 def card(outputs: Outputs) -> list[CardSection]:

@@ -90,10 +90,16 @@ class Outputs:
         summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / "collect.json"
         sources: dict[str, dict[str, Any]] = {}
         if summary.exists():
-            sources = json.loads(summary.read_text(encoding="utf-8"))["sources"]
+            sources = json.loads(summary.read_text(encoding="utf-8")).get("sources", {})
         elif metrics.exists():
             sources = json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"]
         return {name: str(fact.get("path") or fact.get("hub") or "") for name, fact in sources.items()}
+
+    def languages(self) -> list[str]:
+        """The languages that were kept, where `compass curate` noted its settings."""
+        path = self.folder / SETTINGS
+        settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return settings.get("denoise", {}).get("languages", [])
 
 
 def find_outputs(folder: Path) -> Outputs:

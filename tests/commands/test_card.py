@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ class Hub:
         return f"https://hub/{repository}"
 
     def create_commit(self, repository: str, operations: list[Any], **options: Any) -> None:
-        sent = {operation.path_in_repo: Path(operation.path_or_fileobj) for operation in operations}
+        files = {operation.path_in_repo: operation.path_or_fileobj for operation in operations}
+        sent = {name: file if isinstance(file, bytes) else Path(file) for name, file in files.items()}
         self.calls.append((repository, sent, options["repo_type"]))
 
 
@@ -40,7 +42,7 @@ def test_a_pipelines_card_goes_to_the_reports(
     monkeypatch.chdir(pipeline[0].parent)
     assert main(["card"]) == 0
     assert capsys.readouterr().out == "card: reports/card/card.html, reports/card/card.md\n"
-    assert Path("reports/card/card.md").read_text().startswith("# Data card")
+    assert "---\n\n# Data card" in Path("reports/card/card.md").read_text()
 
 
 def test_a_card_goes_where_it_is_asked_for(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -59,7 +61,7 @@ def test_a_folder_of_curate_keeps_the_card_that_it_has(
     assert capsys.readouterr().out == f"card: {folder}/card.html, {folder}/card.md\n"
     assert (folder / "card.md").read_text() == "the card of the run"
     assert main(["card", "--data", str(folder), "--out", str(tmp_path / "new")]) == 0
-    assert (tmp_path / "new" / "card.md").read_text().startswith("# Data card")
+    assert "---\n\n# Data card" in (tmp_path / "new" / "card.md").read_text()
 
 
 def test_card_and_rows_are_uploaded_when_asked(
@@ -72,7 +74,11 @@ def test_card_and_rows_are_uploaded_when_asked(
     assert made == ("me/set", {"repo_type": "dataset", "private": True, "exist_ok": True})
     assert sent[0] == "me/set"
     assert sent[2] == "dataset"
-    assert sent[1]["README.md"] == out / "card.md"
+    readme = sent[1]["README.md"].decode()
+    assert "path: kept.parquet\n" in readme  # as it lies on the hub
+    assert readme.split("---\n\n")[1] == (out / "card.md").read_text().split("---\n\n")[1]
+    metadata = json.loads(sent[1]["croissant.json"])
+    assert {file["contentUrl"] for file in metadata["distribution"]} <= set(sent[1])
     assert sent[1]["kept.parquet"] == folder / "curriculum" / "kept.parquet"
     assert sent[1]["dropped-dedup.parquet"] == folder / "dedup" / "dropped.parquet"
     assert sent[1]["card-composition.svg"] == out / "card-composition.svg"

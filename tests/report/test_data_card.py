@@ -139,7 +139,7 @@ def test_the_files_are_written_and_belong_together(pipeline: Pipeline, tmp_path:
     assert {path.name for path in out.iterdir()} == names
     assert {"card.md", "card.html", "card-composition.svg", "card-dropped-rows.svg", "card-graded-levels.svg"} <= names
     text, page = (out / "card.md").read_text(), (out / "card.html").read_text()
-    assert text.startswith("# Data card\n\n## Summary\n\n2 problems")
+    assert text.split("---\n\n")[1].startswith("# Data card\n\n## Summary\n\n2 problems")
     assert "![Dropped rows](card-dropped-rows.svg)\n\n| stage | reason | rows |\n| --- | --- | --- |\n" in text
     assert "| dedup | near_duplicate | 1 |\n" in text
     assert "## Known limits\n\n- Golds are" in text
@@ -147,7 +147,7 @@ def test_the_files_are_written_and_belong_together(pipeline: Pipeline, tmp_path:
     assert "<tr><td>dedup</td><td>near_duplicate</td><td class='n'>1</td></tr>" in page
     assert "<ul><li>Golds are" in page
     assert page.count("<svg") == 8 == len([name for name in names if name.endswith(".svg")])
-    again = tmp_path / "again"
+    again = tmp_path / "again" / "card"  # as deep, for the paths of the rows
     write_card(open_outputs(pipeline[0]), again)
     assert {path.name: path.read_bytes() for path in again.iterdir()} == {
         path.name: path.read_bytes() for path in out.iterdir()
