@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.commands.output_folder import check_out, replacing
 from compass.errors import UserError
+from compass.sources.remote import place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,9 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "sources",
         nargs="+",
-        type=Path,
+        type=place,
         metavar="SOURCE",
-        help="files or folders: jsonl, json, csv, parquet; plain, .gz, .zst; the preferred one first",
+        help="files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, parquet; plain, .gz, .zst; the preferred one first",
     )
     parser.add_argument("--out", type=Path, default=Path("curated"), help="the folder to write (default: curated)")
     parser.add_argument(
@@ -72,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        type=Path,
+        type=place,
         metavar="FILE",
         help="benchmarks that no kept problem may come from",
     )
@@ -122,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.problems < 0:
         raise UserError(f"--problems {args.problems}: give how many problems to keep, 1 or more (0 keeps all)")
-    check_out(args.out, [*args.sources, *args.benchmarks])
+    check_out(args.out, [path for path in (*args.sources, *args.benchmarks) if isinstance(path, Path)])
     sections = ("curation", "collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(args.params, sections) if args.params else {}
     curation = given.get("curation") or Curation()

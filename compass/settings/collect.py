@@ -32,7 +32,8 @@ class Source(Section):
     """The source's name in every record; unique."""
 
     path: str = ""
-    """A local file or folder (JSON lines, CSV, parquet; plain, .gz or .zst). `$COMPASS_DATA` and `$GENERATED` are filled in."""
+    """A file or folder (JSON lines, CSV, parquet; plain, .gz or .zst), local or by URL (`s3://…`, `gs://…`, `hf://…`, as
+    fsspec opens it). `$COMPASS_DATA` and `$GENERATED` are filled in."""
 
     hub: str = ""
     """A dataset id on the Hugging Face hub; give either this or `path`."""
@@ -46,6 +47,9 @@ class Source(Section):
 
     split: str = "train"
     """The split to read from the hub."""
+
+    stream: bool = False
+    """With `hub`: read rows as they come instead of downloading the dataset first, for one larger than the disk."""
 
     adapter: str = "columns"
     """How rows become problems: an adapter's name in `compass.sources.adapters`."""

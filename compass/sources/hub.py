@@ -40,7 +40,7 @@ def resolve_commit(hub: str, revision: str) -> str:
 
 
 def hub_rows(source: Source, commit: str) -> Iterator[tuple[int, Row]]:
-    """Rows of a hub dataset's split with their numbers, counted from 0; downloads into `datasets`' own cache.
+    """Rows of a hub dataset's split with their numbers, counted from 0; downloads into `datasets`' own cache, or streams.
 
     Raises:
         SourceError: it cannot be had, or its subset or split does not exist.
@@ -48,7 +48,9 @@ def hub_rows(source: Source, commit: str) -> Iterator[tuple[int, Row]]:
     import datasets
 
     try:
-        rows: Any = datasets.load_dataset(source.hub, source.subset or None, split=source.split, revision=commit)
+        rows: Any = datasets.load_dataset(
+            source.hub, source.subset or None, split=source.split, revision=commit, streaming=source.stream
+        )
     except (OSError, ValueError, RuntimeError) as error:
         raise _hub_error(source.hub, commit, error, source.subset, source.split) from None
     for number, row in enumerate(rows):

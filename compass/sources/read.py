@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compass.errors import UserError
+from compass.sources.remote import RemotePath, place
 
 Row = dict[str, Any]
 
@@ -34,7 +35,7 @@ class SourceError(UserError):
     """A source that cannot be read; the message names the file or hub id, the row, what was found and what to do."""
 
 
-def expand(path: str, **folders: str | Path) -> Path:
+def expand(path: str, **folders: str | Path) -> Path | RemotePath:
     """Fill `$NAME` in a path, from `folders` first and the environment second.
 
     Raises:
@@ -48,10 +49,11 @@ def expand(path: str, **folders: str | Path) -> Path:
             raise SourceError(f"{path}: ${name} is not set; `export {name}=folder` with the folder of the files")
         return folder
 
-    return Path(re.sub(r"\$(\w+)", value, path)).expanduser()
+    filled = place(re.sub(r"\$(\w+)", value, path))
+    return filled.expanduser() if isinstance(filled, Path) else filled
 
 
-def data_files(path: Path) -> list[Path]:
+def data_files(path: Path | RemotePath) -> list[Path | RemotePath]:
     """The files of a source: the file itself, or every readable file of a folder, by name.
 
     Raises:
@@ -122,7 +124,7 @@ def _format(path: Path) -> str:
 def _open(path: Path) -> BinaryIO:
     name = path.name.lower()
     if name.endswith(".gz"):
-        return gzip.open(path, "rb")
+        return gzip.open(path if isinstance(path, Path) else path.open(), "rb")
     if name.endswith(".zst"):
         import zstandard
 
@@ -231,7 +233,8 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     number = 0
     try:
         compressed = not path.name.lower().endswith(".parquet")
-        with pq.ParquetFile(io.BytesIO(_open(path).read()) if compressed else path) as file:
+        whole = path if isinstance(path, Path) else path.open()
+        with pq.ParquetFile(io.BytesIO(_open(path).read()) if compressed else whole) as file:
             _check_unique(file.schema_arrow.names, path)
             for batch in file.iter_batches(batch_size=4096):
                 for row in batch.to_pylist():

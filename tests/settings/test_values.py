@@ -53,6 +53,7 @@ SAMPLING = {
                 "revision": "",
                 "subset": "",
                 "split": "train",
+                "stream": False,
                 "adapter": "columns",
                 "problem_field": "problem",
                 "answer_field": "answer",

@@ -63,7 +63,7 @@ def gather(revision, **fields):
 
 def test_rows_are_read_at_the_commit_that_the_branch_names_now(hub):
     found = gather("main", subset="part", split="test")
-    assert hub.asked[1] == (("owner/set", "part"), {"split": "test", "revision": COMMIT})
+    assert hub.asked[1] == (("owner/set", "part"), {"split": "test", "revision": COMMIT, "streaming": False})
     assert found.kept.column("source_id").to_pylist() == ["0"]
     assert found.dropped.column("source_id").to_pylist() == ["1"]
     facts = found.sources["s"]
@@ -73,7 +73,10 @@ def test_rows_are_read_at_the_commit_that_the_branch_names_now(hub):
 
 def test_a_pinned_source_has_no_warning_and_no_subset_unless_named(hub):
     assert "warning" not in gather(COMMIT).sources["s"]
-    assert hub.asked == [(("owner/set", None), {"split": "train", "revision": COMMIT})]
+    assert hub.asked == [(("owner/set", None), {"split": "train", "revision": COMMIT, "streaming": False})]
+    hub.asked.clear()
+    gather(COMMIT, stream=True)
+    assert hub.asked[0][1]["streaming"] is True
 
 
 def test_what_the_hub_refuses_is_one_line(hub, monkeypatch):
