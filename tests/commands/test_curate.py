@@ -104,7 +104,8 @@ def test_the_summary_says_what_was_read_and_kept_by_stage_and_source(curated, fi
     assert summary["benchmarks"] == {"bench": 1}
     stage_files = [f"{stage}/{fate}.parquet" for stage in stages for fate in ("dropped", "kept")]
     cards = [path.name for path in curated.glob("card*")]
-    assert set(summary["files"]) == {"curate.json", "collect/benchmarks.parquet", *stage_files, *cards}
+    whole = {"curate.json", "croissant.json", "collect/benchmarks.parquet", *stage_files, *cards}
+    assert set(summary["files"]) == whole
 
 
 def test_the_settings_are_written_before_anything_is_read(files, curated, tmp_path, capsys):
