@@ -64,6 +64,7 @@ class Reason(StrEnum):
     # verify
     UNREADABLE_GOLD = "unreadable_gold"
     UNSTABLE_GOLD = "unstable_gold"
+    WORDY_GOLD = "wordy_gold"
     SUSPICIOUS_GOLD = "suspicious_gold"
     # curriculum
     DOUBTFUL = "doubtful"

@@ -1,8 +1,8 @@
 """Golds that the verifier can be trusted with (report, section 4.2, last paragraph).
 
 A gold is dropped when the verifier cannot read it (`unreadable_gold`), when it does not equal itself rewritten or does
-equal a perturbed copy (`unstable_gold`), and when many graded rollouts agree with each other and contradict it
-(`suspicious_gold`).
+equal a perturbed copy (`unstable_gold`), when it is a statement in words that no other wording equals (`wordy_gold`), and when many graded rollouts agree with each other and contradict it
+(`suspicious_gold`). A record with several golds keeps those that can be trusted, the first of them as its answer.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import pyarrow as pa
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
 from compass.settings import Verify
-from compass.verifier import Verdict, answer_type, group_equal, verify_many
+from compass.verifier import Verdict, answer_type, group_equal, is_wordy, verify_many
 
 Pairs = Sequence[tuple[str, str]]
 """Pairs of a gold and an answer."""
+
+WORDING = "wording"
+"""The answer type of a gold that hardly any other wording equals."""
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -44,17 +47,27 @@ def verify_golds(
     Returns:
         Kept rows with `answer_type`, and dropped rows.
     """
-    golds = [gold or "" for gold in records.column("answer").to_pylist()]
-    unique = list(dict.fromkeys(golds))
+    answers, others = (records.column(name).to_pylist() for name in ("answer", "alternatives"))
+    several = [[answer or "", *(more or ())] for answer, more in zip(answers, others, strict=True)]
+    unique = list(dict.fromkeys(gold for golds in several for gold in golds))
     kinds = {gold: answer_type(gold) for gold in unique}
     judged = check_golds(unique, settings, kinds, processes=processes)
+    trusted = [[gold for gold in golds if judged[gold] is None] for golds in several]
+    golds = [(good or all_of)[0] for good, all_of in zip(trusted, several, strict=True)]
     verdicts: list[Drop | None] = [judged[gold] for gold in golds]
+    if any(map(bool, others)):
+        records = with_column(records, "answer", golds)
+        rest = [
+            more if verdict else good[1:] or None for more, good, verdict in zip(others, trusted, verdicts, strict=True)
+        ]
+        records = with_column(records, "alternatives", rest)
     if rollouts:
         ids = records.column("id").to_pylist()
         for row, (id_, gold) in enumerate(zip(ids, golds, strict=True)):
             if verdicts[row] is None and id_ in rollouts:
                 verdicts[row] = suspicious(gold, rollouts[id_], settings)
-    return split(with_column(records, "answer_type", [kinds[gold] for gold in golds]), verdicts, "verify")
+    types = [WORDING if is_wordy(gold) else kinds[gold] for gold in golds]
+    return split(with_column(records, "answer_type", types), verdicts, "verify")
 
 
 def check_golds(
@@ -75,6 +88,8 @@ def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[s
         return Drop(
             Reason.UNREADABLE_GOLD, {"answer": gold[:200], "words": len(words), "limit": settings.max_text_words}
         )
+    if settings.wordy_golds == "drop" and is_wordy(gold):
+        return Drop(Reason.WORDY_GOLD, {"answer": gold[:200]})
     if kind == "unrecognised":  # equal to itself letter by letter at best: no other way of writing it earns a reward
         return Drop(Reason.UNREADABLE_GOLD, {"answer": gold[:200], "answer_type": kind})
     itself = outcomes[gold, gold]

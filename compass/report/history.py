@@ -24,6 +24,7 @@ MEANING = {
     "answer_conflict": "its twin has another answer, and the rule chose the twin's",
     "contaminated": "it is a benchmark's item, or holds a share of it",
     "unreadable_gold": "the verifier cannot read the gold",
+    "wordy_gold": "the gold is a statement in words that no other wording equals",
     "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from compass.settings.section import Positive, Probability, Section
 
 
@@ -13,6 +15,10 @@ class Verify(Section):
 
     max_text_words: Positive = 4
     """A gold in words that is longer is an opinion or an explanation, and dropped as unreadable."""
+
+    wordy_golds: Literal["drop", "keep"] = "drop"
+    """What becomes of a gold that is a statement in words, which hardly any other wording equals. Such a reward teaches spelling, so
+    that it is dropped; `keep` marks it with the answer type `wording`."""
 
     suspicious_agreement: Probability = 0.75
     """Share of a problem's graded rollouts that must agree on one wrong answer for the gold to be called suspicious."""

@@ -10,7 +10,7 @@ Imports nothing heavier than python-flint; sympy runs in a process of its own. S
 """
 
 from compass.verifier.answer_groups import group_equal, same_answer
-from compass.verifier.answer_type import answer_type
+from compass.verifier.answer_type import answer_type, is_wordy
 from compass.verifier.batch import judge_many, verify_many
 from compass.verifier.extract import Mode, extract_answer
 from compass.verifier.final_answers import final_answer, same_final_answer
@@ -34,6 +34,7 @@ __all__ = [
     "extract_answer",
     "final_answer",
     "group_equal",
+    "is_wordy",
     "judge",
     "judge_many",
     "read_tolerance",

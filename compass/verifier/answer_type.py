@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.shapes import Shape, shape, unnamed
@@ -11,6 +13,12 @@ from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.tree import IMAGINARY, INFINITY, Degrees, Matrix, Node, Percent, Quantity, Relation, Unreadable
 
+NAMING_WORDS = 2
+"""So many words may name a thing; more make a statement."""
+_SEPARATOR = re.compile(r"[,;]|\b(?:and|or)\b")
+_VERBS = frozenset(
+    "is are was were be wins win loses lose can cannot could will would should must may has have had does do exists exist".split()  # noqa: SIM905
+)
 _OF_SHAPE = {
     "ratio": "ratio",
     "based": "based",
@@ -48,6 +56,25 @@ def answer_type(answer: str) -> str:
         return _type(tree)
     except Unreadable:
         return "unrecognised"
+
+
+def is_wordy(answer: str) -> bool:
+    """Whether an answer is a statement in words, which hardly any other wording equals: `at least two of them`, `Ann wins`.
+
+    Not wordy are one or two words that name something (`Tuesday`, `right triangle`, `Team A`), phrases with known synonyms (`no solution`),
+    lists of such names, sentences that count by what they say ("the function is odd"), times, dates, choices, and everything with a value.
+    """
+    text = normalise(answer) if len(answer) <= MAX_LENGTH else ""
+    if not text or answer_type(answer) != "text" or clock.time(text) is not None or clock.date(text) is not None:
+        return False
+    said = wording.said(text)
+    words = wording.kind(text) if said is None else said
+    if words in wording.SYNONYMS:
+        return False
+    parts = [wording.wording(part).split() for part in _SEPARATOR.split(text)] if said is None else [words.split()]
+    if words in wording.KINDS:
+        return False
+    return any(len(part) > NAMING_WORDS or not _VERBS.isdisjoint(part) for part in parts)
 
 
 def _type(tree: Node) -> str:

@@ -138,12 +138,38 @@ def gold_drop(gold, **settings):
 
 
 def test_a_gold_of_more_words_than_the_limit_is_an_explanation():
-    assert gold_drop("\\text{one two three four}", max_text_words=4) is None
+    assert gold_drop("\\text{one two three four}", max_text_words=4, wordy_golds="keep") is None
     assert gold_drop("\\text{one two three four five}", max_text_words=4) == {
         "answer": "\\text{one two three four five}",
         "words": 5,
         "limit": 4,
     }
+
+
+def test_a_gold_that_only_its_own_words_match_is_dropped_or_marked():
+    assert reasons("Ann goes first")[0] == {"Ann goes first": "wordy_gold"}
+    assert gold_drop("Ann goes first") == {"answer": "Ann goes first"}
+    dropped, kept = reasons("Ann goes first", "Ann", "7", wordy_golds="keep")
+    assert (dropped, kept["answer_type"].to_pylist()) == ({}, ["wording", "text", "integer"])
+
+
+def several(*alternatives, answer, **settings):
+    row = {"id": "a", "source": "s", "answer": answer, "alternatives": list(alternatives) or None}
+    kept, dropped = verify_golds(table([row]), Verify(**settings), processes=1)
+    assert kept.num_rows + dropped.num_rows == 1
+    return [(one["answer"], one["alternatives"]) for one in kept.to_pylist()], dropped["reason"].to_pylist()
+
+
+def test_of_several_golds_those_that_can_be_trusted_stay():
+    assert several("0.5", answer="1/2") == ([("1/2", ["0.5"])], [])
+    assert several("((4", "0.5", answer="\\frac{3}{}") == ([("0.5", None)], [])
+    assert several("((4", answer="7") == ([("7", None)], [])
+    assert several(answer="7") == ([("7", None)], [])
+    assert several("((4", answer="\\frac{3}{}") == ([], ["unreadable_gold"])
+
+
+def test_based_numbers_are_golds_whatever_their_sign_and_digits():
+    assert reasons("-221_3", "-37_8", "\\text{A5}_{11}", "1A_{16}")[0] == {}
 
 
 def test_what_golds_are_dropped_on():

@@ -150,6 +150,7 @@ SAMPLING = {
             {
                 "require_self_equal": True,
                 "max_text_words": 4,
+                "wordy_golds": "drop",
                 "suspicious_agreement": 0.75,
                 "suspicious_min_rollouts": 8,
             },

@@ -17,6 +17,8 @@ _SUBJECT = re.compile(
 _KIND = re.compile(
     r"(?:(?:any|every|all|each) )?(odd|even|prime|composite)(?: (?:whole )?(?:numbers?|integers?)(?: of [a-z]+)?)?"
 )
+KINDS = frozenset(["odd", "even", "prime", "composite"])
+"""Kinds of whole numbers, which may be named in full."""
 _SAID = re.compile(r"(?:(?:The|This|That|Its|A|An)\s|[A-Z]\w+\s).{0,200}?\s?(?:is|are)\s((?:[A-Za-z]+\s?){1,4})\.?")
 _UNSAID = re.compile(
     r"\b(?:is|are)\b.*\b(?:is|are)\b|\b(?:not?|never|neither|if|whether|that|which|false|untrue|or|than|only|when|unless)\b|n't",
