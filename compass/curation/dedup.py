@@ -20,7 +20,7 @@ from compass.ledger import Drop, split
 from compass.records import with_column
 from compass.settings import Dedup
 
-NEEDED = ("id", "source", "problem", "answer", "solution", "solve_rate")
+NEEDED = ("id", "source", "problem", "answer", "alternatives", "solution", "solve_rate")
 """The columns that decide which row of a cluster survives."""
 
 BATCH = 2_000
@@ -81,7 +81,8 @@ def _several(cluster: np.ndarray) -> list[np.ndarray]:
 def _with_rows(records: pa.Table, clusters: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, list[dict[str, Any]]]]:
     """Each cluster's row numbers and records."""
     # Large strings in one chunk: each `take` from many chunks would copy all of them.
-    wide = [(name, pa.large_string() if name != "solve_rate" else pa.float64()) for name in NEEDED]
+    types = {"solve_rate": pa.float64(), "alternatives": pa.large_list(pa.large_string())}
+    wide = [(name, types.get(name, pa.large_string())) for name in NEEDED]
     columns = records.select(NEEDED).cast(pa.schema(wide)).combine_chunks()
     for low in range(0, len(clusters), BATCH):
         chosen = clusters[low : low + BATCH]

@@ -5,7 +5,7 @@ Rows of a cluster have the same tokens, or similar n-grams and the same numbers.
 1. **One problem?** Near-duplicates with equal answers are one problem. With different answers they are one problem only if
    they differ in nothing but words of `PHRASING` ("Determine" for "Find", "Show your work."): then one answer is wrong.
    If other words differ ("TOOTH" for "RADII", "x" for "y"), they are different problems and both stay.
-2. **Answer.** Where answers disagree, each distinct answer (by the verifier) counts the sources that give it. The answer
+2. **Answer.** Rows agree if a gold of one, alternatives included, equals a gold of the other. Where answers disagree, each distinct answer (by the verifier) counts the sources that give it. The answer
    of most sources wins; a tie goes to the answer of the row that rule 3 prefers. Rows with another answer are dropped as
    `answer_conflict`. With `conflicts: drop` nothing of such a problem survives.
 3. **Row**, among those with the winning answer: a gold the verifier can read; the source that stands earlier in
@@ -54,7 +54,7 @@ def settle(
     """Apply the rules above to one cluster.
 
     Args:
-        rows: records, at least `id`, `source`, `problem`, `answer`, `solution` and `solve_rate`.
+        rows: records, at least `id`, `source`, `problem`, `answer`, `solution` and `solve_rate`; `alternatives` where they have any.
         exact: for each row a number that it shares with the rows of the same tokens.
         similarity: of two problems' texts, for the evidence.
         rank: each source's place in the order of preference.
@@ -64,7 +64,7 @@ def settle(
         For each row the index of its problem's survivor (of a dropped problem: of its preferred row), and its verdict.
     """
     order = sorted(range(len(rows)), key=lambda index: _preference(rows[index], rank))
-    answers = dict(zip(order, group_equal([rows[index]["answer"] or "" for index in order], _equal), strict=True))
+    answers = dict(zip(order, group_equal([_golds(rows[index]) for index in order], _share), strict=True))
     heads, verdicts = [0] * len(rows), [None] * len(rows)
     left = order
     while left:
@@ -129,6 +129,16 @@ def only_phrasing(one: str, other: str) -> bool:
     changes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
     changed = [word for kind, a, b, c, d in changes if kind != "equal" for word in (*left[a:b], *right[c:d])]
     return all(word in PHRASING for word in changed)
+
+
+def _golds(row: dict[str, Any]) -> tuple[str, ...]:
+    """All that a row calls right."""
+    return (row["answer"] or "", *(row.get("alternatives") or ()))
+
+
+def _share(golds: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two rows agree: a gold of one equals a gold of the other."""
+    return any(_equal(one, other) for one in golds for other in others)
 
 
 def _preference(row: dict[str, Any], rank: dict[str, int]) -> tuple[Any, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from compass.verifier.verify import verify
+
+Answer = TypeVar("Answer", bound=Hashable)
 
 
 def same_answer(one: str, other: str) -> bool:
@@ -12,13 +15,13 @@ def same_answer(one: str, other: str) -> bool:
     return verify(gold=one, answer=other).equal
 
 
-def group_equal(answers: Iterable[str], equal: Callable[[str, str], bool] = same_answer) -> list[int]:
+def group_equal(answers: Iterable[Answer], equal: Callable[[Answer, Answer], bool] = same_answer) -> list[int]:
     """A group for each answer, numbered in the order in which their first members come.
 
     An answer joins the first group whose first member it equals, letter by letter or by `equal(first member, answer)`.
     """
-    firsts: list[str] = []
-    known: dict[str, int] = {}
+    firsts: list[Answer] = []
+    known: dict[Answer, int] = {}
     for answer in (answers := list(answers)):
         if answer not in known:
             group = next((group for group, first in enumerate(firsts) if equal(first, answer)), len(firsts))

@@ -24,6 +24,15 @@ def settled(*rows: dict, exact: list[int] | None = None, conflicts: str = "major
     return [rows[head]["id"] for head in heads], drops
 
 
+def test_rows_agree_by_any_of_their_golds():
+    heads, drops = settled(row("a", answer="1/2", alternatives=["3"]), row("b", source="good", answer="0.5"))
+    assert (heads, drops[1].reason) == (["a", "a"], "exact_duplicate")
+    heads, drops = settled(row("a", answer="7", alternatives=["3", "1/2"]), row("b", source="good", answer="0.5"))
+    assert drops[1].reason == "exact_duplicate"
+    heads, drops = settled(row("a", answer="7", alternatives=["3"]), row("b", source="good", answer="0.5"))
+    assert drops[1].reason == "answer_conflict"
+
+
 @pytest.mark.parametrize(
     ("loser", "winner"),
     [
