@@ -114,7 +114,7 @@ def _contamination(run: Run) -> Iterator[str]:
     cells = []
     for model, scored in run.results.scores.items():
         score = scored.get(AVERAGE, {})
-        if "clean" in score:
+        if score.get("similar") and "clean" in score:
             cells.append(
                 f"{model} {percent(score['accuracy'])}% with and {percent(score['clean']['accuracy'])}% without them"
             )

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.report.blocks import Bullets, Fold, Note, Part, Section, Table
+from compass.report.blocks import Bullets, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import AVERAGE, benchmarks, certainty, comparison, percent, said
 from compass.report.results import Results
@@ -109,7 +109,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "
         "does not hold that: repeat both with other seeds before you put the difference down to the recipe."
     )
-    parts.append(Fold("Why this might be wrong", [Bullets([training, *limits(joined)[1:]])]))
+    parts += [Note("Why this might be wrong all the same", "label"), Bullets([training, *limits(joined)[1:]])]
     return Section("Conclusion", parts, "conclusion")
 
 

@@ -37,6 +37,9 @@ pre { background: var(--soft); padding: .6rem; overflow: auto; font-size: .82rem
 """
 
 
+_RIGHT = " class='n'"
+
+
 def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequence[str] = ()) -> str:
     """A whole page from a title and parts that are HTML; empty parts are left out.
 
@@ -79,11 +82,11 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers, and texts that begin with a digit or a sign and a digit, stand at the right of their column."""
-    cells = [[(escape(shown(value)), _number(value)) for value in row] for row in rows]
-    right = [any(row[place][1] for row in cells if place < len(row)) for place in range(len(head))]
-    names = "".join(f"<th{_class(is_right)}>{escape(name)}</th>" for name, is_right in zip(head, right, strict=True))
-    lines = ["<tr>" + "".join(f"<td{_class(number)}>{text}</td>" for text, number in row) + "</tr>" for row in cells]
+    """A table; columns that hold nothing but numbers, and texts that begin with a digit or a sign and a digit, stand at the right."""
+    rows = list(rows)
+    right = [_numbers([row[place] for row in rows if place < len(row)]) for place in range(len(head))]
+    names = "".join(_cell("th", name, is_right) for name, is_right in zip(head, right, strict=True))
+    lines = ["<tr>" + "".join(_cell("td", *pair) for pair in zip(row, right, strict=False)) + "</tr>" for row in rows]
     body = "\n".join(lines)
     return f"<div class='scroll'><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>"
 
@@ -108,13 +111,14 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def _number(value: Any) -> bool:
-    text = shown(value)
-    return (isinstance(value, int | float) and not isinstance(value, bool)) or text.lstrip("+-−")[:1].isdigit()
+def _numbers(values: Sequence[Any]) -> bool:
+    """Whether a column holds numbers alone; cells that are empty or a dash say nothing."""
+    texts = [text for value in values if (text := shown(value)) not in ("", "-")]
+    return bool(texts) and all(text.lstrip("+-−")[:1].isdigit() for text in texts)
 
 
-def _class(right: bool) -> str:
-    return " class='n'" if right else ""
+def _cell(kind: str, value: Any, right: bool) -> str:
+    return f"<{kind}{_RIGHT if right else ''}>{escape(shown(value))}</{kind}>"
 
 
 def _sha256(script: str) -> str:

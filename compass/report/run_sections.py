@@ -93,7 +93,9 @@ def cost_section(run: Run) -> Section:
         seconds = fact.get("seconds")
         cores = fact.get("machine", {}).get("cores")
         hours = round(seconds * cores / 3600, 2) if seconds is not None and cores else None
-        rows.append([stage, fact.get("started", ""), _duration(seconds), hours, tokens.get(stage)])
+        rows.append(
+            [stage, fact.get("started", "")[:16].replace("T", " "), _duration(seconds), hours, tokens.get(stage)]
+        )
     if not rows:
         return Section("Time and cost", [])
     whole = sum(fact.get("seconds", 0) for fact in run.times.values())

@@ -73,7 +73,7 @@ def conclusion_section(run: Run) -> Section:
             *(Note(text, "warning") for text in seen),
         ]
     if run.models:
-        parts.append(Fold("Why this might be wrong", [Bullets(limits(run))]))
+        parts += [Note("Why this might be wrong all the same", "label"), Bullets(limits(run))]
     return Section("Conclusion", parts, "conclusion")
 
 

@@ -69,6 +69,12 @@ def test_cells_show_numbers_at_the_right_and_text_escaped(value: object, cell: s
     assert html.table(["<a>"], [[value]]) == shown
 
 
+def test_a_column_stands_at_the_right_where_it_holds_numbers_alone() -> None:
+    shown = html.table(["version", "rows"], [["2.13.0", 5], ["none", ""], ["", "-"]])
+    assert "<td>2.13.0</td><td class='n'>5</td>" in shown
+    assert "<th>version</th><th class='n'>rows</th>" in shown
+
+
 def test_a_table_has_its_rows_in_order() -> None:
     assert html.table(["a", "b"], [["x", "y"], ["z", "w"]]) == (
         "<div class='scroll'><table><thead><tr><th>a</th><th>b</th></tr></thead>"
