@@ -120,7 +120,7 @@ def certainty(run: Run, best: str, rival: str) -> list[str]:
             verdicts[one["verdict"]] += 1
     if verdicts:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
-        lines.append(f"Per benchmark, corrected for their number: {best} is {parts}.")
+        lines.append(f"Per benchmark, corrected for their number: {parts}.")
     if run.verifier.get("error") is not None:
         low, high = run.verifier["ci95"]
         lines.append(

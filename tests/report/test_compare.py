@@ -71,7 +71,7 @@ def test_what_differs_is_told_and_more_than_one_setting_is_no_cause(two: tuple[P
 def test_runs_turned_round_give_the_same_verdict_turned_round(two: tuple[Path, Path]) -> None:
     text = page(two[1], two[0]).replace("\\", "")
     assert "second: rl-2 is better than " in text
-    assert "is: worse by " in text
+    assert ": rl-2 against second: rl-2: worse by " in text
 
 
 def test_an_evaluations_folder_is_compared_as_well_as_a_run(two: tuple[Path, Path]) -> None:
