@@ -102,11 +102,12 @@ def _cut_off(run: Run) -> Iterator[str]:
 
 
 def _contamination(run: Run) -> Iterator[str]:
-    if run.problems is None or "similar" not in run.problems.column_names:
+    # Without `in_sources` the table is of an earlier version, whose `similar` named rows that were dropped.
+    if run.problems is None or not {"similar", "in_sources"} <= set(run.problems.column_names):
         return
     similar = run.problems["similar"].to_pylist()
     if all(rows is None for rows in similar):
-        yield "Contamination was not checked: no ledger of the training rows was at hand."
+        yield "Contamination was not checked: the rows that were trained on were not at hand."
         return
     hit = sum(bool(rows) for rows in similar)
     if not hit:
@@ -119,9 +120,9 @@ def _contamination(run: Run) -> Iterator[str]:
                 f"{model} {percent(score['accuracy'])}% with and {percent(score['clean']['accuracy'])}% without them"
             )
     yield (
-        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows of the sources"
+        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows that were trained on"
         + (f" ({_listed(cells)})" if cells else "")
-        + ". Curation drops such rows before training; what the starting weights had seen is not known."
+        + ". What the starting weights had seen is not known."
     )
 
 

@@ -128,7 +128,7 @@ def test_contamination_is_told_with_the_scores_without_it_and_so_is_that_nothing
     scores = summarise(run.samples, run.comparisons, {f"easy-{n}" for n in range(4)})
     said = told(replace(run, problems=pa.Table.from_pylist(hit, schema=PROBLEMS), results=Results(scores=scores)))
     clean = scores["rl-1"]["average"]["clean"]["accuracy"]
-    assert "Contamination: 4 of 40 benchmark problems resemble rows of the sources" in said
+    assert "Contamination: 4 of 40 benchmark problems resemble rows that were trained on" in said
     assert f"rl-1 {100 * scores['rl-1']['average']['accuracy']:.1f}% with and {100 * clean:.1f}% without them" in said
     unknown = pa.Table.from_pylist([{**row, "similar": None} for row in hit], schema=PROBLEMS)
     assert "Contamination was not checked" in told(replace(run, problems=unknown))
