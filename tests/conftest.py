@@ -30,13 +30,12 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    """Headless Chromium, that of the system; tests that need it are skipped where it is absent, and fail in CI."""
+    """Headless Chromium, that of the system; tests that need it are skipped where it is absent."""
     from playwright.sync_api import sync_playwright
 
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
-        message = "needs Chromium: `apt-get install chromium`"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+        pytest.skip("needs Chromium: `apt-get install chromium`")
     with sync_playwright() as playwright:
         # Root, as in containers, has no sandbox; the pages are the tests' own.
         started = playwright.chromium.launch(executable_path=program, chromium_sandbox=os.geteuid() != 0)
