@@ -77,7 +77,7 @@ def render(sections: Sequence[Section], *, title: str, links: Mapping[str, str],
     if reader not in parts:
         parts.append(reader)
     style = _STYLE + (shown.style if shown else "")
-    return document(title, parts, style=style, scripts=[shown.script] if shown else [])
+    return document(title, parts, style=style, scripts=shown.scripts if shown else ())
 
 
 def _contents(sections: Sequence[Section], shown: Viewer | None) -> str:

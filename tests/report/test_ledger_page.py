@@ -67,7 +67,7 @@ def test_the_page_shows_all_rows_and_counts(page, look):
     opened.wait_for_selector(".item")
     assert sorted(reasons(opened)) == ["answer_conflict", "contaminated", "figure", "markup", "proof"]
     assert opened.locator("#count").inner_text() == (
-        "4 dropped rows and 1 doubts about kept rows; 5 of them to read here."
+        "4 dropped rows and 1 doubt about kept rows; 5 of them to read here."
     )
     cells = opened.locator(".funnel tbody tr").first.inner_text().split()
     assert cells == ["all", "sources", "6", "6", "0", "5", "−1", "2", "−3"]
@@ -78,7 +78,7 @@ def test_rows_are_filtered_by_stage_reason_source_and_words(page, look):
     opened.wait_for_selector(".item")
     opened.select_option("select[name=reason]", "figure")
     assert reasons(opened) == ["figure"]
-    assert opened.locator("#count").inner_text() == "1 dropped rows; 1 of them to read here."
+    assert opened.locator("#count").inner_text() == "1 dropped row; 1 of them to read here."
     opened.click("button[type=reset]")
     opened.select_option("select[name=source]", "book")
     assert sorted(reasons(opened)) == ["answer_conflict", "contaminated", "proof"]

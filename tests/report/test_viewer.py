@@ -8,10 +8,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from compass.report.packed import pack, unpack
 from compass.report.run import read_run
 from compass.report.viewer import kept_steps, viewer
-from compass.report.viewer.pack import pack, shorten, unpack
 from compass.report.viewer.responses import embed_responses
+from compass.report.viewer.shorten import shorten
 from compass.report.viewer.training import embed_rollouts
 from tests.report.conftest import sample_rows, write_evaluation
 

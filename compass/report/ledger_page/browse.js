@@ -5,18 +5,7 @@
   const count = document.getElementById("count"), more = document.getElementById("more");
   const fields = ["stage", "reason", "source"];
 
-  async function unpack() {
-    const packed = document.getElementById("packed");
-    const text = atob(packed.textContent), bytes = new Uint8Array(text.length);
-    for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
-    packed.remove();
-    const unpacked = "DecompressionStream" in window
-      ? await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer()
-      : inflate(bytes);
-    return JSON.parse(new TextDecoder().decode(unpacked));
-  }
-
-  const data = await unpack();
+  const data = await unpack("ledger-rows");
   // All texts of a row in lower case, once: a search then is a search in one string.
   for (const row of data.rows) {
     const texts = [row.id, `${row.source}:${row.row}`, row.problem.join(""), row.answer.join(""), ...row.evidence.flat()];
@@ -98,7 +87,8 @@
     const rows = [...totals(chosen, "stage")].filter(([stage]) => !chosen.stage || stage === chosen.stage);
     const dropped = rows.reduce((sum, [stage, here]) => sum + (stage.startsWith("kept") ? 0 : here), 0);
     const doubtful = rows.reduce((sum, [stage, here]) => sum + (stage.startsWith("kept") ? here : 0), 0);
-    const said = [`${dropped.toLocaleString("en")} dropped rows` + (doubtful ? ` and ${doubtful.toLocaleString("en")} doubts about kept rows` : "")];
+    const several = (many, what) => `${many.toLocaleString("en")} ${what}${many === 1 ? "" : "s"}`;
+    const said = [several(dropped, "dropped row") + (doubtful ? ` and ${several(doubtful, "doubt")} about kept rows` : "")];
     said.push(`${found.length.toLocaleString("en")} of them to read here` + (words.length ? " with these words" : ""));
     count.textContent = `${said.join("; ")}.`;
     offer(chosen);

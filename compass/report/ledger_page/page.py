@@ -1,6 +1,6 @@
 """The ledger's page: the funnel and the counts as HTML, and compressed rows that its script filters and shows.
 
-The page loads nothing and has one script of its own, allowed by its digest. Texts of the data reach the page as escaped
+The page loads nothing and runs no scripts but its own, allowed by their digests. Texts of the data reach the page as escaped
 HTML or as text nodes, never as markup.
 """
 
@@ -15,7 +15,7 @@ from compass.report import html
 from compass.report.history import MEANING
 from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, shown_rows
 from compass.report.outputs import Outputs
-from compass.report.viewer.pack import element, pack
+from compass.report.packed import SCRIPTS, element, pack
 
 ROOM = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
@@ -66,10 +66,11 @@ def _page(
         html.section("Stages by source", FUNNEL_NOTE, _funnel(stages, sources)),
         html.section("Reasons", REASONS_NOTE, _reasons(counts)),
         own("browse.html"),
-        element("packed", pack(data)),
+        element("ledger-rows", pack(data)),
     ]
-    scripts = [own("inflate.js"), own("browse.js")]
-    return html.document(f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=scripts)
+    return html.document(
+        f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[*SCRIPTS, own("browse.js")]
+    )
 
 
 FUNNEL_NOTE = (

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from compass.report.packed import SCRIPTS, element, pack
 from compass.report.run import Run
-from compass.report.viewer.pack import element, pack
 from compass.report.viewer.responses import Embedded, embed_responses
 from compass.report.viewer.training import embed_rollouts, kept_steps
 
@@ -26,11 +26,11 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Viewer:
-    """`html` for the page's body, `style` and `script` for its frame, and what of the responses is embedded."""
+    """`html` for the page's body, `style` and `scripts` for its frame, and what of the responses is embedded."""
 
     html: str
     style: str
-    script: str
+    scripts: tuple[str, ...]
     embedded: Embedded
 
 
@@ -59,6 +59,6 @@ def viewer(run: Run, *, megabytes: float) -> Viewer | None:
     return Viewer(
         "\n".join([frame, *blocks]),
         (_HERE / "viewer.css").read_text(encoding="utf-8"),
-        (_HERE / "viewer.js").read_text(encoding="utf-8"),
+        (*SCRIPTS, (_HERE / "viewer.js").read_text(encoding="utf-8")),
         embedded,
     )

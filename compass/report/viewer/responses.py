@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compass.report.packed import pack
 from compass.report.run import Run
 from compass.report.tallies import Tally
-from compass.report.viewer.pack import pack, shorten
+from compass.report.viewer.shorten import shorten
 
 LONGEST = (8_000, 4_000, 2_000, 1_000, 500)
 """Characters shown of a response: the first of these with which each problem's first responses fit."""

@@ -17,14 +17,9 @@
     return made;
   };
 
-  async function unpack(id) {
-    if (!cache.has(id)) {
-      const raw = atob(document.getElementById(id).textContent);
-      const bytes = Uint8Array.from(raw, (letter) => letter.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-      cache.set(id, new Response(stream).json());
-    }
-    return cache.get(id);
+  function unpacked(name) {
+    if (!cache.has(name)) cache.set(name, unpack(name));
+    return cache.get(name);
   }
 
   // Text with unseen characters made visible, in pieces that are safe to append.
@@ -199,7 +194,7 @@
     full.dir = "auto";
     const parts = [full, el("p", "", el("b", "", "gold "), ...visible(item[3] || "not kept"))];
     if (item[7].length) parts.push(el("p", "about", `Rows that resemble it: ${item[7].join(", ")}`));
-    const responses = item[6] < 0 ? [] : (await unpack(`viewer-${item[6]}`))[number] || [];
+    const responses = item[6] < 0 ? [] : (await unpacked(`viewer-${item[6]}`))[number] || [];
     const columns = index.models.map((model, n) => {
       const tally = item[5][n];
       if (!tally) return null;
@@ -250,7 +245,7 @@
       const [, , , total, rightOnes, used, held, groups, chunk] = steps[Number(chosen.value)];
       const asked = chosen.value;
       let data;
-      try { data = await unpack(`viewer-${chunk}`); }
+      try { data = await unpacked(`viewer-${chunk}`); }
       catch (error) { count.textContent = `These rollouts cannot be read: ${error.message}`; return; }
       if (chosen.value !== asked) return;                       // another iteration was chosen meanwhile
       const levels = distinct(data.rows.map((row) => String(row[at.level]))).sort();
@@ -306,7 +301,7 @@
   // ---- the frame
 
   async function start() {
-    index = await unpack("viewer-index");
+    index = await unpacked("viewer-index");
     const views = [];
     if (index.items.length) views.push(["problems", "Benchmark problems", problemView()]);
     if (index.rollouts.steps.length) views.push(["rollouts", "Training rollouts", rolloutView()]);

@@ -1,11 +1,18 @@
-"""Data inside a page: JSON, compressed by gzip, in base64, in an element that no browser runs."""
+"""Data inside a page: JSON, compressed by gzip, in base64, in an element that no browser runs.
+
+The scripts of a page read an element's value by `await unpack(NAME)`, once `SCRIPTS` stand before them.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+from importlib.resources import files
 from typing import Any
+
+SCRIPTS = tuple(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("inflate.js", "unpack.js"))
+"""JavaScript that defines `unpack`, for browsers with and without a decompressor of their own."""
 
 
 def pack(value: Any) -> str:
@@ -23,11 +30,3 @@ def unpack(text: str) -> Any:
 def element(name: str, packed: str) -> str:
     """The element that holds packed data; base64 holds nothing that could end it."""
     return f"<script type='text/plain' id='{name}'>{packed}</script>"
-
-
-def shorten(text: str, longest: int) -> str:
-    """A long text's beginning and end, with a line between that says how much is left out."""
-    if len(text) <= longest:
-        return text
-    half = longest // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
