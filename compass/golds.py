@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import pyarrow as pa
 
@@ -20,8 +19,3 @@ def golds(records: pa.Table) -> dict[str, str | Gold]:
     """The gold of each record by its id."""
     columns = (records.column(name).to_pylist() for name in ("id", "answer", "alternatives", "tolerance"))
     return {name: gold_of(*gold) for name, *gold in zip(*columns, strict=True)}
-
-
-def gold_of_row(row: Mapping[str, Any]) -> str | Gold:
-    """The gold of a record as a dictionary; columns that it lacks count as null."""
-    return gold_of(row.get("answer"), row.get("alternatives"), row.get("tolerance"))

@@ -76,8 +76,3 @@ def doubt_column(doubts: Iterable[Finding]) -> str | None:
     """The value of the column `doubt`: a JSON list of findings, null for none."""
     listed = [finding.as_dict() for finding in doubts]
     return json.dumps(listed, ensure_ascii=False, sort_keys=True) if listed else None
-
-
-def read_doubt(column: str | None) -> list[dict[str, Any]]:
-    """The findings that a value of the column `doubt` holds: each with `reason`, `strength` and `evidence`."""
-    return json.loads(column) if column else []

@@ -35,10 +35,6 @@ _CONJUNCTION = re.compile(
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _SAID = re.compile(rf"(?<!\w)(?:{languages.VERBS}|be)(?!\w)|=|:\s|[是为]", re.IGNORECASE)
 _SAYS = re.compile(rf"(?<!\w)(?:{languages.VERBS})(?!\w):?")
-_VERB = re.compile(
-    r"\b(?:is|are|equals?|be|was|were)\b:?\s*(?:exactly|indeed|simply|just|equal to|then|therefore|thus|about|approximately)?\s*",
-    re.IGNORECASE,
-)
 _LEADS = re.compile(
     r"(?:\b(?:is|are|be|equals?|gives?|get|at|to|of|has|have|total(?:s|ing)?|needs?|makes?|was|costs?|takes?|only|exactly|value|answer|sum)|[=:≈])\s*$",
     re.IGNORECASE,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from compass.curation import noise
-from compass.curation.noise.finding import Finding, Strength, doubt_column, read_doubt
+from compass.curation.noise.finding import Finding, Strength, doubt_column
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -57,6 +57,4 @@ def test_the_column_holds_findings_as_json_and_null_for_none():
     assert json.loads(column) == [
         {"reason": "figure", "strength": "possible", "evidence": {"text": "é", "span": [3, 4]}}
     ]
-    assert read_doubt(column) == json.loads(column)
     assert doubt_column([]) is None
-    assert read_doubt(None) == []
