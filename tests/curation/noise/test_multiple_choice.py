@@ -15,7 +15,7 @@ CHOICES = [
     ("Which is prime?\n[A] $9$\n\n[B] $11$\n\n$[\\mathrm{C}] \\quad 15$\n\n[D] $21$", "B"),
     ("Which code is a prefix code? (a) 0, 01 (b) 0, 10", "(b)"),
     ("Is ten a digit?\n(A) No\n(B) Yes", "A"),
-    ("Which family is this? (a) Exponential. (b) Gamma. (c) Beta. (d) Uniform.", "(b)"),
+    ("Which of these laws has no memory? (a) Poisson. (b) Exponential. (c) Beta. (d) Uniform.", "(b)"),
     (
         "The open set is found by (a) the first lemma; (b) the second lemma; (c) none of both. Which option is correct?",
         "(a)",
