@@ -67,7 +67,7 @@ HELD = [
 ]
 
 DOUBTED = [
-    "A square has side 8 and a quarter circle of radius 4 at each corner. What is the area of the shaded region that the quarter circles leave?",
+    "A square has side 8 and a quarter circle of radius 4 at each corner. What is the area of the shaded region inside the square but outside the quarter circles?",
     "The diagram gives the marks.\n\\begin{tabular}{c|c} A & 3 \\\\ B & 5\\end{tabular}\nWhat is the mean mark?",
     "A right triangle was drawn on paper and cut along its altitude. How many triangles are there in this figure?",
 ]
