@@ -183,7 +183,9 @@ def test_mlflow_has_the_page_and_the_data_card(finished: SimpleNamespace) -> Non
             run_id=report.info.run_id, artifact_path="reports", tracking_uri=f"sqlite:///{finished.folder}/mlflow.db"
         )
     }
-    assert logged == {f"reports/{name}" for name in ("index.html", "report.md", "figures", "model_cards", "data_card")}
+    assert logged == {
+        f"reports/{name}" for name in ("index.html", "ledger.html", "report.md", "figures", "model_cards", "data_card")
+    }
 
 
 def test_rl_runs_carry_the_trainers_curves(finished: SimpleNamespace) -> None:
