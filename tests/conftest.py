@@ -28,9 +28,12 @@ def shared() -> Path:
     return SHARED
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
-    """Headless Chromium, that of the system; tests that need it are skipped where it is absent."""
+    """Headless Chromium, that of the system; tests that need it are skipped where it is absent.
+
+    Per module: while it is open, no other test of the process can run an event loop.
+    """
     from playwright.sync_api import sync_playwright
 
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -27,7 +27,7 @@ METRICS = [
 class Tokenizer:
     """A token a word."""
 
-    def apply_chat_template(self, messages, *, add_generation_prompt, tokenize, return_dict):
+    def apply_chat_template(self, messages, *, chat_template, add_generation_prompt, tokenize, return_dict):
         return messages[-1]["content"].split()
 
 
