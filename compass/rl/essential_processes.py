@@ -11,8 +11,8 @@ RAY = ("raylet", "gcs_server")
 ENGINE = ("VLLM::EngineCore", "ray::vLLMHttpServer")
 """Titles of vLLM's engine, and of the Ray actor in front of it."""
 
-GRACE_S = 5.0
-"""Seconds between the end of such a process and the trainer's: at a training run's end they go first."""
+GRACE_S = 2.0
+"""Seconds between the end of such a process and the trainer's: at a training run's end, when all is saved, they go first."""
 
 
 class EssentialProcesses:
