@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--id-field",
         metavar="I",
-        help="rows with the same id are samples of one problem (default: the problem, else each row)",
+        help="rows with the same id are samples of one problem (default: problem and gold, else each row)",
     )
     parser.add_argument(
         "--verdicts", type=Path, metavar="OUT", help="write a line of JSON per response, with the verdict"
@@ -75,20 +75,23 @@ def _write(path: Path, judged: Iterator[tuple[Any, list[Any]]], read: Path) -> N
 
     if path.exists() and path.samefile(read):
         raise UserError(f"--verdicts {path}: is the file of responses itself; name another")
+    if path.is_dir():
+        raise UserError(f"--verdicts {path}: is a folder; name a file")
     if not path.parent.is_dir():
         raise UserError(f"--verdicts {path}: the folder {path.parent} does not exist; make it first")
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        samples: dict[str, int] = {}
+    # half of a character pair, as JSON may hold it, is written as the escape that it was
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", errors="backslashreplace") as file:
+        samples: dict[tuple[str, str], int] = {}
         for row, judgements in judged:
             _write_row(file, row, judgements, samples)
 
 
-def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[str, int]) -> None:
+def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[tuple[str, str], int]) -> None:
     from compass.evaluation.given_responses import outcome
 
     for strict, lenient in judgements:
-        sample = samples.get(row.id, 0)
-        samples[row.id] = sample + 1
+        sample = samples.get(row.problem_key, 0)
+        samples[row.problem_key] = sample + 1
         verdict = {
             "row": row.row,
             "id": row.id,

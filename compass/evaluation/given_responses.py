@@ -14,6 +14,7 @@ from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reporte
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer
+from compass.sources.placeholder import is_placeholder
 from compass.sources.read import Row, data_files, file_rows
 from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
 
@@ -50,6 +51,11 @@ class Given(NamedTuple):
     problem: str | None
     responses: list[str | None]
 
+    @property
+    def problem_key(self) -> tuple[str, str]:
+        """What rows of one problem have in common: id and gold."""
+        return self.id, self.gold
+
 
 class Judged(NamedTuple):
     """A response's two judgements; an answer is None where the response gives none."""
@@ -59,24 +65,44 @@ class Judged(NamedTuple):
 
 
 def read_given(path: Path, fields: Fields) -> Iterator[Given]:
-    """The file's rows that can be read; a row without a gold has the gold "".
+    """The file's rows that can be read; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
 
-    Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem`; else each row is its own.
+    Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold; else each row is its own.
 
     Raises:
         SourceError: the file cannot be read.
-        ResponsesError: it holds no row, or its first row lacks a field.
+        ResponsesError: it holds no row, its first row lacks a field, or one id has two golds.
     """
     number = -1
+    golds: dict[str, tuple[str, int]] = {}
     for number, row in chain.from_iterable(map(file_rows, data_files(path))):
         if number == 0:
             _check(row, fields, path)
-        yield _given(number, row, fields, path)
+        given = _given(number, row, fields, path)
+        if fields.id and given.gold:
+            _check_gold(given, golds.setdefault(given.id, (given.gold, number)), fields, path)
+        yield given
     if number < 0:
         raise ResponsesError(f"{path}: holds no row")
 
 
+def _check_gold(given: Given, first: tuple[str, int], fields: Fields, path: Path) -> None:
+    """Ids that start anew, at each benchmark of a joined file say, would make one problem of several."""
+    gold, number = first
+    if given.gold != gold:
+        raise ResponsesError(
+            f"{path}: row {given.row}: {fields.id!r} is {given.id[:40]!r}, as in row {number}, but the gold is {given.gold[:40]!r} and "
+            f"there {gold[:40]!r}; rows with one id are samples of one problem: name a field that tells problems apart, or mend the golds"
+        )
+
+
 def _check(row: Row, fields: Fields, path: Path) -> None:
+    above = fields.response.rpartition(EACH)[0]
+    if above and fields.gold.startswith(above + EACH):
+        raise ResponsesError(
+            f"{path}: {fields.response!r} and {fields.gold!r} both go through the list {above!r}, so that its elements are the rows; "
+            f"write each as a row of its own, for example with `jq -c '.{above}[]'`"
+        )
     for name in (fields.response, fields.gold, fields.problem, fields.id):
         if name is not None and _reach(row, name) is MISSING:
             raise ResponsesError(f"{path}: the first row has no field {name!r}; it has {', '.join(field_names(row))}")
@@ -106,14 +132,15 @@ def _given(number: int, row: Row, fields: Fields, path: Path) -> Given:
         raise ResponsesError(f"{where}: {fields.id!r} holds {_kind(name)}; an id is text or a number")
     responses = _reach(row, fields.response)
     responses = responses if isinstance(responses, list) else [responses]
-    texts = [None if text is MISSING else text for text in responses]
+    texts = [None if text is MISSING or text != text else text for text in responses]  # a table's NaN is no response
     for text in texts:
         if text is not None and not isinstance(text, str):
             raise ResponsesError(
                 f"{where}: {fields.response!r} holds {_kind(text)}; a response is text, or a list of texts. "
                 f"The fields are {', '.join(field_names(row))}"
             )
-    return Given(number, str(name), "" if gold is MISSING else gold_answer(gold), problem, texts)
+    answer = "" if gold is MISSING else gold_answer(gold)
+    return Given(number, str(name), "" if is_placeholder(answer, problem or "") else answer, problem, texts)
 
 
 def _reach(row: Any, path: str) -> Any:
@@ -158,7 +185,7 @@ class Tally:
     """What is left of scored rows: marks and answers per problem, and counts."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    problems: dict[str, list[tuple[str | None, bool, bool]]] = field(default_factory=dict)
+    problems: dict[tuple[str, str], list[tuple[str | None, bool, bool]]] = field(default_factory=dict)
 
     def add(self, row: Given, judged: list[Judged]) -> None:
         """Count a row and its judgements."""
@@ -170,7 +197,7 @@ class Tally:
         if not judged:
             self.counts["without_response"] += 1
             return
-        marks = self.problems.setdefault(row.id, [])
+        marks = self.problems.setdefault(row.problem_key, [])
         for strict, lenient in judged:
             marks.append((strict.answer, strict.equal, lenient.equal))
             self.counts[outcome(strict)] += 1

@@ -45,7 +45,8 @@ def gold_answer(value: Any, solution: str = "") -> str:
     elif isinstance(value, bool) or value is None:
         answer = "" if value is None else str(value)
     elif isinstance(value, float):
-        answer = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        # a table's empty cell is NaN
+        answer = "" if value != value else str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     elif isinstance(value, int):
         answer = str(value)
     elif isinstance(value, str):

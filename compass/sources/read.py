@@ -65,7 +65,7 @@ def data_files(path: Path | RemotePath) -> list[Path | RemotePath]:
             raise SourceError(f"{path}: the folder holds no {', '.join(FORMATS)} file (plain, .gz or .zst)")
         return files
     if not path.exists():
-        raise SourceError(f"{path}: no such file; check `path` in `collect`, and the folder that COMPASS_DATA names")
+        raise SourceError(f"{path}: no such file; check its name, and COMPASS_DATA if that is part of it")
     if not path.is_file():
         raise SourceError(f"{path}: is no file but a pipe, socket or device; write its rows into a file")
     if not _format(path):

@@ -128,6 +128,9 @@ def test_many_rows_are_judged_by_several_processes_in_order(tmp_path: Path, caps
         ([{"gold": "5", "response": []}], (), "none of 1 rows has a gold and a response: 0 have no gold"),
         ([{"gold": "5", "response": "5", "q": 7}], ("--problem-field", "q"), "'q' holds int '7'; a problem is text"),
         ([{"gold": "5", "response": "5"}], ("--verdicts", "missing/v.jsonl"), "the folder missing does not exist"),
+        ([{"gold": "5", "response": "5"}], ("--verdicts", "/"), "is a folder; name a file"),
+        ([{"gold": "5", "response": "5", "n": 1}, {"gold": "6", "response": "5", "n": 1}], ("--id-field", "n"), "row 1: 'n' is '1', as in row 0, but the gold is '6' and there '5'"),
+        ([{"rows": [{"gold": "5", "response": "5"}]}], ("--response-field", "rows[].response", "--gold-field", "rows[].gold"), "both go through the list 'rows'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_scored_is_said(
@@ -162,6 +165,29 @@ def test_a_null_response_is_wrong_and_counted(tmp_path: Path, capsys: pytest.Cap
     assert score(path) == 0
     found = printed(capsys)
     assert (found["accuracy"], found["empty_responses"], found["outcomes"]["none"]) == (pytest.approx(1 / 3), 2, 2)
+
+
+def test_a_gold_that_stands_for_none_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"gold": gold, "response": r"\boxed{5}"} for gold in ("5", float("nan"), "N/A", None, [5.0])]
+    assert score(write(tmp_path / "r.jsonl", *rows, {"gold": "5", "response": float("nan")})) == 0
+    found = printed(capsys)
+    assert (found["without_gold"], found["responses"], found["outcomes"]["equal"]) == (3, 3, 2)
+    assert found["empty_responses"] == 1
+
+
+def test_one_problem_with_two_golds_is_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"gold": gold, "response": r"\boxed{3}", "q": "Which?"} for gold in ("3", "4", "3")]
+    out = tmp_path / "v.jsonl"
+    assert score(write(tmp_path / "r.jsonl", *rows), "--problem-field", "q", "--verdicts", str(out)) == 0
+    found = printed(capsys)
+    assert (found["problems"], found["accuracy"], found["samples"]) == (2, 0.5, [1, 2])
+    assert [json.loads(line)["sample"] for line in out.read_text().splitlines()] == [0, 0, 1]
+
+
+def test_half_of_a_character_pair_loses_no_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "\ud83d so \\boxed{\ud83d}", "id": "\ud83d"})
+    assert score(path, "--id-field", "id", "--verdicts", str(tmp_path / "v.jsonl")) == 0
+    assert json.loads((tmp_path / "v.jsonl").read_text())["id"] == "\ud83d"
 
 
 def test_a_reader_that_ends_first_leaves_no_traceback(tmp_path: Path) -> None:
