@@ -4,11 +4,13 @@ import argparse
 from pathlib import Path
 
 
-def add_data_folder(parser: argparse.ArgumentParser) -> None:
-    """Add `--data`: where the rows are that the command reads."""
+def add_data_folder(
+    parser: argparse.ArgumentParser, which: str = "a pipeline's data folder, or one of `compass curate`"
+) -> None:
+    """Add `--data`: where the rows are that the command reads; `which` says what folders those are."""
     parser.add_argument(
         "--data",
         type=Path,
         default=Path("data"),
-        help="a pipeline's data folder, or one of `compass curate` (default: data)",
+        help=f"{which} (default: data)",
     )

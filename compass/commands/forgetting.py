@@ -16,7 +16,7 @@ from compass.commands import add_data_folder
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_data_folder(parser)
+    add_data_folder(parser, "a pipeline's data folder")
     parser.add_argument(
         "--out", type=Path, default=Path("forgetting"), metavar="FOLDER", help="where to write (default: forgetting)"
     )

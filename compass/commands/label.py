@@ -27,7 +27,7 @@ SHOWN = 1_500
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_data_folder(parser)
+    add_data_folder(parser, "a pipeline's data folder, or one of `compass evaluate`")
     parser.add_argument(
         "--labels", type=Path, default=Path("labels"), metavar="FOLDER", help="where labels are kept (default: labels)"
     )
@@ -68,7 +68,9 @@ def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    folder = args.data / "evaluate"
+    from compass.evaluation.labels import samples_folder
+
+    folder = samples_folder(args.data)
     for name in ("samples.parquet", "problems.parquet"):
         if not (folder / name).exists():
             raise UserError(f"{folder / name}: no such file; run the evaluate stage, or give --data")

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verdict.add_argument("--right", dest="right", action="store_true", help="only right responses")
     parser.add_argument("--limit", type=int, metavar="N", help="show at most N (default: 10)")
     parser.add_argument("--json", action="store_true", help="print rows as JSON lines, all unless --limit")
-    add_data_folder(parser)
+    add_data_folder(parser, "a pipeline's data folder")
 
 
 def run(args: argparse.Namespace) -> int:

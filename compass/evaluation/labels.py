@@ -196,11 +196,16 @@ def measured_error(responses: list[Response], labels: Mapping[tuple[str, str], b
     }
 
 
+def samples_folder(data: Path) -> Path:
+    """Where the samples are: in a folder of `compass evaluate` itself, else in the evaluate stage's folder of a pipeline's data."""
+    return data if (data / "samples.parquet").exists() else data / "evaluate"
+
+
 def error_of_run(data: Path, folder: Path) -> dict[str, Any] | None:
     """`measured_error` of a run's samples by the labels in a folder; None where there is no label of them.
 
     Args:
-        data: the pipeline's data folder.
+        data: a pipeline's data folder, or one of `compass evaluate`.
         folder: where `compass label` keeps its files.
 
     Raises:
@@ -208,7 +213,7 @@ def error_of_run(data: Path, folder: Path) -> dict[str, Any] | None:
     """
     import pyarrow.parquet as pq
 
-    path = data / "evaluate" / "samples.parquet"
+    path = samples_folder(data) / "samples.parquet"
     labels = read_labels(folder / "labels.jsonl")
     if not labels or not path.exists():
         return None

@@ -139,6 +139,8 @@ def _read_evaluation(folder: Path) -> Run:
         from compass.evaluation.evaluate import summarise
 
         scores = summarise(seen["samples"], seen["comparisons"])
+    if "response" in seen["samples"].column_names:
+        seen["verifier"] = error_of_run(folder, folder / "labels") or {}
     times = {"evaluate": _json(folder / "time.json")} if (folder / "time.json").exists() else {}
     return Run(folder, Results(scores=scores), times=times, **seen)
 

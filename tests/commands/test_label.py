@@ -78,6 +78,15 @@ def test_judgements_are_kept_and_measured(run_folder: Path, monkeypatch, capsys)
     assert found["error"] == 0.25
 
 
+def test_a_folder_of_evaluate_is_labelled_and_its_report_states_the_error(run_folder: Path, monkeypatch) -> None:
+    folder = run_folder / "data" / "evaluate"
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\nn\ny\ny\n"))
+    assert main(["label", "--data", str(folder), "--labels", str(folder / "labels")]) == 0
+    found = error_of_run(folder, folder / "labels")
+    assert found is not None
+    assert found["error"] == 0.25
+
+
 def test_it_goes_on_where_it_was_left(run_folder: Path, monkeypatch, capsys) -> None:
     label(run_folder, "s\nwhat\n?\nq\n", monkeypatch)
     assert "1 that could not be told" in capsys.readouterr().out
