@@ -15,29 +15,26 @@ from compass.errors import UserError
 
 COMMANDS = {
     "profile": ("compass.commands.profile", "switch to a complete parameter set, compare two, list them"),
-    "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
-    "score": ("compass.commands.score", "the accuracy of responses made elsewhere, from a file of any field names"),
-    "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
-    "table1": (
-        "compass.commands.table1",
-        "the report's Table 1 with intervals, quoted and measured figures side by side",
-    ),
-    "forgetting": ("compass.commands.forgetting", "write two small benchmarks of what training may cost"),
-    "curate": ("compass.commands.curate", "run the data stages alone on any files"),
-    "evaluate": ("compass.commands.evaluate", "score any model on benchmarks"),
-    "why": ("compass.commands.why", "the history of one problem, by its id or its text"),
-    "ledger": ("compass.commands.ledger", "count, filter and sample the rows that curation dropped"),
+    "rl": ("compass.commands.rl", "show what an RL stage would run with"),
+    "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
     "report": (
         "compass.commands.report",
-        "the page of a run, or of two compared: which model is better, by how much, how sure",
+        "write the page of a run, or of two compared: which model is better, by how much",
     ),
-    "card": ("compass.commands.card", "the data card of a curated set"),
+    "curate": ("compass.commands.curate", "run the data stages alone on any files"),
+    "why": ("compass.commands.why", "show the history of one problem, by its id or its text"),
+    "ledger": ("compass.commands.ledger", "count, filter, sample or browse the rows that curation dropped"),
+    "card": ("compass.commands.card", "write the data card of a curated set, or upload the set to the hub"),
     "benchmarks": (
         "compass.commands.benchmarks",
         "list the known benchmarks: which are here, and how to get the others",
     ),
-    "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
-    "rl": ("compass.commands.rl", "show what an RL stage would run with"),
+    "evaluate": ("compass.commands.evaluate", "score any model on benchmarks"),
+    "table1": ("compass.commands.table1", "show the technical report's Table 1 with intervals, beside your own scores"),
+    "forgetting": ("compass.commands.forgetting", "write two small benchmarks of what training may cost"),
+    "score": ("compass.commands.score", "score responses made elsewhere, from a file with any field names"),
+    "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
+    "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
 }
 """Subcommand to the module that holds it and one line of help."""
 

@@ -43,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--samples", type=int, default=8, metavar="K", help="sampled responses per problem (default: 8)"
     )
     parser.add_argument("--greedy", action="store_true", help="also one greedy response per problem")
-    parser.add_argument("--max-problems", type=int, default=0, metavar="N", help="at most N problems per benchmark")
+    parser.add_argument(
+        "--max-problems", type=int, default=0, metavar="N", help="at most N problems per benchmark (default: all)"
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("evaluation"), help="folder to add results to (default: evaluation)"
     )
@@ -52,17 +54,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of sampling and of the draw of problems")
     sampling = parser.add_argument_group("sampling")
-    sampling.add_argument("--prompt", default="default", metavar="NAME", help="a named prompt (docs/evaluation.md)")
-    sampling.add_argument("--chat-template", default="", metavar="NAME", help="for a model that has none")
-    sampling.add_argument("--system-prompt", default="", metavar="TEXT", help="of the prompt `default`")
-    sampling.add_argument("--prompt-suffix", default="", metavar="TEXT", help="of the prompt `default`")
-    sampling.add_argument("--temperature", type=float, default=1.0)
-    sampling.add_argument("--top-p", type=float, default=1.0)
-    sampling.add_argument("--max-tokens", type=int, default=2048, help="longest response (default: 2048)")
-    sampling.add_argument("--max-model-len", type=int, default=4096, help="prompt and response (default: 4096)")
-    sampling.add_argument("--dtype", default="auto", help="float32, bfloat16 or auto")
     sampling.add_argument(
-        "--kv-cache-gib", type=int, default=1, help="memory of the key-value cache on a CPU (default: 1)"
+        "--prompt", default="default", metavar="NAME", help="a named prompt; docs/evaluation.md lists them"
+    )
+    sampling.add_argument(
+        "--chat-template",
+        default="",
+        metavar="NAME",
+        help="`chatml`, `question-answer` or `plain`, for a model that has none",
+    )
+    sampling.add_argument("--system-prompt", default="", metavar="TEXT", help="with the prompt `default`")
+    sampling.add_argument("--prompt-suffix", default="", metavar="TEXT", help="with the prompt `default`")
+    sampling.add_argument("--temperature", type=float, default=1.0, metavar="T", help="default: 1")
+    sampling.add_argument("--top-p", type=float, default=1.0, metavar="P", help="default: 1")
+    sampling.add_argument("--max-tokens", type=int, default=2048, metavar="N", help="longest response (default: 2048)")
+    sampling.add_argument(
+        "--max-model-len", type=int, default=4096, metavar="N", help="prompt and response (default: 4096)"
+    )
+    sampling.add_argument("--dtype", default="auto", help="float32, bfloat16 or auto (default)")
+    sampling.add_argument(
+        "--kv-cache-gib", type=int, default=1, metavar="N", help="GiB of the key-value cache on a CPU (default: 1)"
     )
     cost = parser.add_argument_group("cost")
     cost.add_argument("--price-per-million-tokens", type=float, default=0.0, metavar="PRICE", help="of sampled tokens")

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="scores to set beside: a metrics/evaluate.json",
+        help="your scores to show beside them: a metrics/evaluate.json, or a scores.json of `compass evaluate`; may be repeated",
     )
     parser.add_argument(
         "--commands", action="store_true", help="print the commands that evaluate the models, and no table"
