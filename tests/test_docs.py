@@ -86,6 +86,12 @@ def test_every_compass_command_parses(page: str, line: str) -> None:
         parser_of(words[1]).parse_args(words[2:])
 
 
+def test_the_readme_lists_every_compass_command() -> None:
+    section = TEXT["README.md"].split("## The `compass` command")[1].split("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    assert re.findall(r"`(.+?)`", " ".join(rows)) == list(COMMANDS)
+
+
 @pytest.mark.parametrize(("page", "line"), commands("make"))
 def test_every_make_rule_exists(page: str, line: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@
     compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
     compass why "Let x, y and z all …"      by its text, or a piece of it
 
-One match is told whole. Of several, each is listed in a line with what became of it; any of the ids tells the rest.
+One match is shown whole. Of several, each is listed in a line with what became of it; any of the ids shows the rest.
 """
 
 from __future__ import annotations
