@@ -16,7 +16,7 @@ _SEVERAL_ANSWERS = (
 )
 _ALTERNATIVES = """
     acceptedanswers acceptableanswers validanswers possibleanswers alternativeanswers alternateanswers otheranswers
-    equivalentanswers answeraliases aliases answervariants
+    equivalentanswers answeraliases aliases answervariants alternatives
 """
 _SOLUTION = """
     solution rationale generatedsolution workedsolution fullsolution longanswer output response completion nlproof

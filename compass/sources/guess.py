@@ -15,7 +15,18 @@ from typing import Any
 
 from compass.settings import Source
 from compass.sources.adapters import choice_texts, reach
-from compass.sources.field_names import ANSWER, CONTEXT, ID, LEVEL, OPTION_COLUMNS, OPTIONS, PROBLEM, SOLUTION
+from compass.sources.field_names import (
+    ALTERNATIVES,
+    ANSWER,
+    CONTEXT,
+    ID,
+    LEVEL,
+    OPTION_COLUMNS,
+    OPTIONS,
+    PROBLEM,
+    SOLUTION,
+)
+from compass.sources.gold import gold_answer
 from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
     Field,
@@ -66,7 +77,7 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
     index = adapter == "options" and _is_index(rows, answer, options)
     if index:
         evidence["answer_is_index"] = "every gold is a whole number below the number of choices, 0 among them"
-    golds = guess_golds(path, answer, fields, evidence)
+    golds = guess_golds(path, answer, [field for field in fields if field.path not in options], evidence)
     level = _first(fields, LEVEL, lambda field: field.distinct < 0.5 or len(field.values) < 20, taken)
     own_id = _first(fields, ID, lambda field: field.distinct == 1 and len(field.values) == len(rows), taken)
     for setting, field in (("level_field", level), ("id_field", own_id)):
@@ -180,7 +191,7 @@ def _options(fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> list
         if plain_name((prefix := ".".join(field.path.split(".")[:depth])).rsplit(".", 1)[-1]) in OPTIONS
     )
     for path in paths:
-        if any(choice_texts(reach(row, path)) for row in rows):
+        if any(choice_texts(reach(row, path)) for row in rows) and _may_be_choices(path, fields, rows):
             return [path]
     columns = {field.name: field.path for field in fields if "." not in field.path}
     for pattern in OPTION_COLUMNS:
@@ -189,6 +200,24 @@ def _options(fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> list
             if len(found) > 2:
                 return found
     return []
+
+
+def _may_be_choices(path: str, fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a field holds choices by its name, or, where that also names other golds, because most golds are one of its values."""
+    if plain_name(path.rsplit(".", 1)[-1]) not in ALTERNATIVES:
+        return True
+    answer = _first(fields, ANSWER, is_gold, {path})
+    if answer is None:
+        return True
+    named = 0
+    for row in rows:
+        gold, texts = reach(row, answer.path), choice_texts(reach(row, path))
+        text = gold_answer(gold).strip(" ().")
+        index = type(gold) is int and 0 <= gold < len(texts)
+        named += bool(text) and (
+            index or text.upper() in LETTERS[: len(texts)] or any(f" {one}".endswith(f" {text}") for one in texts)
+        )
+    return 2 * named > len(rows)
 
 
 def _is_index(rows: Sequence[Mapping[str, Any]], answer: str, options: Sequence[str]) -> bool:

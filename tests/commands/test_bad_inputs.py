@@ -115,7 +115,7 @@ KEPT: dict[str, tuple[str, str | bytes, int, dict[str, int]]] = {
         "odd.jsonl",
         spoilt('{"problem": "Which number is 1 more than 8?", "answer": NaN}'),
         41,
-        {"placeholder_gold": 1},
+        {"missing_answer": 1},
     ),
     "row of 30 MB": (
         "odd.jsonl",

@@ -34,6 +34,21 @@ def test_every_field_of_a_usual_row_is_guessed():
     )
 
 
+@pytest.mark.parametrize("golds", [("6", "9"), ("B", "C"), (1, 2), ("(b)", "(c)")])
+def test_alternatives_are_choices_where_the_golds_are_among_them(golds: tuple) -> None:
+    texts = (["5", "6", "7"], ["7", "8", "9"])
+    rows = [{"problem": f"{n}?", "answer": gold, "alternatives": texts[n]} for n, gold in enumerate(golds)]
+    assert guess("mine", PATH, rows).options_field == "alternatives"
+
+
+@pytest.mark.parametrize("others", [(["1/2", "50%"], ["2/1"]), (["1/2"], None)])
+def test_alternatives_are_other_golds_where_they_are_not(others: tuple) -> None:
+    """As in the project's own records."""
+    rows = [{"problem": f"{n}?", "answer": gold, "alternatives": others[n]} for n, gold in enumerate(("0.5", "2"))]
+    found = guess("mine", PATH, rows)
+    assert (found.adapter, found.options_field, found.alternatives_field) == ("columns", "", "alternatives")
+
+
 def test_a_field_counts_once_any_row_fills_it():
     rows = [{"problem": None, "question": "", "prompt": "1?", "answer": None}, {"prompt": "2?", "answer": 0}]
     source = guess("mine", PATH, rows)
