@@ -154,17 +154,25 @@ def last_user_message(value: Any) -> str | None:
         stripped = value.strip()
         if not stripped.startswith(("[{", "[ {")):
             return value
-        value = _loads(stripped)
-        if not isinstance(value, list):
+        if not isinstance(_loads(stripped), list):
             return stripped
-    if not isinstance(value, list):
-        return None
-    for message in reversed(value):
-        if not isinstance(message, Mapping):
-            return None
-        if message.get("role", message.get("from")) in ("user", "human"):
-            return _content(message.get("content", message.get("value")))
-    return None
+    messages = user_messages(value)
+    return messages[-1] if messages else None
+
+
+def as_json_object(value: Any) -> Any:
+    """The dictionary in a JSON text of one; anything else as it is."""
+    read = _loads(value) if isinstance(value, str) and value[:1] == "{" and value.rstrip()[-1:] == "}" else value
+    return read if isinstance(read, Mapping) else value
+
+
+def user_messages(value: Any) -> list[str | None]:
+    """The texts of all user messages in a chat or its JSON text, in their order; none in anything else."""
+    chat = _loads(value.strip()) if isinstance(value, str) else value
+    if not isinstance(chat, list) or not all(isinstance(message, Mapping) for message in chat):
+        return []
+    asked = (message for message in chat if message.get("role", message.get("from")) in ("user", "human"))
+    return [_content(message.get("content", message.get("value"))) for message in asked]
 
 
 def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> Published:

@@ -7,6 +7,7 @@ _PROBLEM = """
 _CONTEXT = "context passage body story background premise"
 _ANSWER = """
     answer shortanswer finalanswer groundtruth correctanswer goldanswer referenceanswer expectedanswer expected correct
+    groundtruthanswer goldstandardanswer answerlatex answernumber
     answerkey answervalue correctoption gold golden target key label result solutions lsolutions 答案
     answers finalanswers goldanswers golds groundtruths referenceanswers correctanswers targets
     acceptedanswers acceptableanswers validanswers possibleanswers output response completion
@@ -19,12 +20,19 @@ _ALTERNATIVES = """
     equivalentanswers answeraliases aliases answervariants alternatives
 """
 _SOLUTION = """
-    solution rationale generatedsolution workedsolution fullsolution longanswer output response completion nlproof
+    solution rationale generatedsolution workedsolution fullsolution goldsolution goldstandardsolution
+    groundtruthsolution referencesolution longanswer output response completion nlproof
     informalproof proof reasoning explanation cot analysis answeranalysis steps derivation solution1
 """
 _OPTIONS = "options choices answeroptions optionlist answeroptionlist candidates mcoptions alternatives endings"
 _LEVEL = "level difficulty difficultylevel grade problemlevel hardness"
 _ID = "id idx uuid uniqueid problemid questionid qid queid index exampleid name problemname"
+
+_ABOUT_ROWS = """
+    id ids idx index uuid hash md5 sha number no row line page date year month time timestamp url uri link source src dataset split file
+    filename path name author model version licence license language lang subject topic category type tag tags domain score scores points votes
+    rate count length tokens rating rank reward level difficulty
+"""
 
 PROBLEM = tuple(_PROBLEM.split())
 CONTEXT = tuple(_CONTEXT.split())
@@ -46,5 +54,8 @@ SOLUTION = tuple(_SOLUTION.split())
 OPTIONS = tuple(_OPTIONS.split())
 LEVEL = tuple(_LEVEL.split())
 ID = tuple(_ID.split())
+ABOUT_ROWS = frozenset(_ABOUT_ROWS.split())
+"""Words in the names of fields that tell where a row is from or count something; a gold is never guessed from such a field."""
+
 OPTION_COLUMNS = ("{}", "option{}", "choice{}", "answer{}", "opt{}")
 """Columns that hold one option each; a letter or number stands in the braces."""

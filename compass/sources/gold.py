@@ -1,17 +1,26 @@
 """The gold answer of a row, from whatever a source publishes it in.
 
 A gold is taken as published: a string, a number, a list of one, JSON of such a list, the text behind `####`, or the last
-balanced `\\boxed{}` of a worked solution. It is not interpreted here; the verify stage decides whether it can be read.
+balanced `\\boxed{}` of a worked solution, or "The answer is" in its last line. It is not interpreted here; the verify stage decides whether it can be read.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from compass.braces import closing_brace
 
 BOXES = ("\\boxed", "\\fbox")
+LONGEST_ANNOUNCED = 100
+"""Characters; more is a sentence that goes on."""
+
+_NEXT_SENTENCE = re.compile(r"[.!?]\s+[A-Z]")
+
+_ANNOUNCEMENT = re.compile(
+    r"(?:^|[.!?:$)*]\s*)(?:The(?: final| correct)? answer is|(?:The )?[Ff]inal [Aa]nswer(?: is)?)\b(?:\s*:)?"
+)
 
 
 def gold_answers(value: Any, solution: str = "", *, any_of: bool = False) -> tuple[str, tuple[str, ...]]:
@@ -57,11 +66,14 @@ def gold_answer(value: Any, solution: str = "") -> str:
 
 
 def from_solution(text: str) -> str:
-    """The answer that a worked solution marks, behind its last `####` or in its last balanced box; empty without."""
+    """The answer that a worked solution marks; empty without.
+
+    It stands behind the last `####`, in the last balanced box, or behind "The answer is" where that begins the last line's last sentence.
+    """
     if "####" in text:
         tail = text.rsplit("####", 1)[1].strip()
         return tail.split("\n", 1)[0].strip()
-    return last_boxed(text)
+    return last_boxed(text) or _announced(text)
 
 
 def last_boxed(text: str) -> str:
@@ -74,6 +86,15 @@ def last_boxed(text: str) -> str:
             return content
         end = start
     return ""
+
+
+def _announced(text: str) -> str:
+    """What "The answer is: 12." or "Final answer: 12" at the end of a text announces; empty without."""
+    last = text.rstrip().rsplit("\n", 1)[-1]
+    found = list(_ANNOUNCEMENT.finditer(last))
+    answer = last[found[-1].end() :].strip().removesuffix(".").rstrip() if found else ""
+    goes_on = len(answer) > LONGEST_ANNOUNCED or _NEXT_SENTENCE.search(answer)
+    return "" if goes_on else answer
 
 
 def _from_text(text: str) -> str:

@@ -31,10 +31,14 @@ from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
     Field,
     asks,
+    has_follow_ups,
+    is_about_rows,
     is_chat,
     is_gold,
     is_problem,
+    is_short,
     is_solution,
+    marks_answers,
     plain_name,
     sampled_fields,
 )
@@ -116,7 +120,7 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
     for field in sorted(usual, key=lambda field: (PROBLEM.index(field.name), field.path.count("."))):
         if is_chat(field):
             evidence["problem_field"] = field.describe("a usual name, and messages with a user's")
-            return field.path, True
+            return _one_question(path, field), True
         if is_problem(field):
             evidence["problem_field"] = field.describe("a usual name, and text")
             return _with_context(field, fields, evidence), False
@@ -134,8 +138,23 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
             evidence["problem_field"] = candidates[0].describe(
                 "the only field of messages" if chat else "the only field that asks"
             )
-            return candidates[0].path, chat
+            return _one_question(path, candidates[0]) if chat else candidates[0].path, chat
     raise _undecided(path, "problem", asking, fields)
+
+
+def _one_question(path: Path, field: Field) -> str:
+    """The path of conversations in which the user speaks once.
+
+    Raises:
+        SourceError: the user speaks again in some: the last message may be the problem, after examples, or a mere follow-up.
+    """
+    if not has_follow_ups(field):
+        return field.path
+    raise SourceError(
+        f"{path}: `{field.path}` holds conversations in which the user speaks more than once. Describe the file in "
+        f"`collect.sources` of a parameter file (--params): `adapter: chat` takes the user's last message; `problem_field: "
+        f"{field.path}.0.content` with `solution_field: {field.path}.1.content` takes the first one and the answer to it"
+    )
 
 
 def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str]) -> str:
@@ -159,21 +178,37 @@ def _gold(
     fields = [field for field in every if field.path not in taken]
     answer = _first(fields, ANSWER, is_gold)
     solution = _first(fields, SOLUTION, is_solution, {answer.path} if answer else set())
+    if answer and (not is_short(answer) or (not solution and marks_answers(answer, 0.5))):
+        answer, solution = None, answer  # a row of these that marks no answer has no gold, rather than its whole text
+    elif not answer and solution and not marks_answers(solution, 0.1):
+        is_answer = solution.name == "solution" and is_short(solution)  # as published answers to equations are called
+        if not is_answer and not _short_fields(fields, solution):
+            raise SourceError(
+                f"{path}: no field looks like a gold, and fewer than a tenth of {len(solution.values)} solutions in `{solution.path}` mark their answers "
+                '(in \\boxed{}, behind ####, or as "The answer is …" at the end). If another field holds golds, name it in '
+                "`collect.sources` of a parameter file (--params); else leave this file out"
+            )
+        answer, solution = (solution, None) if is_answer else (None, None)
     if answer:
-        evidence["answer_field"] = answer.describe("a usual name, and short or marked answers")
+        evidence["answer_field"] = answer.describe("a usual name, and short answers")
     if solution:
-        evidence["solution_field"] = solution.describe("a usual name, and long text")
+        evidence["solution_field"] = solution.describe("a usual name, and text of some length")
     elif not answer and talk[0]:
         evidence["solution_field"] = talk[1]
         return "", talk[0]
     if not answer and not solution:
-        usual = (*ID, *LEVEL)
-        short = [field for field in fields if is_gold(field) and field.distinct > 0.4 and field.name not in usual]
+        short = _short_fields(fields)
         if len(short) != 1:
             raise _undecided(path, "gold or solution", short, every)
         answer = short[0]
         evidence["answer_field"] = answer.describe("the only field of short values that change")
     return answer.path if answer else "", solution.path if solution else ""
+
+
+def _short_fields(fields: Sequence[Field], besides: Field | None = None) -> list[Field]:
+    """The fields whose values could be golds, whatever their names are."""
+    could = (field for field in fields if is_gold(field) and field.distinct > 0.4 and not is_about_rows(field))
+    return [field for field in could if field is not besides]
 
 
 def _first(fields, names, holds, taken=frozenset()) -> Field | None:  # type: ignore[no-untyped-def]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compass.sources.adapters import last_user_message
-from compass.sources.field_names import ANSWER
+from compass.sources.adapters import as_json_object, last_user_message, user_messages
+from compass.sources.field_names import ABOUT_ROWS, ANSWER, ID, LEVEL
+from compass.sources.gold import from_solution
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def sampled_fields(rows: Sequence[Mapping[str, Any]]) -> list[Field]:
     wrapped = len(rows) > 1 and all(len(row) == 1 for row in rows) and len({next(iter(row)) for row in rows}) > 1
 
     def follow(value: Any, path: str, depth: int) -> None:
+        value = as_json_object(value)
         if isinstance(value, Mapping) and depth < 3:
             for key, inner in value.items():
                 follow(inner, f"{path}.{key}" if path else str(key), depth + 1)
@@ -103,8 +106,29 @@ def is_gold(field: Field) -> bool:
     """Short values, or texts that mark their answer."""
     if any(isinstance(value, Mapping) for value in field.values):
         return False
-    marked = sum("####" in text or "\\boxed" in text for text in field.texts)
-    return field.length <= 60 or marked >= 0.5 * len(field.values)
+    return is_short(field) or marks_answers(field, 0.5)
+
+
+def is_short(field: Field) -> bool:
+    """Whether most values are as short as an answer: sixty characters, and not several lines of a program or a solution."""
+    return field.length <= 60 and sum("\n" in text.strip() for text in field.texts) < 0.5 * len(field.values)
+
+
+def marks_answers(field: Field, share: float = 0.0) -> bool:
+    """Whether more than a share of the values mark their answer, as a box, `####` or "The answer is" does."""
+    texts = ("\n".join(value) if _is_text_list(value) else value for value in field.values)
+    return sum(isinstance(text, str) and from_solution(text) != "" for text in texts) > share * len(field.values)
+
+
+def is_about_rows(field: Field) -> bool:
+    """Whether a field's name says that it describes or counts rows, where no gold stands: `year`, `in_source_id`."""
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+", field.path.rsplit(".", 1)[-1])]
+    return field.name in (*ID, *LEVEL) or not ABOUT_ROWS.isdisjoint(words)
+
+
+def has_follow_ups(field: Field) -> bool:
+    """Whether the user speaks more than once in any of the conversations."""
+    return any(len(user_messages(value)) > 1 for value in field.values)
 
 
 def is_solution(field: Field) -> bool:

@@ -85,6 +85,8 @@ def test_a_solution_stands_in_for_a_missing_answer():
     assert gold_answer("", "#### 7\n") == "7"
     assert gold_answer("3", "\\boxed{5}") == "3"
     assert from_solution("the answer is 7") == ""
+    assert from_solution("Three and four. The answer is: 7.") == from_solution("We add.\nFinal answer: 7") == "7"
+    assert from_solution("The answer is 7. This holds by symmetry.") == from_solution("The answer is 7\nbut why?") == ""
     assert from_solution("\\fbox{7}") == from_solution("\\boxed{7}") == "7"
     assert from_solution("#### 7, then \\boxed{8}") == "7, then \\boxed{8}"
 

@@ -56,7 +56,7 @@ def test_a_field_counts_once_any_row_fills_it():
 
 
 def test_a_solution_is_enough_of_a_gold():
-    source = guess("mine", PATH, [{"problem": "1?", "rationale": "so 1"}])
+    source = guess("mine", PATH, [{"problem": "1?", "rationale": "so \\boxed{1}"}])
     assert (source.answer_field, source.solution_field) == ("", "rationale")
 
 

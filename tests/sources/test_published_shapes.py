@@ -45,6 +45,10 @@ OPEN = {
     "names with blanks": rows(**{"Problem ID": ["1", "2", "3"], "QUESTION": ASKED, "Short Answer": GOLDS, "Level": ["1", "2", "1"]}),
     "nested chat": rows(data=[{"messages": m} for m in talk(("role", "content"), ("user", "assistant"))], meta=[{"Gold": g} for g in GOLDS]),
     "object of one": [{f"item {n}": {"question": a, "answer": g}} for n, (a, g) in enumerate(zip(ASKED, GOLDS, strict=True))],
+    "announced answers": rows(source="CoT", instruction=ASKED, output=[f"We count on our fingers. The answer is {g}." for g in GOLDS]),
+    "golds called solutions": rows(solution=GOLDS, question=ASKED, attempt="Let us think."),
+    "objects as JSON": rows(prompt=ASKED, in_source_id=["n1", "n2", "n3"], verification_info=[json.dumps({"ground_truth": g}) for g in GOLDS]),
+    "names of textbooks": rows(problem_text=ASKED, answer_latex=[f" {g} " for g in GOLDS], answer_number=GOLDS, problemid=["1.1", "1.2", "1.3"]),
     "names that nobody uses": rows(zz=ASKED, yy=GOLDS),
 }  # fmt: skip
 
@@ -116,8 +120,41 @@ def test_levels_and_ids_are_named_and_an_id_that_repeats_is_not(tmp_path):
         rows(zz=ASKED, yy=GOLDS, xx=GOLDS[::-1]),
         rows(question=ASKED, answer="a long text that explains at length and marks no answer at all, as some files have it"),
         rows(a=[1, 2, 3], b=[4, 5, 6]),
+        rows(question=ASKED, year=[1990, 1991, 1992]),
+        rows(question=ASKED, in_source_id=["n1", "n2", "n3"], response="No answer is marked in this long text, which only tells about sums."),
+        rows(instruction=ASKED, output=[f"a = {g}\nb = 4\nprint(a * b)" for g in GOLDS]),
     ],
 )  # fmt: skip
 def test_what_is_not_clear_is_asked(tmp_path, made):
-    with pytest.raises(SourceError, match=r"found: .*collect\.sources"):
+    with pytest.raises(SourceError, match=r"collect\.sources"):
         published(tmp_path, made)
+
+
+def test_solutions_that_mark_no_answer_are_named(tmp_path):
+    with pytest.raises(SourceError, match="of 3 solutions in `informal_proof` mark their answers"):
+        published(
+            tmp_path,
+            rows(informal_statement=ASKED, informal_proof="It follows from what we know about sums of whole numbers."),
+        )
+
+
+def test_conversations_with_follow_ups_are_asked_about(tmp_path):
+    talks = [
+        [*pair, {"role": "user", "content": "Are you sure?"}]
+        for pair in talk(("role", "content"), ("user", "assistant"))
+    ]
+    with pytest.raises(SourceError, match=r"speaks more than once.*messages\.0\.content"):
+        published(tmp_path, rows(messages=talks))
+
+
+def test_a_worked_answer_without_a_mark_is_no_gold(tmp_path):
+    told = [f"{w}\n#### {g}" for w, g in zip(WORKED, GOLDS, strict=True)]
+    read, source, _ = published(
+        tmp_path,
+        rows(
+            question=ASKED,
+            answer=[*told[:2], "We add ten and eight and get eighteen, unless I have made a mistake somewhere."],
+        ),
+    )
+    assert source.answer_field == ""
+    assert [row.answer for row in read] == [*GOLDS[:2], ""]
