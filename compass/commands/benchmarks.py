@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the benchmarks; the status is 1 if one that is asked for by name is missing or not the published set.
+    """Print the benchmarks; the status is 1 if one is here and not the published set, or is asked for by name and missing.
 
     Raises:
         BenchmarkError: a name is not known.
@@ -32,12 +32,16 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         folder = os.environ.get("COMPASS_DATA")
+        missing = "" if not folder or os.path.isdir(folder) else ", which is no folder"
         print(
-            f"COMPASS_DATA is {folder}" if folder else "COMPASS_DATA is not set: no local file is seen; the hub is used"
+            f"COMPASS_DATA is {folder}{missing}"
+            if folder
+            else "COMPASS_DATA is not set: no local file is seen; the hub is used"
         )
         for known, fact in zip(chosen, facts, strict=True):
             print(_shown(known, fact, whole=bool(args.names)))
-    return 1 if args.names and any(fact["state"] not in ("here", "here, not hashed before") for fact in facts) else 0
+    states = {fact["state"] for fact in facts}
+    return int("wrong" in states or (bool(args.names) and "missing" in states))
 
 
 def describe(known: KnownBenchmark) -> dict[str, Any]:

@@ -98,6 +98,8 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.models and not args.server:
         raise EvaluateError("give a MODEL or --server URL")
+    if args.out.exists() and not args.out.is_dir():
+        raise EvaluateError(f"--out {args.out}: is a file; name a folder")
     settings = _settings(args)
     work = args.out / "work"
     benchmarks = _benchmarks(args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
     """
     from compass.commands.curate_sources import source_settings
     from compass.evaluation.benchmarks import benchmark_problems
-    from compass.evaluation.registry import BENCHMARKS, check_benchmarks, find, find_benchmarks
+    from compass.evaluation.registry import BENCHMARKS, check_benchmarks, find, find_benchmarks, published_as
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
     from compass.sources.read import SourceError
@@ -41,5 +42,12 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SourceError(f"two benchmarks are called {twice[0]!r}; name each once, or rename a file")
     items = collect_benchmarks(find_benchmarks(chosen), Collect(sources=[], benchmarks=[])).kept
-    check_benchmarks(chosen, items)
+    for name, facts in check_benchmarks(chosen, items).items():
+        known = published_as(facts["sha256"])
+        if known is not None and known.name not in names:
+            print(
+                f"evaluate: warning: {name} holds the published {known.name}, but its name alone brings its rules: {known.rules}. "
+                f"Give --benchmarks {known.name}",
+                file=sys.stderr,
+            )
     return benchmark_problems(items, names, max_problems=max_problems, seed=seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,9 @@ BENCHMARKS: dict[str, KnownBenchmark] = {known.name: known for known in KNOWN_BE
 """Every known benchmark by its name."""
 
 UNKNOWN, SAME, OTHER = "unknown", "published", "other"
+
+AVERAGE = "average"
+"""The name of the mean over benchmarks among their scores."""
 
 
 class BenchmarkError(UserError):
@@ -113,20 +116,41 @@ def check_benchmark(benchmark: Benchmark, records: pa.Table) -> dict[str, Any]:
         if benchmark.other_copy:
             return facts | {"copy": OTHER}
         raise BenchmarkError(
-            f"benchmark {known.name!r}: {wrong}. Get the published set ({' or '.join(how_to_get(known))}), check the fields in "
-            "`collect.benchmarks`, give your own set another name, or score on this copy knowingly with `other_copy: true`"
+            f"benchmark {known.name!r}: {wrong}. {_shadow(benchmark)}Get the published set ({' or '.join(how_to_get(known))}), check the "
+            "fields in `collect.benchmarks`, give your own set another name, or score on this copy knowingly with `other_copy: true`"
         )
     return facts | {"copy": SAME if any(copy.sha256 == digest for copy in copies) else UNKNOWN}
 
 
-def check_benchmarks(benchmarks: Iterable[Benchmark], records: pa.Table) -> dict[str, dict[str, Any]]:
-    """`check_benchmark` of each benchmark by its name; `records` are those of all, `source` names theirs."""
+def published_as(digest: str) -> KnownBenchmark | None:
+    """The known benchmark whose published problems and golds have this content hash; None where there is none."""
+    known = (known for known in KNOWN_BENCHMARKS if any(copy.sha256 == digest for copy in known.copies))
+    return next(known, None)
+
+
+def check_benchmarks(benchmarks: Sequence[Benchmark], records: pa.Table) -> dict[str, dict[str, Any]]:
+    """`check_benchmark` of each benchmark by its name; `records` are those of all, `source` names theirs.
+
+    Raises:
+        BenchmarkError: as there, or a benchmark has the name of the mean over benchmarks.
+    """
+    if any(benchmark.name == AVERAGE for benchmark in benchmarks):
+        raise BenchmarkError(
+            f"a benchmark cannot be called {AVERAGE!r}, the name of the mean over benchmarks; rename it"
+        )
     return {
         benchmark.name: check_benchmark(
             benchmark, records.filter(pc.equal(records.column("source"), pa.scalar(benchmark.name)))
         )
         for benchmark in benchmarks
     }
+
+
+def _shadow(benchmark: Benchmark) -> str:
+    """What has to go before a downloaded copy is read: the file that is found first. Empty where the settings name the place."""
+    if benchmark.path or benchmark.hub or not (path := _chosen(benchmark)[1].path):
+        return ""
+    return f"Move {path} away, which is read before any other copy. "
 
 
 def _read_copies(known: KnownBenchmark, benchmark: Benchmark) -> list[Copy]:

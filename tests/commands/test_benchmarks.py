@@ -77,3 +77,16 @@ def test_without_the_variable_it_says_that_no_file_is_seen(
     monkeypatch.delenv("COMPASS_DATA", raising=False)
     assert main(["benchmarks"]) == 0
     assert capsys.readouterr().out.startswith("COMPASS_DATA is not set: no local file is seen")
+
+
+def test_a_wrong_copy_has_to_go_before_another_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "amc.jsonl").write_text('{"id": "1", "problem": "What is 1 + 1?", "answer": "2"}\n')
+    assert main(["benchmarks"]) == 1
+    shown = capsys.readouterr().out
+    assert "Move $COMPASS_DATA/benchmarks/amc.jsonl away, which is read before any other copy" in shown
+
+
+def test_a_data_folder_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("COMPASS_DATA", "/nowhere/at/all")
+    assert main(["benchmarks"]) == 0
+    assert capsys.readouterr().out.startswith("COMPASS_DATA is /nowhere/at/all, which is no folder")

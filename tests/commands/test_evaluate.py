@@ -1,12 +1,15 @@
 """`compass evaluate`, from end to end against a server on this machine."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
+from compass.evaluation import registry
+from compass.evaluation.registry import BENCHMARKS, content_hash
 
 PROBLEMS = [
     {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},
@@ -131,3 +134,24 @@ def test_a_known_benchmark_is_given_by_its_name(folder, openai_server, shared, m
     assert {row["benchmark"] for row in rows} == {"aime-2024"}
     assert len(rows) == 3
     assert len(openai_server.asked) == 3
+
+
+def test_the_name_of_the_mean_and_a_file_for_results_are_refused(folder, openai_server, capsys) -> None:
+    Path("sums.jsonl").rename("average.jsonl")
+    assert evaluate("--server", openai_server.url, "--benchmarks", "average.jsonl") == 1
+    assert "cannot be called 'average'" in capsys.readouterr().err
+    assert evaluate("--server", openai_server.url, "--benchmarks", "doubles.jsonl", "--out", "doubles.jsonl") == 1
+    assert "--out doubles.jsonl: is a file" in capsys.readouterr().err
+    assert not openai_server.asked
+
+
+def test_a_file_that_holds_a_known_benchmark_is_told_its_name(folder, openai_server, capsys, monkeypatch) -> None:
+    known = BENCHMARKS["minerva-math"]
+    digest = content_hash((row["problem"], row["answer"]) for row in PROBLEMS[:2])
+    copies = (replace(known.copies[0], sha256=digest),)
+    monkeypatch.setattr(registry, "KNOWN_BENCHMARKS", (replace(known, copies=copies),))
+    evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "doubles.jsonl", "--samples", "1")
+    warned = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(warned) == 1
+    assert "sums holds the published minerva-math" in warned[0]
+    assert "numbers within 1%" in warned[0]

@@ -113,7 +113,8 @@ def test_without_a_file_a_name_reads_the_hub_at_its_commit(known: Path, monkeypa
 def test_a_wrong_count_names_both_and_the_remedy(known: Path) -> None:
     write(known / "math500.jsonl", [{**row, "level": "1"} for row in ROWS[:3]])
     with pytest.raises(
-        BenchmarkError, match=r"'math-500': expected 4 problems, found 3\. Get .*hf download.*`other_copy: true`"
+        BenchmarkError,
+        match=r"'math-500': expected 4 problems, found 3\. Move \$COMPASS_DATA/benchmarks/math500.jsonl away, .*Get .*hf download.*`other_copy: true`",
     ):
         read(Benchmark(name="math-500"))
     assert read(Benchmark(name="math-500", other_copy=True))["copy"] == "other"
