@@ -80,7 +80,7 @@ def test_without_the_variable_it_says_that_no_file_is_seen(
 
 
 def test_a_wrong_copy_has_to_go_before_another_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "amc.jsonl").write_text('{"id": "1", "problem": "What is 1 + 1?", "answer": "2"}\n')
+    (folder / "amc.jsonl").write_text('{"id": "1", "problem": "What is 1 + 1?", "answer": "2", "level": "1"}\n')
     assert main(["benchmarks"]) == 1
     shown = capsys.readouterr().out
     assert "Move $COMPASS_DATA/benchmarks/amc.jsonl away, which is read before any other copy" in shown
