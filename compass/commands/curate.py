@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.commands.output_folder import check_out, replacing
 from compass.errors import UserError
-from compass.sources.remote import place
+from compass.sources.remote import path_or_url
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "sources",
         nargs="+",
-        type=place,
+        type=path_or_url,
         metavar="SOURCE",
         help="files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, parquet; plain, .gz, .zst; the preferred one first",
     )
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        type=place,
+        type=path_or_url,
         metavar="FILE",
         help="benchmarks that no kept problem may come from",
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.commands import add_data_folder
 from compass.errors import UserError
+from compass.report.printable import printable_lines
 
 if TYPE_CHECKING:
     from compass.evaluation.labels import Response
@@ -151,7 +152,7 @@ def _say(response: Response) -> str:
         except EOFError:
             return "q"
         if said == "a":
-            print(safe(response.text))
+            print(printable_lines(response.text))
         elif said in (*ANSWERS, "s", "q"):
             return said
 
@@ -159,18 +160,13 @@ def _say(response: Response) -> str:
 def _show(response: Response, problem: Mapping[str, Any], number: int, count: int) -> None:
     golds = [problem["answer"], *(problem.get("alternatives") or [])]
     print(f"\n--- {number} of {count}, {problem['benchmark']}, {response.id}")
-    print(safe(problem["problem"]))
+    print(printable_lines(problem["problem"]))
     print(
-        f"gold: {safe(' or '.join(golds))}"
+        f"gold: {printable_lines(' or '.join(golds))}"
         + (f" (tolerance {problem['tolerance']})" if problem.get("tolerance") else "")
     )
     cut = len(response.text) > SHOWN
-    print(f"response{', its end' if cut else ''}:\n{safe(response.text[-SHOWN:]) or '(empty)'}\n")
-
-
-def safe(text: str) -> str:
-    """A text without control characters but line ends: a response may hold terminal escapes."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+    print(f"response{', its end' if cut else ''}:\n{printable_lines(response.text[-SHOWN:]) or '(empty)'}\n")
 
 
 def _print(found: dict[str, Any], *, as_json: bool) -> None:
@@ -179,7 +175,9 @@ def _print(found: dict[str, Any], *, as_json: bool) -> None:
         return
     from compass.evaluation.labels import STRATA
 
-    print(f"\n{found['responses']:,} responses, {found['labelled']} labelled, {found['unsure']} that could not be told")
+    print(
+        f"\n{found['responses']:,} responses, {found['labelled']} labelled, {found['unsure']} that the person could not judge"
+    )
     for name, stratum in found["strata"].items():
         counts = f"{stratum['labelled']} labelled, {stratum['wrong']} verdicts wrong"
         print(f"  {stratum['responses']:>8,} {STRATA[name]}: {counts}")

@@ -92,7 +92,7 @@ def _check_gold(given: Given, first: tuple[str, int], fields: Fields, path: Path
     if given.gold != gold:
         raise ResponsesError(
             f"{path}: row {given.row}: {fields.id!r} is {given.id[:40]!r}, as in row {number}, but the gold is {given.gold[:40]!r} and "
-            f"there {gold[:40]!r}; rows with one id are samples of one problem: name a field that tells problems apart, or mend the golds"
+            f"there {gold[:40]!r}; rows with one id are samples of one problem: name a field that tells problems apart, or correct the golds"
         )
 
 

@@ -96,9 +96,9 @@ def turned(found: Mapping[str, Any]) -> dict[str, Any]:
     return result | judge(result)
 
 
-def percent(share: float) -> str:
-    """A share as a percentage with one digit."""
-    return f"{100 * share:.1f}"
+def percent(share: float | None) -> str:
+    """A share as a percentage with one digit; empty for None."""
+    return "" if share is None else f"{100 * share:.1f}"
 
 
 def certainty(run: Run, best: str, rival: str) -> list[str]:

@@ -8,3 +8,8 @@ def printable(text: str, limit: int = 120) -> str:
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     plain = " ".join(plain.split())
     return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
+
+
+def printable_lines(text: str) -> str:
+    """The whole text with its line ends, and a sign in place of every other control character."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)

@@ -71,7 +71,7 @@ def planted_section(run: Run) -> Section:
     if not planted:
         return Section("Planted truth", [])
     rows = [
-        [kind, row["planted"], row["dropped"], row["right"], _percent(row["recall"])]
+        [kind, row["planted"], row["dropped"], row["right"], percent(row["recall"])]
         for kind, row in planted["kinds"].items()
     ]
     clean = planted["clean"]
@@ -212,7 +212,3 @@ def _rounded(value: Any) -> Any:
 
 def _pre(title: str, text: str) -> str:
     return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else percent(share)

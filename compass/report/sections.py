@@ -120,7 +120,7 @@ def form_section(run: Run) -> Section:
                     percent(score["accuracy"]),
                     percent(score["lenient"]),
                     f"{more:+.1f}",
-                    _percent(score.get("boxed")),
+                    percent(score.get("boxed")),
                 ]
             )
     if not rows:
@@ -200,7 +200,3 @@ def _cell(score: Mapping[str, Any] | None) -> str:
         return ""
     low, high = score["ci95"]
     return f"{percent(score['accuracy'])} ({percent(low)} to {percent(high)})"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else percent(share)

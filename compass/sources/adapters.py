@@ -6,7 +6,6 @@ An adapter takes a row and its source's settings and returns `Published`. Fields
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import Any
 
 from compass.records import SOLVE_RATE
 from compass.settings import Source
-from compass.sources.gold import gold_answer, gold_answers
+from compass.sources.gold import gold_answer, gold_answers, json_or_text
 from compass.sources.read import SourceError
 from compass.verifier import ToleranceError, answer_type, read_tolerance
 
@@ -49,7 +48,7 @@ def reach(row: Any, path: str) -> Any:
         return row[path]
     for step in path.split("."):
         if isinstance(row, str) and row[:1] in "[{":
-            row = _loads(row)
+            row = json_or_text(row)
         if step == "*" and isinstance(row, Mapping) and len(row) == 1:
             row = next(iter(row.values()))
         elif isinstance(row, Mapping):
@@ -111,7 +110,7 @@ def choice_texts(value: Any) -> list[str]:
             a list of labels and one of texts; JSON of those; or a text that holds all options.
     """
     if isinstance(value, str):
-        read = _loads(value) if value.strip()[:1] in ("[", "{") else value
+        read = json_or_text(value) if value.strip()[:1] in ("[", "{") else value
         return choice_texts(read) if not isinstance(read, str) else [value.strip()] if value.strip() else []
     if isinstance(value, Mapping):
         lists = [part for part in value.values() if isinstance(part, list)]
@@ -154,7 +153,7 @@ def last_user_message(value: Any) -> str | None:
         stripped = value.strip()
         if not stripped.startswith(("[{", "[ {")):
             return value
-        if not isinstance(_loads(stripped), list):
+        if not isinstance(json_or_text(stripped), list):
             return stripped
     messages = user_messages(value)
     return messages[-1] if messages else None
@@ -162,13 +161,13 @@ def last_user_message(value: Any) -> str | None:
 
 def as_json_object(value: Any) -> Any:
     """The dictionary in a JSON text of one; anything else as it is."""
-    read = _loads(value) if isinstance(value, str) and value[:1] == "{" and value.rstrip()[-1:] == "}" else value
+    read = json_or_text(value) if isinstance(value, str) and value[:1] == "{" and value.rstrip()[-1:] == "}" else value
     return read if isinstance(read, Mapping) else value
 
 
 def user_messages(value: Any) -> list[str | None]:
     """The texts of all user messages in a chat or its JSON text, in their order; none in anything else."""
-    chat = _loads(value.strip()) if isinstance(value, str) else value
+    chat = json_or_text(value.strip()) if isinstance(value, str) else value
     if not isinstance(chat, list) or not all(isinstance(message, Mapping) for message in chat):
         return []
     asked = (message for message in chat if message.get("role", message.get("from")) in ("user", "human"))
@@ -275,10 +274,3 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) else None
-
-
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

@@ -74,8 +74,8 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
             "kept": read - len(reasons),
             "dropped": count_reasons(reasons),
         }
-        if mended := sum(len(part) - part.column("original").null_count for batch in batches for part in batch):
-            facts[source.name]["repaired"] = mended
+        if repairs := sum(len(part) - part.column("original").null_count for batch in batches for part in batch):
+            facts[source.name]["repaired"] = repairs
         if read == len(reasons) and read:
             facts[source.name]["warning"] = f"source {source.name!r}: none of its {read} rows is kept: {_most(reasons)}"
         total += read
@@ -168,8 +168,8 @@ def _record(
     published = as_published = adapter(row, source)
     if limits.repair:
         # The row first: a gold is cut out of texts by marks that damage hides, and stripping takes a form feed for a blank.
-        mended = repaired_row(row)
-        published = repaired(published if mended is row else adapter(mended, source))
+        whole = repaired_row(row)
+        published = repaired(published if whole is row else adapter(whole, source))
     was_damaged = published.problem != as_published.problem
     own_id = reach(row, source.id_field) if source.id_field else MISSING
     source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
@@ -217,7 +217,7 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
 
 
 def repaired(published: Published) -> Published:
-    """The row with texts mended that its file held inside of JSON, where doubled backslashes are right."""
+    """The row with texts repaired that its file held inside of JSON, where doubled backslashes are right."""
     return replace(
         published,
         problem=published.problem and repair(published.problem),

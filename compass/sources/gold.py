@@ -32,7 +32,7 @@ def gold_answers(value: Any, solution: str = "", *, any_of: bool = False) -> tup
         any_of: whether several values are answers of which any is right, and not parts of one answer.
     """
     if any_of and isinstance(value, str) and value.strip().startswith("["):
-        value = _loads(value)
+        value = json_or_text(value)
     if not any_of or not isinstance(value, list):
         return gold_answer(value, solution), ()
     golds = list(dict.fromkeys(gold for part in value if (gold := gold_answer(part))))
@@ -110,11 +110,12 @@ def _from_text(text: str) -> str:
 
 def _from_json_list(text: str) -> str:
     """`["34"]` holds 34. Lists of bare numbers stay: `[1, 2]` is an interval."""
-    parts = _loads(text)
+    parts = json_or_text(text)
     return gold_answer(parts) if isinstance(parts, list) and all(isinstance(part, str) for part in parts) else text
 
 
-def _loads(text: str) -> Any:
+def json_or_text(text: str) -> Any:
+    """The value of a text of JSON; the text itself where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compass.errors import UserError
-from compass.sources.remote import RemotePath, place
+from compass.sources.remote import RemotePath, path_or_url
 
 Row = dict[str, Any]
 
@@ -49,7 +49,7 @@ def expand(path: str, **folders: str | Path) -> Path | RemotePath:
             raise SourceError(f"{path}: ${name} is not set; `export {name}=folder` with the folder of the files")
         return folder
 
-    filled = place(re.sub(r"\$(\w+)", value, path))
+    filled = path_or_url(re.sub(r"\$(\w+)", value, path))
     return filled.expanduser() if isinstance(filled, Path) else filled
 
 

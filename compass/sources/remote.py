@@ -65,6 +65,6 @@ class RemotePath:
             raise RemoteError(f"{self.url}: cannot be opened ({reason}); check the address and your access") from None
 
 
-def place(text: str) -> Path | RemotePath:
+def path_or_url(text: str) -> Path | RemotePath:
     """A path of this machine, or a URL."""
     return RemotePath(text) if "://" in text else Path(text)

@@ -107,7 +107,7 @@ _JSON = ('["', "[{", '{"', "[[")
 
 
 def repair(text: str) -> str:
-    """The text with every damage mended that can be mended with certainty; the text itself where there is none."""
+    """The text with every damage repaired that can be repaired with certainty; the text itself where there is none."""
     if text.isascii() and not _SUSPECT.search(text):
         return text
     if not text.isascii() and _MOJIBAKE.search(text):

@@ -89,14 +89,14 @@ def test_a_folder_of_evaluate_is_labelled_and_its_report_states_the_error(run_fo
 
 def test_it_goes_on_where_it_was_left(run_folder: Path, monkeypatch, capsys) -> None:
     label(run_folder, "s\nwhat\n?\nq\n", monkeypatch)
-    assert "1 that could not be told" in capsys.readouterr().out
+    assert "1 that the person could not judge" in capsys.readouterr().out
     label(run_folder, "y\n", monkeypatch)  # the input ends: the same as q
     label(run_folder, "y\ny\ny\n", monkeypatch)
     labels = read_labels(run_folder / "labels" / "labels.jsonl")
     assert len(labels) == 4
     capsys.readouterr()
     label(run_folder, "", monkeypatch)
-    assert "3 labelled, 1 that could not be told" in capsys.readouterr().out
+    assert "3 labelled, 1 that the person could not judge" in capsys.readouterr().out
 
 
 def test_the_verdict_is_not_shown(run_folder: Path, monkeypatch, capsys) -> None:

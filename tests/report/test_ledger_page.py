@@ -178,13 +178,13 @@ def test_the_same_rows_give_the_same_page_and_few_fit_a_small_one(data, tmp_path
     assert write_page(outputs, tmp_path / "one.html") == (4, 5)
     assert write_page(outputs, tmp_path / "two.html") == (4, 5)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
-    assert write_page(outputs, tmp_path / "small.html", room=2) == (4, 2)
+    assert write_page(outputs, tmp_path / "small.html", most_rows=2) == (4, 2)
 
 
-@pytest.mark.parametrize(("room", "expected"), [(6, 2), (100, 100), (7, 3), (1, 1)])
-def test_every_group_has_the_same_room(room, expected):
+@pytest.mark.parametrize(("most_rows", "expected"), [(6, 2), (100, 100), (7, 3), (1, 1)])
+def test_every_group_has_as_many_rows(most_rows, expected):
     groups = {("dedup", "x", "a"): ["1"] * 9, ("dedup", "x", "b"): ["2"], ("denoise", "y", "b"): ["3"] * 3}
-    assert sizes(groups, room) == expected
+    assert sizes(groups, most_rows) == expected
 
 
 def test_outputs_without_denoise_and_without_drops_have_a_page(tmp_path, records, look):

@@ -13,7 +13,7 @@ import pytest
 
 from compass.cli import main
 from compass.sources.read import SourceError, data_files, expand, file_rows
-from compass.sources.remote import RemoteError, RemotePath, place
+from compass.sources.remote import RemoteError, RemotePath, path_or_url
 
 ROWS = [{"problem": f"What is {n} plus {n + 1}?", "answer": str(2 * n + 1)} for n in range(30)]
 
@@ -68,5 +68,5 @@ def test_curate_reads_urls_as_it_reads_files(tmp_path, capsys):
         kept.append((out / "verify" / "kept.parquet").read_bytes())
     assert kept[0] == kept[1]
     assert f"file://{tmp_path}/one.jsonl" in capsys.readouterr().err
-    assert isinstance(place("file:///x"), RemotePath)
-    assert place("x/y") == Path("x/y")
+    assert isinstance(path_or_url("file:///x"), RemotePath)
+    assert path_or_url("x/y") == Path("x/y")

@@ -13,7 +13,7 @@ from compass.settings import Denoise
 from compass.sources.gold import last_boxed
 from compass.verifier.copied import formula_texts, gives_away
 
-TELLING = 5
+LEAST_SIGNS = 5
 """Digits, letters and commands in a gold from which a problem that holds the same formula hardly holds it by chance."""
 
 _ANSWER = re.compile(
@@ -82,7 +82,9 @@ def _stated(record: dict, settings: Denoise) -> Finding | None:
         return None
     if multiple_choice(record, settings) is not None:
         return None
-    by_chance = marks.total() < TELLING or "matrix}" in answer  # a power or a product of a matrix is often the matrix
+    by_chance = (
+        marks.total() < LEAST_SIGNS or "matrix}" in answer
+    )  # a power or a product of a matrix is often the matrix
     by_chance = by_chance and not _OFFERED.search(text)  # "Which is larger, a or b?"
     strength = Strength.POSSIBLE if by_chance else Strength.LIKELY
     return Finding(Reason.ANSWER_GIVEN, strength, {"formula": answer[:120]})

@@ -17,21 +17,21 @@ from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, sho
 from compass.report.outputs import Outputs
 from compass.report.packed import SCRIPTS, element, pack
 
-ROOM = 6_000
+MOST_ROWS = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
 
 LARGEST = 15_000_000
 """Bytes of a page; with long texts it holds fewer rows."""
 
 
-def write_page(outputs: Outputs, path: Path, *, seed: int = 0, room: int = ROOM) -> tuple[int, int]:
+def write_page(outputs: Outputs, path: Path, *, seed: int = 0, most_rows: int = MOST_ROWS) -> tuple[int, int]:
     """Write the page.
 
     Args:
         outputs: where the rows are.
         path: the file.
         seed: another one shows other rows.
-        room: rows to read at most.
+        most_rows: rows to read at most.
 
     Returns:
         Rows that were dropped, and rows to read on the page.
@@ -40,11 +40,11 @@ def write_page(outputs: Outputs, path: Path, *, seed: int = 0, room: int = ROOM)
     stages, sources = funnel(outputs)
     counts = {group: len(ids) for group, ids in of_group.items()}
     while True:
-        rows = shown_rows(outputs, of_group, doubts, room, seed)
+        rows = shown_rows(outputs, of_group, doubts, most_rows, seed)
         page = _page(stages, sources, counts, rows, outputs.folder.name)
-        if len(page.encode()) <= LARGEST or room <= 1:
+        if len(page.encode()) <= LARGEST or most_rows <= 1:
             break
-        room = min(room, len(rows)) // 2
+        most_rows = min(most_rows, len(rows)) // 2
     with atomic_path(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return sum(count for (stage, *_), count in counts.items() if stage != DOUBTFUL), len(rows)

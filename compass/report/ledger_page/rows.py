@@ -1,7 +1,7 @@
 """Which rows the ledger's page shows, and each with its evidence as texts cut where they are marked.
 
 Totals count every row. The rows to read are a sample: of each group (stage, reason and source; for kept rows with doubts,
-the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page has room for.
+the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page holds.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def groups(outputs: Outputs) -> tuple[dict[Group, list[str]], list[dict[str, Any
     return found, doubts
 
 
-def sizes(groups: Mapping[Group, Sequence[str]], room: int) -> int:
-    """The most rows per group with which all groups together have at most `room` rows, at least 1."""
-    low, high = 1, max(1, room)
+def sizes(groups: Mapping[Group, Sequence[str]], most_rows: int) -> int:
+    """The most rows per group with which all groups together have at most `most_rows` rows, at least 1."""
+    low, high = 1, max(1, most_rows)
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(min(middle, len(ids)) for ids in groups.values()) <= room:
+        if sum(min(middle, len(ids)) for ids in groups.values()) <= most_rows:
             low = middle
         else:
             high = middle - 1
@@ -54,7 +54,7 @@ def sizes(groups: Mapping[Group, Sequence[str]], room: int) -> int:
 
 
 def shown_rows(
-    outputs: Outputs, groups: Mapping[Group, Sequence[str]], doubts: Iterable[dict[str, Any]], room: int, seed: int
+    outputs: Outputs, groups: Mapping[Group, Sequence[str]], doubts: Iterable[dict[str, Any]], most_rows: int, seed: int
 ) -> list[dict[str, Any]]:
     """The rows to read, as the page's script takes them.
 
@@ -62,12 +62,12 @@ def shown_rows(
         outputs: where the rows are.
         groups: from `groups`.
         doubts: from `groups`.
-        room: how many rows at most.
+        most_rows: how many rows at most.
         seed: another one draws other rows.
     """
-    most = sizes(groups, room)
+    most = sizes(groups, most_rows)
     # With more groups than rows, the largest ones have a row.
-    largest = sorted(groups, key=lambda group: (-len(groups[group]), group))[:room]
+    largest = sorted(groups, key=lambda group: (-len(groups[group]), group))[:most_rows]
     chosen = {group: sorted(groups[group], key=lambda id_: draw_key(id_, seed))[:most] for group in largest}
     rows = []
     for stage, path in outputs.dropped.items():
