@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging/verifier"
+UV = [sys.executable, "-m", "uv"]
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -68,7 +69,7 @@ def required(names: list[str]) -> dict[str, Distribution]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built as `make wheel` builds it."""
     out = tmp_path_factory.mktemp("dist")
-    command = ["uv", "build", "-q", "--wheel", "--no-build-isolation", "--python", sys.executable, "-o", str(out)]
+    command = [*UV, "build", "-q", "--wheel", "--no-build-isolation", "--python", sys.executable, "-o", str(out)]
     subprocess.run([*command, str(FOLDER)], check=True)
     return next(out.glob("compass_verifier-*.whl"))
 
@@ -85,9 +86,9 @@ def test_the_wheel_holds_the_verifier_alone(wheel: Path) -> None:
 def test_the_wheel_works_with_its_dependencies_alone(wheel: Path, tmp_path: Path) -> None:
     """Only the files of sympy, python-flint and what these need are within reach, so no network is needed."""
     environment = tmp_path / "environment"
-    subprocess.run(["uv", "venv", "-q", "--python", sys.executable, str(environment)], check=True)
+    subprocess.run([*UV, "venv", "-q", "--python", sys.executable, str(environment)], check=True)
     python = environment / "bin/python"
-    subprocess.run(["uv", "pip", "install", "-q", "--no-deps", "--python", str(python), str(wheel)], check=True)
+    subprocess.run([*UV, "pip", "install", "-q", "--no-deps", "--python", str(python), str(wheel)], check=True)
     site = next(environment.glob("lib/python*/site-packages"))
     for needed in required(PROJECT["project"]["dependencies"]).values():
         for top in {file.parts[0] for file in needed.files or [] if file.parts[0] not in ("..", "__pycache__")}:
