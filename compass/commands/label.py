@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from compass.evaluation.labels import distinct_responses, in_turn, measured_error, read_labels
 
+    if args.count < 0:
+        raise UserError(f"--count {args.count}: must be 0 or more")
     samples, problems = _read(args)
     path = args.labels / "labels.jsonl"
     labels = read_labels(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,10 +51,19 @@ def run(args: argparse.Namespace) -> int:
     from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
 
     if args.commands:
+        if args.samples < 1:
+            raise UserError(f"--samples {args.samples}: must be at least 1")
         print("# COMMIT is the hub's revision: git ls-remote https://huggingface.co/OWNER/NAME HEAD")
         print("\n".join(commands(args.samples, own_prompts=args.own_prompts)))
         return 0
     table = rows(_measured(args.results))
+    for row in table:
+        if not row.cells:
+            print(
+                f"table1: warning: {row.model} was scored on no benchmark of Table 1 by its name: {', '.join(BENCHMARKS)}",
+                file=sys.stderr,
+            )
+    table = [row for row in table if row.cells]
     if args.json:
         print(json.dumps([asdict(row) for row in table], indent=2))
         return 0
@@ -75,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _shown(cell: Cell) -> str:
     spread = "" if cell.spread is None else f" ±{cell.spread:.1%}".replace("%", "")
-    return f"{cell.accuracy * 100:.1f}{spread} ({cell.low * 100:.0f}-{cell.high * 100:.0f})"
+    part = "" if cell.problems is None else f", {cell.problems} problem{'s' * (cell.problems != 1)}"
+    return f"{cell.accuracy * 100:.1f}{spread} ({cell.low * 100:.0f}-{cell.high * 100:.0f}{part})"
 
 
 def _measured(files: list[Path]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -88,6 +88,9 @@ class Cell:
     spread: float | None = None
     """Standard deviation over seeds, where the source gives it."""
 
+    problems: int | None = None
+    """How many problems a measured figure is of, where they are not all of the benchmark's."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -139,11 +142,17 @@ def _quoted(percent: float, problems: int, spread: float | None = None) -> Cell:
 
 def _measured(name: str, scores: dict[str, dict[str, Any]]) -> Row:
     cells = {
-        benchmark: Cell(score["accuracy"], *score["ci95"], "measured")
+        benchmark: Cell(score["accuracy"], *score["ci95"], "measured", problems=_fewer(benchmark, score))
         for benchmark, score in scores.items()
         if benchmark in BENCHMARKS
     }
     return Row(name, "measured", cells)
+
+
+def _fewer(benchmark: str, score: dict[str, Any]) -> int | None:
+    """The number of problems scored where it is not the benchmark's, as after `--max-problems`."""
+    count = score.get("problems")
+    return None if count == BENCHMARKS[benchmark] else count
 
 
 def commands(samples: int, *, own_prompts: bool = False, out: str = "evaluation") -> list[str]:

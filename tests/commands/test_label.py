@@ -143,3 +143,8 @@ def test_samples_without_responses_are_said_to_be_old(run_folder: Path, monkeypa
     pq.write_table(pq.read_table(path).drop_columns("response"), path)
     assert label(run_folder, "", monkeypatch) == 1
     assert "holds no responses; run the evaluate stage again" in capsys.readouterr().err
+
+
+def test_a_negative_count_is_refused(run_folder: Path, monkeypatch, capsys) -> None:
+    assert label(run_folder, "y\n", monkeypatch, "--count", "-1") == 1
+    assert "--count -1: must be 0 or more" in capsys.readouterr().err

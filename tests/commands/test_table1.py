@@ -62,6 +62,21 @@ def test_measured_figures_stand_beside(tmp_path: Path, capsys: pytest.CaptureFix
     assert "limr, rl-3 is in an earlier file" in capsys.readouterr().err
 
 
+def test_a_part_of_a_benchmark_is_marked_and_other_names_are_said(tmp_path: Path, capsys) -> None:
+    score = {"accuracy": 0.5, "ci95": [0.2, 0.8]}
+    models = {
+        "part": {"aime-2024": score | {"problems": 6}, "math-500": score | {"problems": 500}},
+        "elsewhere": {"math500": score | {"problems": 500}},
+    }
+    (path := tmp_path / "scores.json").write_text(json.dumps({"models": models}))
+    assert main(["table1", "--results", str(path)]) == 0
+    found = capsys.readouterr()
+    assert "| part | measured | 50.0 (20-80, 6 problems) |  | 50.0 (20-80) |  |  |" in found.out
+    assert "elsewhere" not in found.out
+    assert "elsewhere was scored on no benchmark of Table 1 by its name: aime-2024" in found.err
+    assert main(["table1", "--commands", "--samples", "0"]) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "message"), [(None, "No such file"), ("{}", "holds no scores"), ("[]", "holds no scores")]
 )
