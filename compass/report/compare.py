@@ -93,7 +93,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "tied": f"{second} and {first} are tied",
     }.get(found["verdict"], f"{second} and {first} cannot be told apart")
     headline = (
-        f"{verdict}. {second} solves {said(joined, second)} over {benchmarks(joined)}, {first} {said(joined, first)}. "
+        f"{verdict}. {second} solves {said(joined, second)} over {benchmarks(joined, second)}, {first} {said(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}: {found['words']}."
     )
     parts: list[Part] = [Note(headline, "headline"), *certainty(joined, second, first)]

@@ -31,12 +31,13 @@ def conclude(run: Run) -> Conclusion:
     if not models:
         return Conclusion("No model has been scored.", [])
     best, first = best_model(run), models[0]
-    lead = f"{best} solves {said(run, best)} over {benchmarks(run)}"
+    lead = f"{best} solves {said(run, best)} over {benchmarks(run, best)}"
     if len(models) == 1:
         return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
     if best == first:
         rival = max(models[1:], key=lambda model: accuracy(run, model))
-        headline = f"No trained model beats {first}: {lead}; the next best, {rival}, {said(run, rival)}."
+        kind = "trained" if first == "base" else "other"  # the models of an evaluation need not come from its first
+        headline = f"No {kind} model beats {first}: {lead}; the next best, {rival}, {said(run, rival)}."
     else:
         rival = first
         headline = f"{lead}; {first} solves {said(run, first)}."
@@ -69,9 +70,9 @@ def said(run: Run, model: str) -> str:
     return f"{percent(score['accuracy'])}% (95% interval {percent(low)} to {percent(high)})"
 
 
-def benchmarks(run: Run) -> str:
-    """How many benchmarks and problems the average is over, as text."""
-    scored = next(iter(run.results.scores.values()))
+def benchmarks(run: Run, model: str) -> str:
+    """How many benchmarks and problems a model's average is over, as text."""
+    scored = run.results.scores[model]
     count = sum(name != AVERAGE for name in scored)
     problems = scored.get(AVERAGE, {}).get("problems")
     name = f"{count} benchmarks on average" if count != 1 else f"the benchmark {next(iter(scored))}"

@@ -152,6 +152,16 @@ def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:
     )
 
 
+def test_the_conclusion_counts_the_best_models_own_benchmarks_and_calls_no_stranger_trained() -> None:
+    run = evaluated()
+    scores = {"first": {**run.results.scores["rl-1"]}, "second": {**run.results.scores["base"]}}
+    assert conclude(replace(run, results=Results(scores=scores))).headline.startswith("No other model beats first: ")
+    scores = {"base": {**scores["second"], "more": scores["second"]["average"]}, "rl-1": scores["first"]}
+    own = len(scores["rl-1"]) - 1
+    headline = conclude(replace(run, results=Results(scores=scores))).headline
+    assert f"over {own} benchmarks" in headline or (own == 1 and "over the benchmark " in headline)
+
+
 def test_a_comparison_turned_round_is_its_own_opposite() -> None:
     found = comparison(evaluated(), "rl-1", "base")
     assert found
