@@ -2,7 +2,8 @@
 # docker build --target cpu -t compass .        docker run --rm -v "$PWD/out:/compass/reports" compass
 # docker build --target gpu -t compass:gpu .    docker run --rm --gpus all --shm-size 16g compass:gpu
 FROM python:3.11-slim-bookworm AS common
-# git for DVC and MLflow's commit tags, libnuma for vLLM's CPU kernels; requirements/prerequisites.py checks the same
+# git for DVC and MLflow's commit tags, libnuma for vLLM's CPU kernels; requirements/prerequisites.py checks the same.
+# Chromium is left out: only tests that open pages use it, and they are skipped without it.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends bash git libnuma1 make \
  && rm -rf /var/lib/apt/lists/*

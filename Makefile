@@ -21,6 +21,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
+	@echo "The library's own commands: source $(BIN)/activate; compass --help"
 
 $(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
 	@requirements/setup.sh $(DEVICE)

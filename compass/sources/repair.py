@@ -8,7 +8,7 @@ r"""Damaged text made whole again, where only one reading is left.
     repair("6\\\\ \\noindent")         -> "6"                 what is left of the page that the text was cut from
 
 What has two readings stays as it is, for the filter `encoding` to drop: a tab before "rac" was `\frac` in one place of a file
-and `\sqrt` in another. A repaired text is repaired already.
+and `\sqrt` in another. Repairing a repaired text changes nothing.
 """
 
 from __future__ import annotations
