@@ -20,6 +20,7 @@ _ANSWER = re.compile(
     r"\b(?:answer|ans|result)\s*(?:is)?\s*[:：.=]\s*(.{1,200})|\bthe answer is\s+(.{1,200})", re.I | re.S
 )
 _CONCLUSION = re.compile(r"(?:^|[.,\n])\s*(?:therefore|hence|thus|consequently)\b[^?]*\Z", re.I)
+_SOLUTION = re.compile(r"(?:[.?!]|\n)\s*Solution\s*[:.][^?]*\Z")
 _CONCLUDED = re.compile(r"\b(?:therefore|hence|thus|so),? the answer (?:is|to)\b", re.I)
 _BOX = re.compile(r"\\boxed")
 _OFFERED = re.compile(r"\b(?:larger|smaller|greater|bigger|less)\b[^.?]*\bor\b", re.I)
@@ -48,6 +49,8 @@ def answer_given(record: dict, settings: Denoise) -> Finding | None:
             if _starts_with(match[1] or match[2], gold):
                 return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match)
     if holds_any(lowered, ("therefore", "hence", "thus", "so the", "so, the")) and (match := _concluded(text, gold)):
+        return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
+    if "Solution" in text and (match := _SOLUTION.search(text)) and _bare(match[0]).rstrip(".").endswith(gold):
         return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
     return _stated(record, settings)
 

@@ -64,6 +64,7 @@ _CHARTS = re.compile(
 )
 _SHAPES = re.compile(
     rf"\b(?:the|this|these|of|each|following) {_ADJECTIVES}(?:{_SHAPE} and )?(?:{_SHAPE}) (?:[\w$]+ )?(?:(?:pictured|depicted|illustrated)\b|{_PLACE})"
+    rf"|\b(?:the )?following (?:[\w-]+ )?(?:grids?|boards?(?! games?)|mazes?|spinners?|dials?|clocks?|number lines?|nets?|crossword|magic squares?)\b"
     rf"|\b(?:shown|seen|pictured|depicted|drawn|illustrated) {_PLACE}"
     rf"|\b(?:as|is|are) (?:shown|pictured|illustrated|depicted|drawn|sketched)(?= *[.,;:?)]| (?:here|below|above|at|and|with|so|where|to form)\b)"
     rf"|\bas (?:shown|pictured|illustrated|depicted|indicated)\b(?! (?:by|in)\b)"
@@ -109,7 +110,7 @@ _PICTURE_WORDS = (
 _CHART_WORDS = ("graph", "chart", "plot", "histogram", " map", " shown ")
 _TABLE_WORDS = ("table", "chart", " list", "menu", "schedule", "calendar", "program", " code", "-leaf plot")
 _SHAPE_WORDS = (
-    "shown", "pictured", "depicted", "illustrated", "indicated", "drawn", "sketched", "below", "above", "at right", "at left",
+    "shown", "pictured", "depicted", "illustrated", "indicated", "drawn", "sketched", "below", "above", "at right", "at left", "following",
     "at the right", "at the left", "at the top", "at the bottom", "on the right", "on the left", "to the right", "to the left",
 )  # fmt: skip
 

@@ -89,6 +89,8 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
 def _holds(text: str, match: re.Match[str]) -> bool:
     """Whether what is referred to stands in the text, or is part of a story."""
     said = match[0]
+    if re.match(r"as \w+ [(\d]", said) and re.search(r"\bas \w+ (?:\w+ ){0,3}$", text[: match.start()], re.I):
+        return True  # "worth twice as many points as problem 3" compares problems of a story
     if re.search(r"\b(?:previous|preceding|prior|earlier|above|same)\b", said, re.I) and _PARTS.search(
         text[: match.start()]
     ):

@@ -72,6 +72,7 @@ TOLD = [
     ("How many are odd? Ans. 12 pieces", "12"),
     ("The sum of all is $\\boxed{480}$.", "480"),
     ("The roots are $x = \\boxed{3}$ or $x = \\boxed{-2}$.", "3"),
+    ("Find y if $5y - 2 = 13$. Solution: $5y = 15$, so $y = 3$.", "3"),
     ("What is $x$ if $2x = 8$? Dividing by two, we get $x = 4$. Therefore, $x = 4$.", "4"),
     ("Solve $3x = 12$.\nSolution: divide by 3. Hence $x = 4$.", "4"),
     ("How wide is it? We have $w^2 = 64$. Thus:\n$$w = \\sqrt{64} = 8$$", "8"),
@@ -97,6 +98,10 @@ UNTOLD = [
     ("The point $P = (1, \\sqrt{3})$ lies on an ellipse. What is the largest area of $PAB$?", "\\sqrt{3}"),
     ("If $BD = \\frac{\\sqrt{3}}{2}$, find the area of the triangle.", "\\frac{\\sqrt{3}}{2}"),
     ("For every $N > 2$ determine who wins.", "N > 2"),
+    (
+        "A chemist has 40 g of salt. Solution: Water and salt are mixed. What is the ratio of 80 g of water to the salt?",
+        "2",
+    ),
     ("It rains. Therefore she takes 7 coats. How many sleeves have they?", "14"),
     ("Thus we have two equations, $x + y = 3$ and $x - y = 1$. What is $x$?", "2"),
     ("The answer to a riddle is a number whose double is 14. Which is it?", "7"),

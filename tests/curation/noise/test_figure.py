@@ -12,6 +12,7 @@ MISSING = [
     "Two lines meet at $P$, as shown. Find the angle between them.",
     "As shown in Figure 2, the ladder leans against a wall. How high does it reach?",
     "The diagram shows a rectangle cut into four triangles. What is the area of the largest?",
+    "Each row of the following grid holds the digits 1 to 5 once. Which digit stands where the star is?",
     "Refer to the accompanying sketch: how long is the rope?",
     "The bar graph below gives the rainfall of five months. In which month did it rain most?",
     "According to the pie chart, what percent of the students walk to school?",
@@ -32,6 +33,8 @@ MISSING = [
 ]
 
 HELD = [
+    "The following board game has a die with six faces. What is the chance of two sixes in a row?",
+    "Consider the following grid. \\begin{array}{cc}1&2\\\\3&4\\end{array} What is the sum of its entries?",
     # senses of the words
     "The image of $B$ under the reflection in the $x$-axis is $(2,-3)$. Find $B$.",
     "What are the coordinates of the centre of the image circle after a rotation by $90^\\circ$?",

@@ -29,6 +29,7 @@ LOST = [
 ]
 
 WHOLE = [
+    "In an exam, problem 9 gives three times as many points as problem 2, and both give 20 in all. How many does problem 9 give?",
     "Tim solved problem 12 of his homework in 4 minutes and problem 13 in twice that time. How long did both take?",
     "The answer to a riddle is twice 7. What is it?",
     "A test has 25 problems. Problem 1 is worth 1 point, problem 2 is worth 2 points, and so on. How many points are there?",

@@ -45,6 +45,8 @@ def test_encoding_names_the_field_and_the_character():
     assert encoding(row("$\trac{1}{2}$ of it"), SETTINGS).evidence["found"] == "'\\trac'"
     for tabbed in ("a side,\tan angle\tand", "cost\textra fee", "six\tfractions", "so\rm is 3", "let\neg be"):
         assert encoding(row(tabbed), SETTINGS) is None
+    assert encoding(row("Find $rac{1}{2}$ of 2 imes 9"), SETTINGS).evidence["found"] == "'rac'"
+    assert encoding(row(r"$\frac{1}{2} \times \sqrt{3}$, and sometimes a text{book}"), SETTINGS) is None
     assert encoding(row("a price of 3 â\u0080\u0093 4"), SETTINGS).reason == Reason.ENCODING
 
 
