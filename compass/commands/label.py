@@ -76,7 +76,9 @@ def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
     folder = samples_folder(args.data)
     for name in ("samples.parquet", "problems.parquet"):
         if not (folder / name).exists():
-            raise UserError(f"{folder / name}: no such file; run the evaluate stage, or give --data")
+            raise UserError(
+                f"{folder / name}: no such file; run the evaluate stage, or give the folder of `compass evaluate` with --data"
+            )
     samples = pq.read_table(folder / "samples.parquet")
     if "response" not in samples.column_names:
         raise UserError(f"{folder / 'samples.parquet'}: holds no responses; run the evaluate stage again")

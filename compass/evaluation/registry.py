@@ -64,8 +64,8 @@ def find(name: str) -> KnownBenchmark:
     """
     if name not in BENCHMARKS:
         raise BenchmarkError(
-            f"benchmark {name!r} is not known; known are {', '.join(BENCHMARKS)}. Give another one its `path` or `hub` in "
-            "`collect.benchmarks`"
+            f"benchmark {name!r} is not known; known are {', '.join(BENCHMARKS)}. Of another one "
+            "give `compass evaluate` a file of problems, or `collect.benchmarks` its `path` or `hub`"
         )
     return BENCHMARKS[name]
 

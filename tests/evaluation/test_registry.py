@@ -142,7 +142,8 @@ def test_a_wrong_field_names_those_that_are_there(known: Path) -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
-        BenchmarkError, match=r"'aime-1999' is not known; known are aime-2024, .*Give another one its `path`"
+        BenchmarkError,
+        match=r"'aime-1999' is not known; known are aime-2024, .*give `compass evaluate` a file of problems",
     ):
         find_benchmarks([Benchmark(name="aime-1999")])
 
