@@ -201,6 +201,6 @@ def test_running_again_runs_nothing(finished: SimpleNamespace) -> None:
 
 def test_one_evaluation_setting_reruns_evaluate_and_report_alone(finished: SimpleNamespace) -> None:
     before = {run.info.run_id for run in runs(finished.folder, "stage")}
-    run(finished.folder, *dvc(finished.folder, "exp", "run", "-S", "evaluate.max_problems=100000"))
+    run(finished.folder, *dvc(finished.folder, "exp", "run", "-S", "evaluate.max_problems=3"))
     new = [run.info.run_name for run in runs(finished.folder, "stage") if run.info.run_id not in before]
     assert new == ["evaluate", "report"]
