@@ -179,12 +179,26 @@ def start(source: Path, out: Path) -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(path: Path, process: subprocess.Popen) -> None:
+def seen(path: Path, process: subprocess.Popen) -> bool:
+    """Whether the path was seen before the process ended well."""
     until = time.monotonic() + 60
     while not path.exists():
-        assert process.poll() is None, process.stderr.read()
+        if process.poll() is not None:
+            assert process.returncode == 0, process.stderr.read()
+            return False
         assert time.monotonic() < until
         time.sleep(0.001)
+    return True
+
+
+def start_until(source: Path, out: Path, reached: str) -> subprocess.Popen:
+    """A run that has just written a file; on a busy machine some are over before anyone looks."""
+    for _ in range(20):
+        process = start(source, out)
+        if seen(out.with_name(f"{out.name}.partial") / reached, process):
+            return process
+        process.communicate()
+    raise AssertionError(f"no run was seen to write {reached}")
 
 
 def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
@@ -192,8 +206,7 @@ def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
     assert curate(source, out) == 0
     before = digests(out)
     for reached in ("collect/kept.parquet", "denoise/dropped.parquet", "summary.json"):
-        process = start(source, out)
-        wait_for(tmp_path / "out.partial" / reached, process)
+        process = start_until(source, out, reached)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert digests(out) == before
@@ -206,7 +219,7 @@ def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
 def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, capsys):
     out = tmp_path / "out"
     process = start(source, out)
-    wait_for(tmp_path / "out.partial" / "curate.json", process)
+    assert seen(tmp_path / "out.partial" / "curate.json", process)
     process.send_signal(signal.SIGSTOP)
     try:
         assert curate(source, out) == 1
