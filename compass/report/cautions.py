@@ -84,9 +84,16 @@ def _form_only(run: Run) -> Iterator[str]:
 
 def _setups(run: Run) -> Iterator[str]:
     for name in ("sampling", "engine", "seed", "prompt"):
-        values = {str(setup.get(name)) for setup in run.setups.values()}
+        values = {_plain(setup.get(name)) for setup in run.setups.values()}
         if len(values) > 1:
-            yield f"The models were not sampled alike: their `{name}` differs ({' / '.join(sorted(values))[:300]})."
+            yield f"The models were not sampled alike: their {name} differs ({' against '.join(sorted(values))[:300]})."
+
+
+def _plain(value: object) -> str:
+    """A fact of a setup as a reader would write it: `name server, version 0.28.0`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items())
+    return "none" if value is None else str(value)
 
 
 def _uneven(run: Run) -> Iterator[str]:

@@ -97,8 +97,13 @@ def test_a_comparison_without_a_verdict_says_what_it_could_have_shown() -> None:
         ),
         ({"commit": {"commit": "c", "dirty": "true"}}, "changes that no commit holds"),
         (
-            {"setups": {"a": {"seed": 0, "engine": "x"}, "b": {"seed": 0, "engine": "y"}}},
-            "not sampled alike: their `engine` differs (x / y)",
+            {
+                "setups": {
+                    "a": {"engine": {"name": "x", "version": "1"}},
+                    "b": {"engine": {"name": "y", "version": "1"}},
+                }
+            },
+            "not sampled alike: their engine differs (name x, version 1 against name y, version 1)",
         ),
     ],
 )
