@@ -97,6 +97,12 @@ def turned(found: Mapping[str, Any]) -> dict[str, Any]:
     return result | judge(result)
 
 
+def gap(found: Mapping[str, Any]) -> str:
+    """A comparison's difference in points, signed, with its interval: `-1.7 points (95% interval -3.5 to +0.1)`."""
+    low, high = found["ci95"]
+    return f"{100 * found['difference']:+.1f} points (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
+
+
 def percent(share: float | None) -> str:
     """A share as a percentage with one digit; empty for None."""
     return "" if share is None else f"{100 * share:.1f}"
@@ -111,9 +117,9 @@ def certainty(run: Run, best: str, rival: str) -> list[str]:
     samples = f"{most}" if fewest == most else f"{fewest} to {most}"
     chance = found["p"]
     lines = [
-        f"How sure: if {best} and {rival} were equally good, a difference this large would come up "
-        f"{_often(chance)} by chance (paired sign-flip test over {found['problems']:,} problems with {samples} samples each). "
-        f"A true difference of {percent(found['detectable'])} points would have been found in 4 of 5 repetitions."
+        f"How sure: the paired difference is {gap(found)}. If {best} and {rival} were equally good, one as large would come up "
+        f"{_often(chance)} by chance (sign-flip test over {found['problems']:,} problems with {samples} samples each). "
+        f"A true difference of {percent(found['detectable'])} points would be found in 4 of 5 repetitions."
     ]
     verdicts = Counter()
     for name in run.results.scores[best]:
@@ -121,7 +127,7 @@ def certainty(run: Run, best: str, rival: str) -> list[str]:
             verdicts[one["verdict"]] += 1
     if verdicts:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
-        lines.append(f"Per benchmark, corrected for their number: {parts}.")
+        lines.append(f"Per benchmark, with Holm's correction for their number: {parts}.")
     if run.verifier.get("error") is not None:
         low, high = run.verifier["ci95"]
         lines.append(

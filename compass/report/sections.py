@@ -7,7 +7,7 @@ from typing import Any
 
 from compass.report.blocks import Bullets, Fold, Note, Part, Section, Table, chart
 from compass.report.cautions import limits, warnings
-from compass.report.conclusion import AVERAGE, best_model, comparison, conclude, percent
+from compass.report.conclusion import AVERAGE, best_model, comparison, conclude, gap, percent
 from compass.report.figures import heat_figure, scores_figure
 from compass.report.gains import gained_and_lost
 from compass.report.run import Run
@@ -160,9 +160,13 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
     others = [model for model in run.models if model != best]
     for place, other in enumerate(others):
         found = {name: comparison(run, best, other, name) for name in names}
-        rows = [[name, one["verdict"], one["words"]] for name, one in found.items() if one]
+        rows = [
+            [name, one["verdict"], gap(one) if "ci95" in one else "", one["words"]]
+            for name, one in found.items()
+            if one
+        ]
         if rows:
-            part = [Table(["benchmark", "verdict", f"{best} against {other}, paired by problem"], rows)]
+            part = [Table(["benchmark", "verdict", f"{best} less {other}", "in words, paired by problem"], rows)]
             yield part[0] if place == 0 else Fold(f"{best} against {other}", part)
 
 

@@ -54,7 +54,7 @@ def test_the_page_of_two_runs_says_which_is_better_by_how_much_and_how_sure(two:
     )  # on the same problems, so that of the scores
     assert f"second: rl-2 is better than {first}. second: rl-2 solves " in text
     assert pair["average"]["words"] in text
-    assert "by chance (paired sign-flip test over 24 problems with 4 samples each)" in text
+    assert "by chance (sign-flip test over 24 problems with 4 samples each)" in text
     assert "Each side is one training run." in text
 
 

@@ -108,9 +108,11 @@ def test_every_verdict_of_the_page_is_that_of_the_comparisons(written: tuple[Pat
     pairs = json.loads((root / "data" / "evaluate" / "comparisons.json").read_text())["pairs"]
     [_, verdicts] = tables(page, "Scores")
     [pair] = [pair for pair in pairs if (pair["model"], pair["other"]) == ("rl-2", "base")]
-    for benchmark, verdict, words in verdicts[1:]:
+    for benchmark, verdict, difference, words in verdicts[1:]:
         found = pair["average"] if benchmark == "average" else pair["benchmarks"][benchmark]
         assert (verdict, words) == (found["verdict"], found["words"])
+        shown = [f"{100 * share:+.1f}" for share in (found["difference"], *found["ci95"])]
+        assert re.findall(r"[-+][\d.]+", difference) == shown
     [against] = tables(page, "rl-2 against rl-1")
     assert len(against) == 4
     assert f"rl-2 against base: {pair['average']['words']}" in page
