@@ -54,7 +54,7 @@ class Agreement:
     doubted: int = 0
     """Good rows that are kept with a doubt."""
     repaired: int = 0
-    """Rows whose `encoding` damage was mended before the filters saw them: no longer noisy for that."""
+    """Rows whose `encoding` damage was repaired before the filters saw them: no longer noisy for that."""
     random_good: int = 0
     random_lost: int = 0
     reasons: dict[str, Counts] = field(default_factory=lambda: defaultdict(Counts))
@@ -74,11 +74,11 @@ class Agreement:
         sure = {SAME.get(reason, reason) for reason in label.reasons}
         unsure = {SAME.get(reason, reason) for reason in label.unsure} - sure
         if repaired:
-            mended = {"encoding"} - fired
-            self.repaired += bool(mended & sure)
+            repaired_now = {"encoding"} - fired
+            self.repaired += bool(repaired_now & sure)
             sure, unsure = (
-                sure - mended,
-                unsure - mended - ({"markup"} - fired),
+                sure - repaired_now,
+                unsure - repaired_now - ({"markup"} - fired),
             )  # `\noindent` and the like, a doubt at most
         self.rows += 1
         self.dropped += bool(fired)
