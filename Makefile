@@ -86,4 +86,4 @@ clean:  ## remove outputs and resumable work; the DVC cache and MLflow's records
 	rm -rf data models metrics plots reports work
 
 distclean: clean  ## remove the DVC cache, MLflow's records and the environment as well
-	rm -rf .dvc/cache .dvc/tmp mlflow.db* mlartifacts mlruns .venv
+	rm -rf .dvc/cache .dvc/tmp .compass mlflow.db* mlartifacts mlruns .venv

@@ -1,0 +1,62 @@
+"""Which services run, as the file says and the processes show."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compass.services.state import Service, read_services, recorded_services, write_services
+
+
+def sleeping() -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+
+
+def service_of(pid: int, name: str = "mlflow") -> Service:
+    created = psutil.Process(pid).create_time()
+    return Service(name, pid, created, "http://127.0.0.1:5000", f".compass/logs/{name}.log")
+
+
+def test_a_live_service_is_read_as_it_was_written(tmp_path: Path) -> None:
+    service = service_of(os.getpid())
+    write_services([service], tmp_path)
+    assert read_services(tmp_path) == {"mlflow": service}
+    assert json.loads((tmp_path / ".compass/services.json").read_text()) == {
+        "mlflow": {"pid": service.pid, "created": service.created, "url": service.url, "log": service.log}
+    }
+
+
+def test_a_service_that_ended_is_recorded_and_not_read(tmp_path: Path) -> None:
+    process = sleeping()
+    write_services([service_of(os.getpid()), service_of(process.pid, "live")], tmp_path)
+    assert set(read_services(tmp_path)) == {"mlflow", "live"}
+    process.kill()  # not waited for: a zombie does not serve
+    psutil.wait_procs([psutil.Process(process.pid)], timeout=0.2)
+    assert set(read_services(tmp_path)) == {"mlflow"}
+    process.wait()
+    assert set(read_services(tmp_path)) == {"mlflow"}
+    assert set(recorded_services(tmp_path)) == {"mlflow", "live"}
+
+
+def test_another_process_with_the_same_number_is_not_the_service(tmp_path: Path) -> None:
+    own = service_of(os.getpid())
+    write_services([Service(own.name, own.pid, own.created - 100, own.url, own.log)], tmp_path)
+    assert read_services(tmp_path) == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"mlflow": 5}', '{"mlflow": {"pid": "x"}}'])
+def test_a_torn_or_foreign_file_names_no_service(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".compass").mkdir()
+    (tmp_path / ".compass/services.json").write_text(text)
+    assert read_services(tmp_path) == {}
+
+
+def test_without_services_there_is_no_file(tmp_path: Path) -> None:
+    assert read_services(tmp_path) == {}
+    write_services([service_of(os.getpid())], tmp_path)
+    write_services([], tmp_path)
+    assert list((tmp_path / ".compass").iterdir()) == []
