@@ -1,0 +1,112 @@
+"""What a run is called: its profile and the settings that differ from it, as `tiny seed=1 rl.loss.clip_high=0.3 +2`.
+
+The same differences are the parameters of the pipeline's run in MLflow, so that a name and a page agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compass.settings import Settings, SettingsError, load_settings
+from compass.tracking.values import scrub
+
+SHOWN = 2
+"""Differing settings that a name spells out; it counts the others."""
+
+LONGEST_VALUE = 24
+"""Characters of a value in a name."""
+
+ABSENT = "(absent)"
+"""Stands for a setting that one side does not have."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A setting that differs from the profile's: its name with dots, the profile's value and the run's, as text."""
+
+    name: str
+    before: str
+    after: str
+
+
+def run_name(settings: Settings, profiles_folder: str | Path = "profiles") -> str:
+    """The name of a run with these settings.
+
+    Args:
+        settings: what is in force.
+        profiles_folder: where the complete parameter sets are; a profile that is not there counts as unchanged.
+    """
+    changes = changed_settings(settings, profiles_folder) or []
+    shown = [f"{change.name}={_short(change.after)}" for change in changes[:SHOWN]]
+    more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
+    return " ".join([settings.profile, *shown, *more])
+
+
+def slug(name: str) -> str:
+    """A run's name as a git ref and a file name: spaces and what neither takes become `-`."""
+    text = re.sub(r"[^A-Za-z0-9._=+-]+", "-", name)
+    text = re.sub(r"\.{2,}", ".", text).removesuffix(".lock")
+    return re.sub(r"-{2,}", "-", text).strip("-.") or "run"
+
+
+def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles") -> list[Change] | None:
+    """The settings that differ from those of the profile they name; None where that profile cannot be read.
+
+    The seed comes first, what only the report shows last, the rest in the order of the pipeline. A value of the shared
+    recipe that differs is told once, not again under every RL stage that takes it over.
+    """
+    try:
+        profile = load_settings(Path(profiles_folder) / f"{settings.profile}.yaml")
+    except SettingsError:
+        return None
+    return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """The settings in which two complete parameter sets differ, as `changed_settings` orders them."""
+    first, second = dict(_settings(before)), dict(_settings(after))
+    names = list(dict.fromkeys([*second, *first]))
+    changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
+    own = [name for name in changed if not _inherited(name, first, second)]
+    own.sort(key=lambda name: (name != "seed", name.startswith("report.")))
+    return [Change(name, first.get(name, ABSENT), second.get(name, ABSENT)) for name in own]
+
+
+def _inherited(name: str, first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Whether a stage's value is that of the shared recipe on each side that has the stage."""
+    parts = name.split(".")
+    if parts[:2] != ["rl", "stages"] or len(parts) < 4:
+        return False
+    shared = ".".join(["rl", *parts[3:]])
+    return all(side[name] == side.get(shared) for side in (first, second) if name in side)
+
+
+def _settings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every setting with its value as text; a list of named entries by its entries' names, any other list as one value."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _settings(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and value and all(isinstance(entry, Mapping) and "name" in entry for entry in value):
+        yield name, ",".join(str(entry["name"]) for entry in value)
+        for entry in value:
+            rest = {key: inner for key, inner in entry.items() if key != "name"}
+            yield from _settings(rest, f"{name}.{entry['name']}")
+    else:
+        yield name, scrub(_text(value))
+
+
+def _text(value: Any) -> str:
+    """A value as params.yaml has it."""
+    if isinstance(value, list):
+        return ",".join(map(_text, value)) or "[]"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
