@@ -1,15 +1,19 @@
-"""The `compass` command: a table of subcommands, each a module that is imported only when it is chosen.
+"""The `compass` command: a table of subcommands, each imported only when it is chosen.
 
-A subcommand's module has `configure(parser)`, which adds its arguments, and `run(args) -> int`, its exit status. It raises
-`UserError` for what the user can put right; `main` prints the message.
+A subcommand is a typed function, or a `cyclopts.App` of several. Its docstring is its help: what it does, `Args:`, and
+`Examples:`, a command and its meaning per line. It returns its exit status and raises `UserError` for what the user can put
+right; `main` prints the message.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated
+
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from compass.errors import UserError
 
@@ -35,29 +39,155 @@ COMMANDS = {
     "score": ("compass.commands.score", "score responses made elsewhere, from a file with any field names"),
     "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
     "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
+    "completion": (
+        "compass.commands.completion:completion",
+        "complete commands and options with the Tab key in bash, zsh or fish",
+    ),
 }
-"""Subcommand to the module that holds it and one line of help."""
+"""Subcommand to `module:function` (or `module:app`, a `cyclopts.App`) and one line of help."""
+
+USAGE_ERROR = 2
+EXIT_STATUS = """\
+Exit status: 0 all is well; 1 an input cannot be used, and the message says what to do; 2 wrong command or option; \
+3 a stage or a service failed; 130 interrupted. Where a command's own help says otherwise, that holds.
+
+`make pipeline` runs the whole pipeline. The documentation is in docs/ (`make docs` builds it as a site)."""
+
+
+def build_app(only: str | None = None) -> App:
+    """The command line.
+
+    Args:
+        only: the one subcommand to import; the others are listed by their lines and imported where they are looked into.
+            Without it, every subcommand is imported: for documentation and shell completion.
+
+    Returns:
+        The app to call through its `meta`, which knows the options of every command.
+    """
+    app = App(
+        name="compass",
+        help="An open pipeline for math-reasoning RL: curate problems, train a model on them, and see what it learned.",
+        help_format="plaintext",  # Markdown takes long to import, and the list of commands has none
+        help_epilogue=EXIT_STATUS,
+        version=_version,
+        default_parameter=Parameter(negative=()),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for name, (path, line) in COMMANDS.items():
+        if (only is None or name == only) and ":" in path:
+            app.command(_loaded(name, path, line), name=name)
+        else:
+            app.command(path if ":" in path else f"{path}:run", name=name, help=line)
+
+    @app.meta.default
+    def launch(
+        *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+        debug: Annotated[bool, Parameter(group=Group("Any command", sort_key=99))] = False,
+    ) -> int | None:
+        """Run one subcommand.
+
+        Args:
+            tokens: the subcommand and what it is given.
+            debug: show the traceback of every error.
+        """
+        return app(tokens, exit_on_error=False, print_error=False)
+
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; returns its exit status, that of the error where the user's input cannot be used."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    parser = argparse.ArgumentParser(
-        prog="compass", description="The Compass-Thinker pipeline. `make pipeline` runs it whole, `dvc repro` as well."
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    chosen = next((word for word in arguments if not word.startswith("-")), None)
-    module = None
-    for name, (path, line) in COMMANDS.items():
-        command = commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
-        if name == chosen:
-            module = importlib.import_module(path)
-            module.configure(command)
-    args = parser.parse_args(arguments)
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = next((word for word in arguments if not word.startswith("-")), "")
+    if chosen in COMMANDS and ":" not in COMMANDS[chosen][0]:
+        return _argparse(chosen, arguments)
+    debug = "--debug" in _options(arguments)
     try:
-        return module.run(args)
+        status = build_app(chosen).meta(arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        if debug:
+            raise
+        print(_usage_message(error, chosen), file=sys.stderr)
+        return USAGE_ERROR
     except UserError as error:
-        print(f"compass {args.command}: {error}", file=sys.stderr)
+        if debug:
+            raise
+        print(f"compass {chosen}: {error}", file=sys.stderr)
+        return error.exit_status
+    if status is None:  # help was shown: as asked for, or because nothing was chosen
+        return 0 if _options(arguments) & {"--help", "-h", "--version"} else USAGE_ERROR
+    return status
+
+
+def _options(arguments: Sequence[str]) -> set[str]:
+    """What may be an option among the words: those before `--`."""
+    words = list(arguments)
+    return set(words[: words.index("--")] if "--" in words else words)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"compass-thinker {version('compass-thinker')}"
+
+
+def _loaded(name: str, path: str, line: str) -> App:
+    """A subcommand with its help."""
+    from compass.command_help import HelpWithExamples
+
+    module, _, member = path.partition(":")
+    found = getattr(import_module(module), member)
+    if isinstance(found, App):
+        found.help = found.help or f"{line[0].upper()}{line[1:]}."
+        app = found
+    else:
+        app = App(name=name)
+        app.default(found)
+    for one in _with_subcommands(app):
+        one.help_format = "markdown"
+        one.help_epilogue = ""
+        one.help_formatter = HelpWithExamples(one.default_command)
+    return app
+
+
+def _with_subcommands(app: App) -> Iterator[App]:
+    yield app
+    for name in app:
+        if not name.startswith("-"):
+            yield from _with_subcommands(app[name])
+
+
+def _usage_message(error: CycloptsError, chosen: str) -> str:
+    """One line that says what is wrong with the words, and where the right ones are listed."""
+    if chosen and chosen not in COMMANDS:
+        close = get_close_matches(chosen, COMMANDS, n=1)
+        meant = f"did you mean `compass {close[0]}`? " if close else ""
+        return f"compass: there is no command {chosen!r}; {meant}`compass --help` lists them"
+    command = " ".join(["compass", *(error.command_chain or ([chosen] if chosen else []))])
+    said = " ".join(str(error).split()).rstrip(".")
+    return f"{command}: {said} (`{command} --help` lists what it takes)"
+
+
+def _argparse(name: str, arguments: Sequence[str]) -> int:
+    """Run a subcommand whose module has `configure(parser)` and `run(args)`."""
+    import argparse
+
+    path, line = COMMANDS[name]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    words = [word for at, word in enumerate(arguments) if word != "--debug" or at > end]
+    words.remove(name)
+    module = import_module(path)
+    parser = argparse.ArgumentParser(prog=f"compass {name}", description=line[0].upper() + line[1:] + ".")
+    module.configure(parser)
+    try:
+        return module.run(parser.parse_args(words))
+    except SystemExit as ended:
+        return ended.code
+    except UserError as error:
+        if "--debug" in _options(arguments):
+            raise
+        print(f"compass {name}: {error}", file=sys.stderr)
         return error.exit_status
 
 

@@ -2,56 +2,104 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
+import importlib
 import subprocess
 import sys
+import time
 import types
 
 import pytest
 
 from compass import cli
-from compass.cli import COMMANDS, main
+from compass.cli import COMMANDS, build_app, main
+from compass.command_help import examples
 from compass.errors import UserError
 
 
-def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    code = f"from compass.cli import entry; import sys; sys.argv = {['compass', *words]!r}; entry()"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_help_lists_every_command_and_the_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("usage: compass ")
-    assert all(f"    {name} " in shown or f"    {name}\n" in shown for name in COMMANDS)
+    assert all(f"│ {name} " in shown for name in COMMANDS)
     assert "the data card of a curated set" in shown
+    said = shown[shown.index("Exit status:") :]
+    assert all(f"{status} " in said for status in (0, 1, 2, 3, 130))
 
 
-def test_every_command_has_its_module_and_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, (path, line) in COMMANDS.items():
-        assert importlib.util.find_spec(path) is not None, path
-        with pytest.raises(SystemExit) as ended:
-            main([name, "--help"])
-        assert ended.value.code == 0
-        shown = capsys.readouterr().out
-        assert shown.startswith(f"usage: compass {name} ")
-        assert name == "verify" or line[1:] in " ".join(shown.split())
+def test_help_takes_less_than_half_a_second() -> None:
+    seconds = []
+    for _ in range(5):
+        started = time.monotonic()
+        assert run("--help").returncode == 0
+        seconds.append(time.monotonic() - started)
+    assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize("name", [name for name, (path, _) in COMMANDS.items() if ":" in path])
+def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path, line = COMMANDS[name]
+    module, _, member = path.partition(":")
+    target = getattr(importlib.import_module(module), member)
+    functions = [target] if not hasattr(target, "resolved_commands") else [
+        one.default_command for key, one in target.resolved_commands().items() if not key.startswith("-")
+    ]  # fmt: skip
+    for function in functions:
+        assert examples(function).startswith("compass "), function
+        assert f"compass {name} " in examples(function), function
+    assert line[0].islower()
+    assert not line.endswith(".")
+    assert main([name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: compass {name}")
 
 
 def test_only_the_chosen_command_is_imported() -> None:
     code = (
         "import sys; from compass.cli import main\n"
-        "try: main(['ledger', '--help'])\nexcept SystemExit: pass\n"
+        "main(['ledger', '--help'])\n"
         "print(sorted(name for name in sys.modules if name.startswith('compass.commands.')))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "['compass.commands.ledger']"
 
 
-@pytest.mark.parametrize("words", [[], ["nothing"], ["ledger", "--unknown"]])
-def test_a_wrong_call_ends_with_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: compass")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "compass: there is no command 'nothing'; `compass --help` lists them"),
+        (["ledgr"], "compass: there is no command 'ledgr'; did you mean `compass ledger`? `compass --help` lists them"),
+        (
+            ["completion", "bash", "--instal"],
+            "compass completion: Unknown option: --instal. Did you mean --install? "
+            "(`compass completion --help` lists what it takes)",
+        ),
+        (
+            ["completion", "bsh"],
+            'compass completion: Invalid value "bsh" for SHELL. Choose from: "bash", "zsh", "fish". Did you mean "bash"? '
+            "(`compass completion --help` lists what it takes)",
+        ),
+        (["--debg"], None),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_status_2(words: list[str], said: str | None, capsys) -> None:
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert said in (None, printed.err.strip())
+
+
+def test_a_call_without_a_command_shows_them_and_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "ledger" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("compass-thinker ")
 
 
 class BadInputError(UserError):
@@ -60,14 +108,25 @@ class BadInputError(UserError):
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
-    """A subcommand `ledger` whose `run` is set by the test."""
-    module = types.SimpleNamespace(configure=lambda parser: parser.add_argument("--given"), run=lambda args: 0)
-    monkeypatch.setattr(cli.importlib, "import_module", lambda path: module)
+    """A subcommand `ledger` whose work is set by the test."""
+    module = types.SimpleNamespace(work=lambda given: 0)
+
+    def ledger(*, given: str = "") -> int:
+        """Try.
+
+        Examples:
+            compass ledger --given x    try it
+        """
+        return module.work(given)
+
+    module.ledger = ledger
+    monkeypatch.setitem(COMMANDS, "ledger", ("compass.commands.ledger:ledger", "try"))
+    monkeypatch.setattr(cli, "import_module", lambda path: module)
     return module
 
 
 def test_the_exit_status_is_the_commands(command: types.SimpleNamespace) -> None:
-    command.run = lambda args: 5 if args == argparse.Namespace(command="ledger", given="x") else 0
+    command.work = lambda given: 5 if given == "x" else 0
     assert main(["ledger", "--given", "x"]) == 5
 
 
@@ -75,28 +134,36 @@ def test_the_exit_status_is_the_commands(command: types.SimpleNamespace) -> None
 def test_an_error_of_the_users_making_is_one_line(
     command: types.SimpleNamespace, capsys: pytest.CaptureFixture[str], error: type[UserError], status: int
 ) -> None:
-    def run(args: argparse.Namespace) -> int:
+    def work(given: str) -> int:
         raise error("x.csv: no such file")
 
-    command.run = run
+    command.work = work
     assert main(["ledger"]) == status
     assert capsys.readouterr().err == "compass ledger: x.csv: no such file\n"
+    with pytest.raises(error):
+        main(["ledger", "--debug"])
+
+
+def test_debug_after_two_dashes_is_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "--data", "nowhere", "--", "--debug", "x"]) == 1
+    assert capsys.readouterr().err.startswith("compass why: nowhere: ")
 
 
 def test_any_other_error_keeps_its_traceback(command: types.SimpleNamespace) -> None:
-    command.run = lambda args: 1 // 0
+    command.work = lambda given: 1 // 0
     with pytest.raises(ZeroDivisionError):
         main(["ledger"])
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 141)])
 def test_an_interrupt_and_a_closed_pipe_end_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int
+    command: types.SimpleNamespace, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int
 ) -> None:
-    def ended() -> int:
+    def work(given: str) -> int:
         raise error
 
-    monkeypatch.setattr(cli, "main", ended)
+    command.work = work
+    monkeypatch.setattr(cli.sys, "argv", ["compass", "ledger"])
     monkeypatch.setattr(cli.sys, "stderr", types.SimpleNamespace(close=lambda: None))
     with pytest.raises(SystemExit) as end:
         cli.entry()
@@ -108,3 +175,21 @@ def test_the_console_script_ends_with_the_status_of_main(monkeypatch: pytest.Mon
     with pytest.raises(SystemExit) as end:
         cli.entry()
     assert end.value.code == 3
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(name in script for name in COMMANDS)
+    assert "install" in script
+
+
+def test_the_bash_completion_completes_a_command_and_an_option() -> None:
+    script = build_app().generate_completion(shell="bash")
+    ask = "COMP_WORDS=({words}); COMP_CWORD={last}; _compass compass '' ''; printf '%s\\n' \"${{COMPREPLY[@]}}\""  # as bash does on Tab
+    for words, last, found in (("compass compl", 1, "completion"), ("compass completion --in", 2, "--install")):
+        done = subprocess.run(
+            ["bash", "-c", script + "\n" + ask.format(words=words, last=last)], capture_output=True, text=True
+        )
+        assert found in done.stdout.split(), done
