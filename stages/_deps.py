@@ -28,6 +28,7 @@ EVERYWHERE = frozenset(
         "compass/errors.py",
         "compass/machine.py",
         "compass/process_tree.py",
+        "compass/progress.py",
         "compass/rl/failure.py",
         "compass/sampling/progress.py",
         "compass/settings",

@@ -16,6 +16,7 @@ from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
 from compass.process_tree import lock_stage, own_processes
+from compass.progress import report
 from compass.records import RECORD, records_writer
 from compass.settings import Settings, load_settings
 from compass.tracking.stage_times import timed
@@ -56,6 +57,7 @@ def write_pieces(
         records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped,
     ):
         for kept, dropped in pieces:
+            report(kept_rows + reasons.total(), read, "rows", "writing")
             write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
             write_kept(kept.select(RECORD.names).cast(RECORD))
             kept_rows += kept.num_rows
@@ -96,16 +98,18 @@ def perform(
     traceback.
     """
     from compass import tracking
+    from compass.tracking.progress import stage_progress
 
     try:
-        settings = load_settings()
-        check_names(settings)
-        _remove_secured(stage)
-        with tracking.stage_run(stage, settings) as tracked, timed(stage):
-            summary = run(settings)
-            result = summary.metrics if metrics_alone else summary.as_dict()
-            tracked.summary(result)
-            write_json(f"metrics/{stage}.json", result)
+        with stage_progress(stage):
+            settings = load_settings()
+            check_names(settings)
+            _remove_secured(stage)
+            with tracking.stage_run(stage, settings) as tracked, timed(stage):
+                summary = run(settings)
+                result = summary.metrics if metrics_alone else summary.as_dict()
+                tracked.summary(result)
+                write_json(f"metrics/{stage}.json", result)
     except UserError as error:
         sys.exit(f"{stage}: {error}")
     except OSError as error:

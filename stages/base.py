@@ -15,6 +15,7 @@ from compass.base.origin import Origin, write_origin
 from compass.base.pretrain import pretrain
 from compass.base.resolve import resolve
 from compass.files import folder_digest
+from compass.progress import report
 from compass.settings import Settings
 from stages._stage import Summary, main
 
@@ -49,23 +50,11 @@ def run(settings: Settings, folder: Path = FOLDER, work: Path = WORK) -> Summary
 
 
 def _pretrain(settings: Settings, out: Path) -> dict[str, float]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    def show(step: int, loss: float, done: float) -> None:
+        # How many steps there will be is not known: percents are of the work, as far as it can be told.
+        report(100 * done, 100, "percent", "pre-training", detail=f"step {step}, loss {loss:.3f}")
 
-    columns = (
-        TextColumn("pre-training"),
-        BarColumn(),
-        TextColumn("step {task.fields[step]}  loss {task.fields[loss]:.3f}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns) as bar:
-        task = bar.add_task("", total=1.0, step=0, loss=float("nan"))
-
-        def show(step: int, loss: float, done: float) -> None:
-            bar.update(task, completed=done, step=step, loss=loss)
-
-        return pretrain(settings.base.pretrain, seed=settings.seed, out=out, progress=show)
+    return pretrain(settings.base.pretrain, seed=settings.seed, out=out, progress=show)
 
 
 if __name__ == "__main__":

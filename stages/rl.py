@@ -16,6 +16,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from compass.progress import report
 from compass.records import read_records, split_stages
 from compass.rl.checkpoint import best_step, checkpoint_folder
 from compass.rl.config import StagePaths
@@ -72,9 +73,10 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     name = course(ours, seed=settings.seed, start=start, training_set=training_set)
     paths = StagePaths(start, training_set.resolve(), (work / name).resolve())
     (paths.work / FINISHED).unlink(missing_ok=True)  # from here on the work is in use again
-    print(check_disk(stage, ours, start, paths.work))
+    print(check_disk(stage, ours, start, paths.work), flush=True)
     metrics = train(stage, ours, paths, seed=settings.seed)
 
+    report(ours.steps, ours.steps, "iterations", "writing the model")
     out = root / "data" / stage
     out.mkdir(parents=True, exist_ok=True)
     write_curves(metrics, out / "steps.csv")

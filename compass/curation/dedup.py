@@ -17,6 +17,7 @@ from compass.curation.duplicates import Duplicates, find_duplicates
 from compass.curation.problem_words import similarity
 from compass.curation.survivor import settle
 from compass.ledger import Drop, split
+from compass.progress import reported
 from compass.records import with_column
 from compass.settings import Dedup
 
@@ -62,7 +63,9 @@ def settle_clusters(
     survivors = np.arange(records.num_rows)
     rank = {name: number for number, name in enumerate(sources)}
     alike = partial(similarity, n=settings.ngram)
-    for members, rows in _with_rows(records, _several(duplicates.cluster)):
+    clusters = _several(duplicates.cluster)
+    settling = reported(_with_rows(records, clusters), total=len(clusters), unit="clusters", phase="choosing survivors")
+    for members, rows in settling:
         heads, settled = settle(rows, duplicates.exact[members].tolist(), alike, rank, settings.conflicts)
         survivors[members] = members[heads]
         for member, drop in zip(members.tolist(), settled, strict=True):

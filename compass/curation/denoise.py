@@ -14,6 +14,7 @@ from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
 from compass.curation.noise.finding import doubt_column
 from compass.ledger import Drop, split
 from compass.parallel import in_processes
+from compass.progress import report
 from compass.records import with_column
 from compass.settings import Denoise
 
@@ -43,11 +44,15 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     """
     pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
     mapping = partial(in_processes, workers=1 if records.num_rows < SMALL else 0)
-    split_up = list(denoise_pieces(pieces, benchmarks, settings, mapping))
+    split_up, done = [], 0
+    for kept, dropped in denoise_pieces(pieces, benchmarks, settings, mapping):
+        split_up.append((kept, dropped))
+        done += kept.num_rows + dropped.num_rows
+        report(done, records.num_rows, "rows", "filtering")
     if not split_up:
         return split(records, [], "denoise")
-    kept, dropped = zip(*split_up, strict=True)
-    return pa.concat_tables(kept), pa.concat_tables(dropped)
+    all_kept, all_dropped = zip(*split_up, strict=True)
+    return pa.concat_tables(all_kept), pa.concat_tables(all_dropped)
 
 
 def denoise_pieces(

@@ -24,6 +24,7 @@ from compass.curation.ngram_hashes import ngram_sets
 from compass.curation.problem_words import numbers, tokens
 from compass.curation.spill import spill
 from compass.parallel import in_processes
+from compass.progress import report
 from compass.settings import Dedup
 
 CHUNK = 2_000
@@ -65,7 +66,10 @@ def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None],
     count, _ = bands(settings.threshold, settings.permutations, RECALL)
     with spill(settings.memory_mb << 20) as held:
         read = in_processes(partial(_reader, settings), texts, workers=1 if len(problems) < SMALL else 0)
+        done = 0
         for features in read:
+            done += features.sizes.size
+            report(done, len(problems), "rows", "comparing words")
             held.append("tokens", features.tokens.reshape(-1))
             held.append("sets", features.sets)
             held.append("sizes", features.sizes)
@@ -77,6 +81,7 @@ def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None],
         start = np.concatenate([[0], np.cumsum(held.read("sizes"))])
         parent = np.arange(exact.size)
         for band in range(count):
+            report(band, count, "bands", "joining near-duplicates")
             join(parent, held.read(f"band-{band}"), unique, sets, start, settings.threshold)
     return Duplicates(exact, roots(parent)[exact])
 

@@ -14,6 +14,7 @@ from itertools import count
 import pyarrow as pa
 
 from compass.ledger import Drop, Reason, split
+from compass.progress import report, reported
 from compass.records import with_column
 from compass.settings import Verify
 from compass.verifier import Verdict, answer_type, group_equal, is_wordy, verify_many
@@ -63,7 +64,8 @@ def verify_golds(
         records = with_column(records, "alternatives", rest)
     if rollouts:
         ids = records.column("id").to_pylist()
-        for row, (id_, gold) in enumerate(zip(ids, golds, strict=True)):
+        rows = zip(ids, golds, strict=True)
+        for row, (id_, gold) in enumerate(reported(rows, total=len(ids), unit="rows", phase="asking the rollouts")):
             if verdicts[row] is None and id_ in rollouts:
                 verdicts[row] = suspicious(gold, rollouts[id_], settings)
     types = [WORDING if is_wordy(gold) else kinds[gold] for gold in golds]
@@ -79,7 +81,10 @@ def check_golds(
         pairs.append((gold, gold))
         if settings.require_self_equal:
             pairs += [(gold, copy) for copy in (*rewritten(gold, kinds[gold]), *perturbed(gold, kinds[gold]))]
-    outcomes = dict(zip(pairs, verify_many(pairs, processes=processes), strict=True))
+    verdicts = verify_many(
+        pairs, processes=processes, told=lambda done, total: report(done, total, "comparisons", "reading golds")
+    )
+    outcomes = dict(zip(pairs, verdicts, strict=True))
     return {gold: _gold_verdict(gold, kinds[gold], settings, outcomes) for gold in golds}
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
+from compass.progress import report
 from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.essential_processes import EssentialProcesses
@@ -26,6 +27,7 @@ from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.progress import read_progress
 from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
 from compass.tracking import record_curves
@@ -97,9 +99,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
 
 def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> str:
     """Start the trainer, follow its metrics until it ends, and end whatever it left behind; what ended it, if it cannot say."""
-    from tqdm import tqdm
-
-    with (paths.work / "train.log").open("ab") as log, tqdm(total=settings.steps, initial=done, desc=stage) as bar:
+    with (paths.work / "train.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
             env=trainer_environment(
@@ -116,23 +116,23 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
         findings = Findings(paths.findings, settings.guards.model_dump())
         essential, lost = EssentialProcesses(process.pid), ""
-        position, told = 0, len(read_findings(paths.findings))
+        position, told, said = 0, len(read_findings(paths.findings)), ""
         try:
             while True:
                 running = process.poll() is None
                 fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
                 for row in fresh:
                     watchdog.iteration(row)
-                    bar.update(1)
-                    bar.set_postfix_str(headline(row))
+                    done, said = row["step"], headline(row)
+                report(done, settings.steps, "iterations", _phase(paths.progress), detail=said)
                 if fresh:
                     best = best_step(read_metrics(paths.metrics))
                     remove_older(paths.checkpoints, recorded=fresh[-1]["step"], keep=best)
                 if running and (seen := watchdog.standstill()):
-                    findings.fire("watchdog", bar.n + 1, seen)
+                    findings.fire("watchdog", done + 1, seen)
                 for finding in read_findings(paths.findings)[told:]:
                     told += 1
-                    bar.write(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
+                    print(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
                     return f": {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
                 if lost := lost or essential.lost():
@@ -140,6 +140,14 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 time.sleep(0.5)
         finally:
             _end(process)
+
+
+def _phase(progress: Path) -> str:
+    """What the trainer is at, in words."""
+    at = read_progress(progress)
+    if at is None:
+        return "starting the trainer"
+    return f"iteration {at['step']}: {at['phase']}" + (f" ({at['detail']})" if at["detail"] else "")
 
 
 def _killed(status: int) -> str:
@@ -186,7 +194,7 @@ def trainer_environment(given: Mapping[str, str], *, gpus: int, nodes: int, live
 
 
 def headline(metrics: Mapping[str, Any]) -> str:
-    """What the progress bar says of an iteration: mean reward and mean response length in tokens."""
+    """What is told of an iteration while the next one runs: mean reward and mean response length in tokens."""
     reward, length = (
         float("nan") if value is None else value  # verl writes null for what is not a number
         for value in (metrics.get("critic/score/mean"), metrics.get("response_length/mean"))

@@ -8,6 +8,8 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from compass.progress import report
+
 LINE_EVERY = 30.0
 """Seconds between two lines where the output is not a terminal."""
 
@@ -36,6 +38,7 @@ class SamplingProgress:
     def __enter__(self) -> SamplingProgress:
         self._began = self._said = time.monotonic()
         self._bar.start()
+        self._report()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
@@ -48,6 +51,7 @@ class SamplingProgress:
         self._done += responses
         self._tokens += tokens
         self._bar.update(self._task, completed=self._done, rate=f"{self.tokens_per_second:,.0f} tokens/s")
+        self._report()
         if not self._console.is_terminal and time.monotonic() - self._said >= LINE_EVERY:
             self._say()
 
@@ -55,6 +59,10 @@ class SamplingProgress:
     def tokens_per_second(self) -> float:
         """Sampled tokens per second of wall time since the start."""
         return self._tokens / max(time.monotonic() - self._began, 1e-9)
+
+    def _report(self) -> None:
+        rate = f"{self.tokens_per_second:,.0f} tokens/s" if self._tokens else ""
+        report(self._done, self._total, "responses", self._what, detail=rate, shown=True)
 
     def _say(self) -> None:
         self._said = time.monotonic()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 import pyarrow as pa
 
+from compass.progress import report
 from compass.sampling.loops import ends_in_loop
 from compass.verifier import Gold, Mode, judge_many
 
@@ -55,8 +57,9 @@ def score_responses(
     texts = [text or "" for text in responses.column("response").to_pylist()]
     names = responses.column("id").to_pylist()
     pairs = list(zip((golds[name] for name in names), texts, strict=True))
-    strict = judge_many(pairs, questions=[problems[name] for name in names] if problems is not None else None)
-    lenient = judge_many(pairs, mode=Mode.LENIENT)
+    asked = [problems[name] for name in names] if problems is not None else None
+    strict = judge_many(pairs, questions=asked, told=partial(report, unit="answers", phase="scoring"))
+    lenient = judge_many(pairs, mode=Mode.LENIENT, told=partial(report, unit="answers", phase="scoring leniently"))
     answers = [judgement.answer for judgement in strict]
     columns = {
         "answer": answers,

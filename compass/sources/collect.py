@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.ledger import LEDGER, Drop, Reason, count_reasons, split
+from compass.progress import reported
 from compass.records import RECORD, record_id, table
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
@@ -143,7 +144,8 @@ def _batches(
     seen: dict[str, str] = {}
     batch: list[tuple[dict[str, Any], Drop | None]] = []
     number = -1
-    for number, (place, row_id, row) in enumerate(rows):
+    counted = reported(rows, total=source.max_rows or None, unit="rows", phase=f"reading {source.name}")
+    for number, (place, row_id, row) in enumerate(counted):
         if source.max_rows and number >= source.max_rows:
             break
         fields.check(row, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from compass.machine import cores
@@ -19,13 +19,19 @@ FEW = 100
 """Fewer pairs than this are verified before sympy's process could start."""
 
 
-def verify_many(pairs: Iterable[tuple[str | Gold, str]], processes: int | None = None) -> list[Verdict]:
+def verify_many(
+    pairs: Iterable[tuple[str | Gold, str]],
+    processes: int | None = None,
+    *,
+    told: Callable[[int, int], None] | None = None,
+) -> list[Verdict]:
     """Verdicts on `(gold, answer)` pairs, in their order.
 
     Args:
         pairs: gold and answer, as for `verify`.
         processes: how many processes share the work; every core this process may use by default. Small jobs, and
             `processes=1`, run in this process.
+        told: called now and then with how many pairs are done, and how many there are.
 
     Raises:
         ValueError: fewer than one process.
@@ -38,14 +44,14 @@ def verify_many(pairs: Iterable[tuple[str | Gold, str]], processes: int | None =
     if processes == 1 or len(work) < SMALL:
         if len(work) >= FEW:
             warm(wait=False)
-        return _chunk(work)
+        return _gather(map(_chunk, _chunks(work)), len(work), told)
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and only needed here
     from multiprocessing import get_context
 
-    chunks = [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
+    chunks = _chunks(work)
     context = get_context("spawn")
     with ProcessPoolExecutor(min(processes, len(chunks)), context, initializer=partial(warm, wait=False)) as pool:
-        return [verdict for chunk in pool.map(_chunk, chunks) for verdict in chunk]
+        return _gather(pool.map(_chunk, chunks), len(work), told)
 
 
 def judge_many(
@@ -54,6 +60,7 @@ def judge_many(
     *,
     questions: Iterable[str | None] | None = None,
     mode: Mode = Mode.STRICT,
+    told: Callable[[int, int], None] | None = None,
 ) -> list[Judgement]:
     """Judgements on `(gold, response)` pairs, in their order; each distinct gold and final answer is verified once.
 
@@ -62,6 +69,7 @@ def judge_many(
         processes: how many processes share the work, as for `verify_many`.
         questions: the problem's text of each pair.
         mode: how strictly responses are read.
+        told: as for `verify_many`, which counts distinct golds and final answers.
 
     Raises:
         ValueError: not as many questions as pairs.
@@ -72,7 +80,7 @@ def judge_many(
     distinct = list(
         dict.fromkeys((one, answer) for gold, answer in answered if answer is not None for one in each(gold))
     )
-    verdicts = dict(zip(distinct, verify_many(distinct, processes), strict=True))
+    verdicts = dict(zip(distinct, verify_many(distinct, processes, told=told), strict=True))
     formed: dict[tuple[str | Gold, str, str | None], Verdict] = {}
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
@@ -83,6 +91,19 @@ def judge_many(
         Judgement(answer, formed.get((gold, answer or "", question), NO_ANSWER))
         for (gold, answer), question in zip(answered, asked, strict=True)
     ]
+
+
+def _chunks(work: list[tuple[str | Gold, str]]) -> list[list[tuple[str | Gold, str]]]:
+    return [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
+
+
+def _gather(chunks: Iterable[list[Verdict]], total: int, told: Callable[[int, int], None] | None) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    for chunk in chunks:
+        verdicts += chunk
+        if told is not None:
+            told(len(verdicts), total)
+    return verdicts
 
 
 def _chunk(pairs: list[tuple[str | Gold, str]]) -> list[Verdict]:

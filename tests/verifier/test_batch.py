@@ -13,7 +13,14 @@ def test_small_jobs_run_here_and_large_ones_in_processes(monkeypatch: pytest.Mon
     monkeypatch.setattr(batch, "_chunk", lambda pairs: sizes.append(len(pairs)) or one_by_one(pairs))
     verify_many([("1", "1")] * 1_999, processes=2)
     verify_many([("1", "1")] * 2_500, processes=1)
-    assert sizes == [1_999, 2_500]
+    assert sizes == [500, 500, 500, 499] + [500] * 5
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_how_many_pairs_are_done_is_told(processes: int) -> None:
+    heard: list[tuple[int, int]] = []
+    verify_many([("1", "1")] * 2_100, processes=processes, told=lambda *counts: heard.append(counts))
+    assert heard == [(500, 2_100), (1_000, 2_100), (1_500, 2_100), (2_000, 2_100), (2_100, 2_100)]
 
 
 def test_verdicts_keep_the_order_of_the_pairs() -> None:

@@ -1,0 +1,202 @@
+"""How far a stage is, as `work/progress/STAGE.json`: written while the stage runs, read by pages and commands.
+
+    with stage_progress("grade"):
+        ...                       # whatever the block tells through `compass.progress.report`
+
+A thread writes the file, at most once per second, so that telling costs the work nothing. A killed process writes no
+end: `read_progress` says `killed` where the process of a running stage is gone. The file is a convenience: where it
+cannot be written, the stage goes on, and says so once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from compass.progress import Step, listening
+from compass.tracking.processes import pipeline_key, process_runs
+from compass.tracking.progress_display import Display
+
+FOLDER = Path("work/progress")
+
+EVERY_S = 1.0
+"""Seconds between two writes."""
+
+REMEMBERED = 30
+"""Changes whose speed is that of the estimate: an older speed says little about the rest."""
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """How far a stage is, or how it ended. Times are seconds since 1970."""
+
+    stage: str
+    state: str
+    """`running`, `finished`, `failed`, or `killed`: ended by a signal or Ctrl-C."""
+
+    started: float
+    updated: float
+    phase: str = ""
+    detail: str = ""
+    done: float = 0
+    total: float | None = None
+    """None where the phase has nothing to count, or does not know how much there is."""
+
+    unit: str = ""
+    seconds_left: float | None = None
+    """Of the phase, at its recent speed; None until there is one."""
+
+    pid: int = 0
+    created: float = 0
+    """When the process was created: another one may have its number by now."""
+
+    run: str | None = None
+    """What the stages of one pipeline run have in common."""
+
+    error: str = ""
+    """The first line of the error that ended it."""
+
+
+class Speed:
+    """Seconds left, from the recent changes of a count."""
+
+    def __init__(self) -> None:
+        self._changes: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)
+        self._what: tuple[str, float | None] = ("", None)
+
+    def note(self, now: float, step: Step) -> None:
+        """Take note of a count; a new unit or total, or a count that fell, begins anew."""
+        what = step.unit, step.total
+        if what != self._what or (self._changes and step.done < self._changes[-1][1]):
+            self._changes.clear()
+            self._what = what
+        if not self._changes or step.done != self._changes[-1][1]:
+            self._changes.append((now, step.done))
+
+    def seconds_left(self, now: float) -> float | None:
+        """Seconds until the total is reached; None where there is no total or no speed yet."""
+        total = self._what[1]
+        # The first unit took the start-up as well; it is left out as soon as there is another.
+        changes = list(self._changes)[1 if len(self._changes) > 2 else 0 :]
+        if total is None or len(changes) < 2:
+            return None
+        (first, few), (last, many) = changes[0], changes[-1]
+        each = (last - first) / (many - few)
+        return max(0.0, (total - many) * each - (now - last))
+
+
+class _Recorder:
+    """Writes what it hears, and shows it on the terminal."""
+
+    def __init__(self, stage: str, path: Path) -> None:
+        own = psutil.Process()
+        self.path = path
+        self.last = Step()
+        self._facts = {
+            "stage": stage,
+            "started": time.time(),
+            "pid": own.pid,
+            "created": own.create_time(),
+            "run": pipeline_key(),
+        }
+        self._display = Display(stage)
+        self._speed = Speed()
+        self._ended = threading.Event()
+        self._told = False
+        self._thread = threading.Thread(target=self._work, name="progress", daemon=True)
+
+    def hear(self, step: Step) -> None:
+        self.last = step
+
+    def begin(self) -> None:
+        self._write("running")
+        self._thread.start()
+
+    def end(self, state: str, error: str = "") -> None:
+        self._ended.set()
+        self._thread.join()
+        self._display.end()
+        self._write(state, error)
+
+    def _work(self) -> None:
+        while not self._ended.wait(EVERY_S):
+            step, now = self.last, time.monotonic()
+            self._speed.note(now, step)
+            self._write("running", step=step, seconds_left=self._speed.seconds_left(now))
+            self._display.show(step, self._speed.seconds_left(now))
+
+    def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
+        told = asdict(step or self.last)
+        del told["shown"]
+        left = None if seconds_left is None else round(seconds_left, 1)
+        facts = {**self._facts, **told, "updated": time.time(), "seconds_left": left, "state": state, "error": error}
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # Not forced to the disk: after a power cut nobody asks how far the stage was.
+            temporary.write_text(json.dumps(facts), encoding="utf-8")
+            temporary.replace(self.path)
+        except OSError as failure:
+            self._say_once(failure)
+
+    def _say_once(self, failure: OSError) -> None:
+        """A full disk or a read-only folder costs the view of the stage, never the stage."""
+        if not self._told:
+            self._told = True
+            print(f"progress: {self.path} cannot be written ({failure.strerror}); the stage goes on", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def stage_progress(stage: str, root: Path = Path()) -> Iterator[None]:
+    """Record how far `stage` is while the block runs, and how it ended.
+
+    Args:
+        stage: its name.
+        root: the repository's root; the file is `work/progress/STAGE.json` below it.
+    """
+    recorder = _Recorder(stage, (root / FOLDER / f"{stage}.json").absolute())
+    recorder.begin()
+    try:
+        with listening(recorder):
+            yield
+    except BaseException as error:
+        state = "killed" if isinstance(error, KeyboardInterrupt) else "failed"
+        recorder.end(state, first_line(error))
+        raise
+    recorder.end("finished")
+
+
+def read_progress(root: Path = Path()) -> dict[str, StageProgress]:
+    """Stage to how far it is, for every stage that has run in this repository since `work/` was made.
+
+    A file that is not whole is left out: the next look finds it whole. A stage whose process is gone is `killed`.
+    """
+    found = {}
+    for path in sorted((root / FOLDER).glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+            found[path.stem] = _read(json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _read(facts: dict[str, Any]) -> StageProgress:
+    known = {field.name for field in fields(StageProgress)}
+    progress = StageProgress(**{name: value for name, value in facts.items() if name in known})
+    if progress.state != "running" or process_runs(f"{progress.pid}:{progress.created:.2f}"):
+        return progress
+    return StageProgress(**{**asdict(progress), "state": "killed", "seconds_left": None})
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or its kind where it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,94 @@
+"""A stage's progress on standard error: a bar with time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from compass.progress import Step
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+LINE_EVERY_S = 10.0
+"""Seconds between two lines where the output is not a terminal."""
+
+
+class Display:
+    """Shows what a stage tells; nothing where the teller draws a bar itself (`Step.shown`)."""
+
+    def __init__(self, stage: str, console: Console | None = None) -> None:
+        self._stage = stage
+        self._console = console or Console(stderr=True)
+        self._said_at = time.monotonic()
+        self._said: Any = None
+        self._bar: Progress | None = None
+        self._task: Any = None
+
+    def show(self, step: Step, seconds_left: float | None) -> None:
+        """Draw or print a step; call it about once per second."""
+        if step.shown or not (step.total or step.done):
+            self.end()
+        elif self._console.is_terminal:
+            self._draw(step, seconds_left)
+        elif time.monotonic() - self._said_at >= LINE_EVERY_S and (step.phase, step.done) != self._said:
+            self._said, self._said_at = (step.phase, step.done), time.monotonic()
+            self._console.print(line(self._stage, step, seconds_left), highlight=False, markup=False, soft_wrap=True)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _draw(self, step: Step, seconds_left: float | None) -> None:
+        if self._bar is None:
+            self._bar, self._task = _bar(self._console)
+            self._bar.start()
+        about = f"{self._stage}: {step.phase}" if step.phase else self._stage
+        left = "" if seconds_left is None else f"{duration(seconds_left)} left"
+        counted = f"{count(step)}  {step.detail}".rstrip()
+        self._bar.update(
+            self._task, description=about, total=step.total, completed=step.done, counted=counted, left=left
+        )
+        self._bar.refresh()
+
+
+def line(stage: str, step: Step, seconds_left: float | None) -> str:
+    """One line: `grade: rollouts, 120 of 400 responses, 30 s left, 510 tokens/s`."""
+    left = "" if seconds_left is None else f"{duration(seconds_left)} left"
+    return f"{stage}: " + ", ".join(filter(None, (step.phase, count(step), left, step.detail)))
+
+
+def count(step: Step) -> str:
+    """`120 of 400 rows`, or `120 rows` where the total is not known."""
+    of = "" if step.total is None else f" of {step.total:,.0f}"
+    return f"{step.done:,.0f}{of} {step.unit}".rstrip()
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader says them: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _bar(console: Console) -> tuple[Progress, Any]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[counted]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+        console=console,
+        auto_refresh=False,  # the thread that writes the file draws as well
+        transient=True,
+    )
+    return bar, bar.add_task("", total=None, counted="", left="")
