@@ -11,7 +11,7 @@ environment.apply()  # before Prefect reads its settings
 
 from prefect import flow  # noqa: E402
 
-from flows.repro import parse_parameters  # noqa: E402
+from flows.overrides import parse_parameters  # noqa: E402
 from flows.stage import dvc, stage_names  # noqa: E402
 
 

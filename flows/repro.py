@@ -1,8 +1,9 @@
-"""Run `dvc` for a flow: in a process group of its own, its lines streamed to the flow's log, ended whole on cancel."""
+"""Run `dvc` in a process group of its own: its lines passed on and understood, the whole tree ended on cancel."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import json
 import os
@@ -12,118 +13,243 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from compass import environment
 
-GRACE_S = 15.0
-"""Seconds between asking a process group to end and killing it; verl needs some to close its checkpoint."""
+GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
+"""How a tree of processes is ended, and how many seconds each signal has: 17 in all.
 
-_KEY = re.compile(r"[A-Za-z_][\w-]*(\.[\w-]+)*")
+A stage that is interrupted records its end, and DVC takes its entries out of its own lock; SIGTERM ends DVC at once.
+"""
+
+LINES = 20
+"""Last lines of a stage that its error keeps."""
+
+_RUNNING = re.compile(r"Running stage '([^']+)'")
+_RESTORED = re.compile(r"Stage '([^']+)' is cached - skipping run")
+_UNCHANGED = re.compile(r"Stage '([^']+)' didn't change, skipping")
+_ENDED = re.compile(
+    r"Updating lock file '[^']+'|ERROR: failed to reproduce|Use `dvc push` to send|Generating lock file"
+)
 
 
 class ReproError(RuntimeError):
-    """`dvc` ended with an error; the message has its exit status and last lines."""
+    """`dvc` ended with an error; the message has the stage, its exit status and its last lines."""
+
+    exit_status = 3
+    """The exit status of a command that ends with it."""
+
+    def __init__(self, message: str, stage: str | None = None, status: int = 1) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.status = status
 
 
-def dvc_command(target: str | None, *, single: bool = False, parameters: Mapping[str, Any] | None = None) -> list[str]:
-    """The `dvc` call that brings `target` (a stage; None for all) up to date.
+@dataclass
+class Watched:
+    """What is known of a run from DVC's lines, while it runs and afterwards."""
 
-    With `parameters` (`{"evaluate.samples": 4}`) it is an experiment, so that the values are recorded where DVC looks
-    for them, in `params.yaml`, and are always visible. `single` runs the stage without those it depends on.
+    stage: str | None = None
+    """The stage that runs now, or that failed."""
+    ran: list[str] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
+    """The last lines of the stage that runs, or of DVC where none does."""
 
-    Raises:
-        ValueError: a parameter's name is not one, or its value has no form on DVC's command line.
+    def line(self, line: str) -> None:
+        """Take note of one line of output."""
+        if match := _RUNNING.search(line):
+            self._done()
+            self.stage, self.last = match[1], []
+        elif match := _RESTORED.search(line):
+            self.restored.append(match[1])
+        elif match := _UNCHANGED.search(line):
+            self.unchanged.append(match[1])
+        elif line.startswith("> "):
+            self.last = []
+        elif self.stage is None or not _ENDED.search(line):
+            self.last = [*self.last[1 - LINES :], line]
+
+    def ended(self, status: int) -> None:
+        """Take note of DVC's end: the stage that ran last is done if it ended well."""
+        if status == 0:
+            self._done()
+
+    def _done(self) -> None:
+        if self.stage:
+            self.ran.append(self.stage)
+        self.stage = None
+
+
+def dvc_words(target: str | None, *, scope: str = "upto", force: bool = False) -> list[str]:
+    """The words after `dvc` that bring `target` (a stage; None for all) up to date.
+
+    Args:
+        target: the stage.
+        scope: `upto` also runs those it needs, `only` runs it alone, `downstream` also those that build on it.
+        force: run what did not change as well.
     """
-    # The flag stands before the verb; without it DVC gives up on a busy lock after 3 s.
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", *(["exp", "run"] if parameters else ["repro"])]
-    for key, value in (parameters or {}).items():
-        if not _KEY.fullmatch(key):
-            raise ValueError(f"{key!r} is not the name of a parameter; give it as in params.yaml: evaluate.samples")
-        if isinstance(value, Mapping):
-            raise ValueError(f"{key}: give each of its keys by itself ({key}.{next(iter(value), 'NAME')}=...)")
-        command += ["--set-param", f"{key}={json.dumps(value)}"]
-    return [*command, *(["--single-item"] if single else []), *([target] if target else [])]
+    scopes = {"upto": [], "only": ["--single-item"], "downstream": ["--downstream"]}
+    return ["repro", *scopes[scope], *(["--force"] if force else []), *([target] if target else [])]
+
+
+def raw_dvc(*words: str) -> list[str]:
+    """The command line of DVC itself, which waits for its own lock instead of giving up after 3 s."""
+    return [sys.executable, "-m", "dvc", "--wait-for-lock", *words]
 
 
 def run_group(
-    command: list[str], *, folder: str | Path, log: Callable[[str], object], env: Mapping[str, str] | None = None
-) -> None:
+    command: list[str],
+    *,
+    folder: str | Path,
+    log: Callable[[str], object],
+    env: Mapping[str, str] | None = None,
+    watched: Watched | None = None,
+) -> Watched:
     """Run a command in a new process group and pass on its output line by line.
 
     If this process is interrupted (Ctrl-C, a cancelled flow run, any exception) the whole group ends with it, and so do
-    descendants that have left the group, as Ray's do.
+    descendants that have left the group, as Ray's do. If it is killed, the command ends too (`flows.child`).
+
+    Args:
+        command: the program's path and its arguments.
+        folder: where it runs.
+        log: takes its lines.
+        env: variables besides those of this process.
+        watched: filled meanwhile.
+
+    Returns:
+        What DVC's lines told.
 
     Raises:
         ReproError: the command's exit status is not 0.
     """
     environment.apply()
+    watched = Watched() if watched is None else watched
     # Stages call `python`: this one, whatever is on the path of the process that started the flow. A pipe makes
     # Python's output block-buffered; the log is to show a stage's lines as they are written.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     variables = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **(env or {})}
     process = subprocess.Popen(
-        command,
+        [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],
         cwd=folder,
         env=variables,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
     assert process.stdout is not None
-    last: list[str] = []
     try:
         # Lines end at "\n" alone: each redrawing of a progress bar would be a line of its own otherwise.
         for line in io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace", newline="\n"):
             line = line.rstrip().rsplit("\r", 1)[-1]  # of a progress bar only what it shows in the end
             if line:
+                watched.line(line)
                 log(line)
-                last = [*last[-19:], line]
         status = process.wait()
     finally:
         if process.poll() is None:
-            end_group(process.pid)
+            _end_whatever_comes(process.pid)
             process.wait()
+    watched.ended(status)
     if status:
-        raise ReproError(f"{' '.join(command[2:])} ended with status {status}:\n" + "\n".join(last))
+        raise _error(command, status, watched)
+    return watched
 
 
-def end_group(leader: int, grace_s: float = GRACE_S) -> None:
-    """End the process group of `leader` and all its descendants: asked first, killed after `grace_s` seconds."""
-    try:
-        root = psutil.Process(leader)
-    except psutil.NoSuchProcess:
-        return
-    everyone = [root, *root.children(recursive=True)]
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def _error(command: list[str], status: int, watched: Watched) -> ReproError:
+    """The last lines of the stage that failed; those before its own message are its log, or a library's."""
+    own = [number for number, line in enumerate(watched.last) if line.startswith(f"{watched.stage}: ")]
+    lines = watched.last[own[-1] :] if watched.stage and own else watched.last
+    what = f"stage {watched.stage} failed" if watched.stage else f"{' '.join(command[2:])} ended with status {status}"
+    return ReproError("\n".join([f"{what}:", *lines]), watched.stage, status)
+
+
+def _end_whatever_comes(leader: int) -> None:
+    """End the tree even where the user asks again meanwhile: then without waiting for what it has to say."""
+    steps = GRACE_S
+    while True:
+        try:
+            end_group(leader, steps)
+            return
+        except KeyboardInterrupt:
+            steps = ((signal.SIGTERM, 1.0), (signal.SIGKILL, 4.0))
+
+
+def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRACE_S) -> None:
+    """End the process group of `leader` and all its descendants.
+
+    Args:
+        leader: process id of the group's leader.
+        steps: signals in their order, each with the seconds until the next; SIGINT goes to the group alone, since the
+            guards of a stage pass it on.
+    """
+    everyone: dict[int, psutil.Process] = {}
+    for number, seconds in steps:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            root = psutil.Process(leader)
+            everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
         with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
             os.killpg(leader, number)
-        for process in everyone:
-            try:
+        for process in everyone.values() if number != signal.SIGINT else ():
+            with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(number)
-            except psutil.NoSuchProcess:
-                continue
-        deadline = time.monotonic() + grace_s
-        while time.monotonic() < deadline and any(_alive(process) for process in everyone):
+        deadline = time.monotonic() + seconds
+        while any(_alive(process) for process in everyone.values()):
+            if time.monotonic() > deadline:
+                break
             time.sleep(0.05)
+        else:
+            return
 
 
 def _alive(process: psutil.Process) -> bool:
     try:
-        return process.status() != psutil.STATUS_ZOMBIE
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
-def parse_parameters(words: list[str]) -> dict[str, Any]:
-    """`["evaluate.samples=4"]` as `{"evaluate.samples": 4}`; values are YAML, as in params.yaml."""
-    import yaml
+def forget_dead_locks(root: Path) -> None:
+    """Take the entries of runs that were killed out of `.dvc/tmp/rwlock`.
 
-    pairs = [word.partition("=") for word in words]
-    for key, separator, _ in pairs:
-        if not separator:
-            raise ValueError(f"{key!r}: give a parameter as NAME=VALUE")
-    return {key: yaml.safe_load(value) for key, _, value in pairs}
+    DVC does so itself where the process is gone; where another process has its number by now, DVC says "busy" for ever.
+    Call it while holding the line's lock, so that no run of ours is one of them.
+    """
+    folder = root / ".dvc" / "tmp"
+    path = folder / "rwlock"
+    if not path.exists():
+        return
+    with open(folder / "rwlock.lock", "a") as guard:  # the file that DVC itself locks to edit the other
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        written = path.stat().st_mtime
+        entries = None
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+            kept: dict[str, object] = {
+                "write": {place: one for place, one in entries.get("write", {}).items() if _is_dvc(one, written)},
+                "read": {
+                    place: left
+                    for place, several in entries.get("read", {}).items()
+                    if (left := [one for one in several if _is_dvc(one, written)])
+                },
+            }
+        except (ValueError, AttributeError, KeyError, TypeError):
+            kept = {}  # torn when its writer was killed: DVC would refuse it
+        if kept != entries:
+            path.write_text(json.dumps(kept), encoding="utf-8")
+
+
+def _is_dvc(entry: Mapping[str, object], written: float) -> bool:
+    """Whether the process of an entry still runs and is one of DVC, not a later one with the same number."""
+    try:
+        process = psutil.Process(int(str(entry["pid"])))
+        return process.create_time() <= written and any(Path(word).name == "dvc" for word in process.cmdline()[:3])
+    except psutil.Error:
+        return False

@@ -13,7 +13,8 @@ environment.apply()  # before Prefect reads its settings
 
 from prefect import flow, get_run_logger, runtime, task  # noqa: E402
 
-from flows.repro import dvc_command, parse_parameters, run_group  # noqa: E402
+from flows.overrides import parse_parameters  # noqa: E402
+from flows.run import RunRequest, run  # noqa: E402
 
 
 def _task_name() -> str:
@@ -23,9 +24,10 @@ def _task_name() -> str:
 @task(name="dvc", task_run_name=_task_name)
 def dvc(target: str | None, single: bool, parameters: dict[str, Any] | None, folder: str) -> None:
     """Bring a target up to date with `dvc repro`; the flow run's id is the pipeline run's in MLflow."""
-    command = dvc_command(target, single=single, parameters=parameters)
-    run_id = f"prefect-{runtime.flow_run.id}"
-    run_group(command, folder=folder, log=get_run_logger().info, env={"COMPASS_PIPELINE_RUN": run_id})
+    request = RunRequest(target, "only" if single else "upto", overrides=parameters or {})
+    variables = {"COMPASS_PIPELINE_RUN": f"prefect-{runtime.flow_run.id}", "COMPASS_STARTED_BY": "prefect"}
+    log = get_run_logger().info
+    run(request, folder, log=log, on_wait=log, env=variables)
 
 
 @flow(name="stage", flow_run_name="{name}")

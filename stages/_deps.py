@@ -26,6 +26,7 @@ EVERYWHERE = frozenset(
         "compass/curation/on_ray",
         "compass/environment.py",
         "compass/errors.py",
+        "compass/line.py",
         "compass/machine.py",
         "compass/process_tree.py",
         "compass/progress.py",

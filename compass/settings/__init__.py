@@ -14,7 +14,7 @@ from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
 from compass.settings.evaluate import Evaluate
 from compass.settings.grade import Grade
-from compass.settings.load import SettingsError, load_sections, load_settings
+from compass.settings.load import SettingsError, check_values, known_keys, load_sections, load_settings
 from compass.settings.pipeline import Settings
 from compass.settings.prompting import Prompting
 from compass.settings.report import Report
@@ -43,6 +43,8 @@ __all__ = [
     "SettingsError",
     "Source",
     "Verify",
+    "check_values",
+    "known_keys",
     "load_sections",
     "load_settings",
 ]

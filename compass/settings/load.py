@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -25,11 +25,28 @@ def load_settings(path: str | Path = "params.yaml") -> Settings:
         SettingsError: the file is missing, not YAML, or holds an unknown key, a wrong type or an impossible combination.
     """
     path = Path(path)
-    values = _read(path)
+    return check_values(_read(path), path)
+
+
+def check_values(values: Mapping[str, Any], path: str | Path = "params.yaml") -> Settings:
+    """The settings that the sections of a parameter file make.
+
+    Args:
+        values: what the file holds.
+        path: the file, as messages name it.
+
+    Raises:
+        SettingsError: an unknown key, a wrong type or an impossible combination.
+    """
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_explain(path, error)) from None
+        raise SettingsError(_explain(Path(path), error)) from None
+
+
+def known_keys(section: Sequence[str]) -> list[str] | None:
+    """The keys that are allowed in a section (`["rl", "loss"]`); None where the user names them, as RL stages."""
+    return _allowed(Settings, tuple(section)) or None
 
 
 def _read(path: Path) -> dict[str, Any]:

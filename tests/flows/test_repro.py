@@ -1,6 +1,7 @@
 """Running `dvc` for a flow: its command line, its lines, and that nothing of it lives on."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pytest
 
 from flows import pipeline as pipeline_module
 from flows import stage as stage_module
-from flows.repro import ReproError, dvc_command, end_group, parse_parameters, run_group
+from flows.repro import ReproError, Watched, dvc_words, end_group, raw_dvc, run_group
 
 
 def run_python(code: str, folder: Path, **options) -> list[str]:
@@ -20,24 +21,33 @@ def run_python(code: str, folder: Path, **options) -> list[str]:
     return lines
 
 
-def test_the_command_line_of_an_experiment() -> None:
-    assert dvc_command("dedup", single=True, parameters={"rl-1.steps": 10, "a.b": [1, "x"], "c": None}) == [
-        *(sys.executable, "-m", "dvc", "--wait-for-lock", "exp", "run"),
-        *("--set-param", "rl-1.steps=10", "--set-param", 'a.b=[1, "x"]', "--set-param", "c=null"),
-        *("--single-item", "dedup"),
-    ]
-    assert dvc_command(None, parameters={}) == [sys.executable, "-m", "dvc", "--wait-for-lock", "repro"]
+def test_the_command_line_of_a_scope() -> None:
+    assert dvc_words(None) == ["repro"]
+    assert dvc_words("dedup", scope="only", force=True) == ["repro", "--single-item", "--force", "dedup"]
+    assert dvc_words("dedup", scope="downstream") == ["repro", "--downstream", "dedup"]
+    assert raw_dvc("repro")[1:] == ["-m", "dvc", "--wait-for-lock", "repro"]
 
 
-@pytest.mark.parametrize(("value", "key"), [({"steps": 1}, "rl-1.steps"), ({}, "rl-1.NAME")])
-def test_a_section_is_given_key_by_key(value: dict, key: str) -> None:
-    with pytest.raises(ValueError, match=rf"rl-1: give each of its keys by itself \({key}=\.\.\.\)"):
-        dvc_command(None, parameters={"rl-1": value})
-
-
-def test_a_parameters_value_may_hold_an_equals_sign() -> None:
-    assert parse_parameters(["report.title=a=b", "x="]) == {"report.title": "a=b", "x": None}
-    assert parse_parameters([]) == {}
+def test_dvcs_lines_tell_what_ran() -> None:
+    watched = Watched()
+    for line in (
+        "Stage 'collect' didn't change, skipping",
+        "Stage 'dedup' is cached - skipping run, checking out outputs",
+        "Running stage 'grade':",
+        "> python -m stages.grade",
+        "grade: read 4",
+        "Updating lock file 'dvc.lock'",
+        "Running stage 'rl-1':",
+        "> python -m stages.rl rl-1",
+        "rl-1: no",
+        "ERROR: failed to reproduce 'rl-1': failed to run: python -m stages.rl rl-1, exited with 1",
+    ):
+        watched.line(line)
+    watched.ended(1)
+    assert (watched.unchanged, watched.restored, watched.ran) == (["collect"], ["dedup"], ["grade"])
+    assert (watched.stage, watched.last) == ("rl-1", ["rl-1: no"])
+    watched.ended(0)
+    assert (watched.stage, watched.ran) == (None, ["grade", "rl-1"])
 
 
 def test_of_a_progress_bar_only_its_last_state_is_logged_and_empty_lines_are_not(tmp_path: Path) -> None:
@@ -61,7 +71,7 @@ def test_an_error_has_the_last_20_lines_and_what_was_run(tmp_path: Path) -> None
         run_python("for n in range(25): print(n)\nexit(7)", tmp_path)
     first, *rest = str(caught.value).splitlines()
     assert first.startswith("for n in range(25)")
-    assert "ended with status 7:" in str(caught.value)
+    assert caught.value.status == 7
     assert rest[-20:] == [str(n) for n in range(5, 25)]
     assert "4" not in rest
 
@@ -91,7 +101,7 @@ def started(code: str) -> subprocess.Popen:
 def test_who_does_not_end_when_asked_is_killed_after_the_grace() -> None:
     process = started(STUBBORN)
     begun = time.monotonic()
-    end_group(process.pid, grace_s=0.4)
+    end_group(process.pid, ((signal.SIGTERM, 0.4), (signal.SIGKILL, 5)))
     assert time.monotonic() - begun >= 0.4
     assert process.wait(timeout=5) == -9
 
@@ -99,7 +109,7 @@ def test_who_does_not_end_when_asked_is_killed_after_the_grace() -> None:
 def test_nobody_waits_for_the_grace_of_those_who_have_ended() -> None:
     process = started("import time; print('ready', flush=True); time.sleep(600)")
     begun = time.monotonic()
-    end_group(process.pid, grace_s=60)
+    end_group(process.pid, ((signal.SIGTERM, 60), (signal.SIGKILL, 5)))
     assert time.monotonic() - begun < 30
     assert process.wait(timeout=5) == -15
 
@@ -133,21 +143,6 @@ def test_a_stage_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys
         with pytest.raises(SystemExit):
             module._main()
     assert "rl-9" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("target", ["dedup", None])
-def test_a_task_calls_dvc_for_its_flow_run(target, monkeypatch: pytest.MonkeyPatch) -> None:
-    from types import SimpleNamespace
-
-    calls: list[tuple] = []
-    monkeypatch.setattr(stage_module, "run_group", lambda command, **options: calls.append((command, options)))
-    monkeypatch.setattr(stage_module, "get_run_logger", lambda: SimpleNamespace(info="log"))
-    run = SimpleNamespace(flow_run=SimpleNamespace(id="7"), task_run=SimpleNamespace(parameters={"target": target}))
-    monkeypatch.setattr(stage_module, "runtime", run)
-    stage_module.dvc.fn(target, True, {"a": 1}, "folder")
-    options = {"folder": "folder", "log": "log", "env": {"COMPASS_PIPELINE_RUN": "prefect-7"}}
-    assert calls == [(dvc_command(target, single=True, parameters={"a": 1}), options)]
-    assert stage_module._task_name() == f"dvc {target or 'all stages'}"
 
 
 def test_a_flow_of_one_stage_leaves_out_those_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:

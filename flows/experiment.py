@@ -1,0 +1,90 @@
+"""Completed runs as DVC experiments: named as in MLflow, comparable without a commit of `dvc.lock`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flows.repro import raw_dvc
+
+_REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
+LATEST = Path(".compass/last_experiment")
+"""Holds the name of the experiment that the workspace's results were saved as."""
+
+
+def experiments(root: Path) -> list[str]:
+    """Names of the experiments of a repository, the newest first; empty without git."""
+    listed = _git(root, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/exps")
+    return [match[1] for line in listed.splitlines() if (match := _REF.fullmatch(line))]
+
+
+def planned_name(root: Path) -> str | None:
+    """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet."""
+    from compass.settings import load_settings
+    from compass.tracking.run_name import run_name, slug
+
+    if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
+        return None
+    name = slug(run_name(load_settings(root / "params.yaml"), root / "profiles"))
+    return unused(name, experiments(root))
+
+
+def unused(name: str, taken: Sequence[str]) -> str:
+    """The name, or the first of `name-2`, `name-3`, … that is not taken."""
+    number = 1
+    while (wanted := name if number == 1 else f"{name}-{number}") in taken:
+        number += 1
+    return wanted
+
+
+def save_experiment(
+    root: Path, name: str, stages: Sequence[str], *, message: str | None = None, env: Mapping[str, str] | None = None
+) -> str | None:
+    """Save the results in the workspace as an experiment.
+
+    Only the stages that ran are handed to DVC: without names it would enter the outputs of every stage into `dvc.lock`,
+    also of those that are stale, and so call them up to date.
+
+    Args:
+        root: the repository's root.
+        name: the experiment's.
+        stages: those that ran just now; nothing is saved where there are none.
+        message: of its commit.
+        env: variables besides those of this process.
+
+    Returns:
+        The name; None where nothing ran or DVC could not save it, which costs no result.
+    """
+    if not stages:
+        return None
+    words = ["exp", "save", "--name", name, *(["--message", message] if message else []), *stages]
+    if not _ended_well(raw_dvc(*words), root, {**os.environ, **(env or {})}):
+        return None
+    (root / LATEST).parent.mkdir(parents=True, exist_ok=True)
+    (root / LATEST).write_text(name + "\n", encoding="utf-8")
+    return name
+
+
+def _ended_well(command: list[str], root: Path, env: Mapping[str, str]) -> bool:
+    """Run a command to its end: an interruption must not stop it between its commit and the return to the branch."""
+    null = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=root, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    interrupted: BaseException | None = None
+    while process.returncode is None:
+        try:
+            process.wait()
+        except BaseException as error:
+            interrupted = error
+    if interrupted:
+        raise interrupted
+    return process.returncode == 0
+
+
+def _git(root: Path, *words: str) -> str:
+    try:
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,115 @@
+"""The one way to run: values are checked before anything changes, runs wait for each other, results are kept."""
+
+import difflib
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from compass.errors import UserError
+from flows.experiment import LATEST, experiments
+from flows.repro import ReproError
+from flows.run import RunRequest, run
+
+
+def quiet(request: RunRequest, root: Path):
+    return run(request, root, log=lambda line: None)
+
+
+def git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    return [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: Path, ran) -> None:
+    first = quiet(RunRequest(), toy)
+    assert first.ran == ("collect", "grade", "evaluate")
+    assert first.experiment == "debug"
+    before = (toy / "params.yaml").read_text()
+
+    second = quiet(RunRequest(overrides={"evaluate.samples": 3}), toy)
+    assert (second.ran, second.unchanged) == (("evaluate",), ("collect", "grade"))
+    assert changed_lines(before, (toy / "params.yaml").read_text()) == ["-  samples: 4", "+  samples: 3"]
+    assert second.command == "dvc exp run -S evaluate.samples=3"
+    assert experiments(toy) == ["debug-evaluate.samples=3", "debug"]
+    assert (toy / LATEST).read_text() == "debug-evaluate.samples=3\n"
+
+    assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
+    assert ran(toy) == ["collect", "grade", "evaluate", "evaluate"]
+    assert git(toy, "symbolic-ref", "--short", "HEAD") == "main\n"
+    assert git(toy, "status", "--porcelain").split() == ["M", "params.yaml", "??", "dvc.lock"]
+
+
+def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
+    quiet(RunRequest(), toy)
+    saved = quiet(RunRequest("grade", scope="only", overrides={"grade.rollouts": 2}), toy)
+    assert saved.experiment == "debug-grade.rollouts=2"
+    subprocess.run([sys.executable, "-m", "dvc", "params", "diff"], cwd=toy, check=True, capture_output=True)
+    (toy / "data" / "collect.txt").write_text("other rows\n")
+    status = subprocess.run(
+        [sys.executable, "-m", "dvc", "status"], cwd=toy, check=True, capture_output=True, text=True
+    )
+    assert "collect" in status.stdout
+    assert "grade" in status.stdout
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (RunRequest("colect"), "no stage 'colect'; did you mean collect"),
+        (RunRequest(scope="only"), "give the stage"),
+        (RunRequest(overrides={"evaluate.sample": 3}), "did you mean evaluate.samples"),
+        (RunRequest(overrides={"evaluate.samples": "many"}), "evaluate.samples: .*found 'many'"),
+        (RunRequest(overrides={"evaluate.samples": 0}), "evaluate.samples"),
+        (RunRequest(overrides={"evaluate": {"samples": 2}}), "give each of its settings by itself"),
+    ],
+)
+def test_a_request_that_cannot_run_changes_nothing(toy: Path, ran, request_: RunRequest, message: str) -> None:
+    before = (toy / "params.yaml").read_bytes()
+    with pytest.raises(UserError, match=message):
+        quiet(request_, toy)
+    assert (toy / "params.yaml").read_bytes() == before
+    assert ran(toy) == []
+    assert not (toy / "dvc.lock").exists()
+
+
+def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path) -> None:
+    graph = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(
+        graph.replace("mkdir -p data && echo graded", "echo noise && printf 'grade\\x3a no model' && false && echo")
+    )
+    with pytest.raises(ReproError) as caught:
+        quiet(RunRequest(), toy)
+    assert str(caught.value) == "stage grade failed:\ngrade: no model"
+    assert caught.value.stage == "grade"
+    assert not (toy / LATEST).exists()
+
+
+STARTED = """
+import sys
+from pathlib import Path
+from flows.run import RunRequest, run
+run(RunRequest(overrides={"evaluate.samples": int(sys.argv[1])}), Path(sys.argv[2]))
+"""
+
+
+def test_runs_that_start_at_once_end_right_one_after_another(toy: Path, ran) -> None:
+    quiet(RunRequest(), toy)
+    root = Path(__file__).resolve().parents[2]
+    runs = []
+    for samples in (2, 3, 5):
+        command = [sys.executable, "-c", STARTED, str(samples), str(toy)]
+        pipe = subprocess.PIPE
+        runs.append(subprocess.Popen(command, cwd=root, stdout=pipe, stderr=pipe, text=True))
+        time.sleep(0.2)
+    ends = [process.communicate(timeout=300) for process in runs]
+    assert [process.returncode for process in runs] == [0, 0, 0], ends
+    assert sorted(experiments(toy)) == ["debug", *(f"debug-evaluate.samples={number}" for number in (2, 3, 5))]
+    assert ran(toy)[3:] == ["evaluate"] * 3
+    assert "waiting for `dvc exp run -S evaluate.samples=" in "".join(error for _, error in ends)
