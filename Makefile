@@ -1,6 +1,5 @@
 # Every command of the project is a rule here; `make help` lists them.
 DEVICE ?= cpu
-PORT ?= 5000
 BIN := .venv/bin
 READY := .venv/.ready-$(DEVICE)
 
@@ -17,7 +16,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-fast mutation kills lint format ui wheel deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation kills lint format up ui down doctor wheel deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -63,8 +62,20 @@ format: $(READY)  ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-ui: $(READY)  ## MLflow's pages on http://127.0.0.1:PORT
-	@$(BIN)/mlflow ui --backend-store-uri sqlite:///mlflow.db --host 127.0.0.1 --port $(PORT)
+up: $(READY)  ## start Prefect, MLflow and the page of the running stage (PREFECT_PORT, MLFLOW_PORT, LIVE_PORT)
+	@$(BIN)/compass up $(SERVICE_PORTS)
+
+ui: $(READY)  ## start MLflow alone and say where its runs are (MLFLOW_PORT)
+	@$(BIN)/compass up --no-prefect --no-live $(if $(MLFLOW_PORT),--mlflow-port $(MLFLOW_PORT))
+
+down: $(READY)  ## end what `make up` and `make ui` started (ARGS="--force" cancels a run in progress)
+	@$(BIN)/compass down $(ARGS)
+
+doctor: $(READY)  ## check this machine and this folder, and say how to mend what is wrong
+	@$(BIN)/compass doctor
+
+SERVICE_PORTS = $(if $(PREFECT_PORT),--prefect-port $(PREFECT_PORT)) \
+  $(if $(MLFLOW_PORT),--mlflow-port $(MLFLOW_PORT)) $(if $(LIVE_PORT),--live-port $(LIVE_PORT))
 
 wheel: $(READY)  ## build the verifier as a wheel of its own in dist/
 	@rm -rf packaging/verifier/build
@@ -86,4 +97,5 @@ clean:  ## remove outputs and resumable work; the DVC cache and MLflow's records
 	rm -rf data models metrics plots reports work
 
 distclean: clean  ## remove the DVC cache, MLflow's records and the environment as well
+	@if [ -e .compass/services.json ]; then $(BIN)/compass down --force; fi
 	rm -rf .dvc/cache .dvc/tmp .compass mlflow.db* mlartifacts mlruns .venv

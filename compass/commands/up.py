@@ -1,0 +1,117 @@
+"""`compass up` and `compass down`: the local servers around a repository."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from compass.errors import UserError
+
+Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
+
+
+def up(
+    *,
+    prefect_port: Annotated[Port, Parameter(env_var="COMPASS_PREFECT_PORT")] = None,
+    mlflow_port: Annotated[Port, Parameter(env_var="COMPASS_MLFLOW_PORT")] = None,
+    live_port: Annotated[Port, Parameter(env_var="COMPASS_LIVE_PORT")] = None,
+    no_prefect: bool = False,
+    no_mlflow: bool = False,
+    no_live: bool = False,
+    json: bool = False,
+) -> int:
+    """Start the local servers: Prefect with every stage to start from its page, MLflow, and the page of the running stage.
+
+    They run in the background, listen on 127.0.0.1 alone and keep everything in `.compass/`. Services that run already stay
+    as they are; one that died is started again. If one fails, those that were started with it are ended.
+
+    Args:
+        prefect_port: Prefect's port (4200).
+        mlflow_port: MLflow's port (5000).
+        live_port: port of the page that shows the running stage (5050).
+        no_prefect: leave out Prefect's server. Where `PREFECT_API_URL` names another one, the stages are served to that.
+        no_mlflow: leave out MLflow's server.
+        no_live: leave out the page of the running stage.
+        json: print the services as JSON: name, process, address and log of each.
+
+    Examples:
+        compass up                          start all of them and say where to look
+        compass up --mlflow-port 5001       start all, MLflow on another port
+        compass up --no-prefect --no-live   start MLflow alone
+    """
+    from compass.services.start import start
+
+    root = repository()
+    left_out = {"prefect": no_prefect, "mlflow": no_mlflow, "live": no_live}
+    left_out["deployments"] = no_prefect and not os.environ.get("PREFECT_API_URL")
+    chosen = {"prefect": prefect_port, "mlflow": mlflow_port, "live": live_port}
+    wanted = [name for name, left in left_out.items() if not left]
+    if sys.stderr.isatty():
+        _tell("starting " + ", ".join(wanted) + " …")
+    ports = {name: port for name, port in chosen.items() if port is not None and name in wanted}
+    services = start(root, wanted, ports, tell=_tell)
+    if json:
+        _print_json(services)
+    else:
+        _print_addresses(services)
+    return 0
+
+
+def down(*, force: bool = False) -> int:
+    """End the local servers of this folder, with everything that they started.
+
+    Results, records and logs stay. While a run that was started from Prefect is in progress, nothing is ended.
+
+    Args:
+        force: cancel such a run; the next one goes on from its last checkpoint.
+
+    Examples:
+        compass down           end what `compass up` started
+        compass down --force   cancel the run in progress as well
+    """
+    from compass.services.stop import stop
+
+    ended = stop(repository(), force=force, tell=_tell)
+    print("ended: " + ", ".join(ended) if ended else "nothing runs")
+    return 0
+
+
+def repository() -> Path:
+    """The repository's root, which is where commands are run.
+
+    Raises:
+        UserError: there is no dvc.yaml here.
+    """
+    root = Path.cwd().resolve()
+    if not (root / "dvc.yaml").is_file():
+        raise UserError(f"{root} has no dvc.yaml; run this in the repository's folder")
+    return root
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _print_json(services: Mapping[str, Any]) -> None:
+    import json
+    from dataclasses import asdict
+
+    print(json.dumps([asdict(service) for service in services.values()], indent=2))
+
+
+def _print_addresses(services: Mapping[str, Any]) -> None:
+    from compass.services.catalogue import CATALOGUE
+    from compass.services.pages import page
+    from compass.services.state import FOLDER
+
+    rows = [(name, page(service) or "", CATALOGUE[name].what) for name, service in services.items()]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, address, what in rows:
+        print(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {what}")
+    print(f"Logs are in {FOLDER}/logs; `compass down` ends them all.")

@@ -1,0 +1,30 @@
+"""The page of a service that a reader wants to see first."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import quote
+
+from compass.services import http
+from compass.services.state import Service
+
+EXPERIMENT = "compass-thinker"
+"""MLflow's experiment of the pipeline's runs, unless `MLFLOW_EXPERIMENT_NAME` names another."""
+
+
+def page(service: Service) -> str | None:
+    """Where to look at a service that runs; None for one without a page."""
+    return runs_page(service.url) if service.name == "mlflow" and service.url else service.url
+
+
+def runs_page(server: str) -> str:
+    """MLflow's list of the pipeline's runs, or of experiments as long as there are none.
+
+    MLflow's own first page is about traces of language models.
+    """
+    name = os.environ.get("MLFLOW_EXPERIMENT_NAME", EXPERIMENT)
+    try:
+        answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(name)}")
+    except (OSError, ValueError):  # 404: no run was recorded yet
+        return f"{server}/#/experiments"
+    return f"{server}/#/experiments/{answer['experiment']['experiment_id']}/runs"

@@ -1,0 +1,76 @@
+"""Ports of this machine: who listens on one, and which are free."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import shlex
+import socket
+from pathlib import Path
+
+HOST = "127.0.0.1"
+"""The only address that services listen on."""
+
+LONGEST_COMMAND = 120
+"""Characters of a command that a message quotes."""
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on a port of `HOST` now."""
+    with socket.socket() as probe:
+        # As servers do: a port whose last connections linger in TIME_WAIT is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
+            raise
+    return True
+
+
+def free_port(above: int) -> int | None:
+    """The first free port after `above`, None where there is none among the next hundred."""
+    return next((port for port in range(above + 1, min(above + 101, 65536)) if is_free(port)), None)
+
+
+def holder(port: int) -> str:
+    """Who listens on a port, for a message: `process 123 (python -m http.server 5000) in /home/me`."""
+    import psutil
+
+    if port < 1024 and not _listeners(port):
+        return "the system: ports below 1024 need its administrator"
+    for pid in _listeners(port):
+        if pid is None:
+            continue
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            try:
+                command = shlex.join(process.cmdline()) or process.name()
+                folder = f" in {process.cwd()}"
+            except psutil.AccessDenied:
+                command, folder = process.name(), ""
+            short = command if len(command) <= LONGEST_COMMAND else command[: LONGEST_COMMAND - 1] + "…"
+            return f"process {pid} ({short}){folder}"
+    return "a process of another user"
+
+
+def folder_of_holder(port: int) -> Path | None:
+    """The working folder of the process that listens on a port, None where it cannot be told."""
+    import psutil
+
+    for pid in _listeners(port):
+        if pid is not None:
+            with contextlib.suppress(psutil.Error):
+                return Path(psutil.Process(pid).cwd())
+    return None
+
+
+def _listeners(port: int) -> list[int | None]:
+    import psutil
+
+    return [
+        connection.pid
+        for connection in psutil.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port
+    ]

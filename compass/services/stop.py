@@ -1,0 +1,97 @@
+"""End the services of a repository, with everything that they started."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from compass.errors import UserError
+from compass.services import http, processes
+from compass.services.start import STOP_S, one_at_a_time
+from compass.services.state import FOLDER, Service, recorded_services, write_services
+
+CANCEL_S = 10.0
+"""Seconds that flow runs have to end after they were cancelled: a stage keeps its checkpoint in that time."""
+
+UNFINISHED = ("RUNNING", "PENDING", "CANCELLING")
+"""Prefect's types of states in which a flow run has processes."""
+
+
+def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = print) -> list[str]:
+    """End all services; the deployments first, so that the end of their flow runs is still noted.
+
+    Args:
+        root: the repository's root.
+        force: cancel the flow runs that are in progress.
+        tell: takes what is worth knowing while it takes time.
+
+    Returns:
+        Names of the services that ran.
+
+    Raises:
+        UserError: flow runs are in progress, and `force` is not given; nothing was ended.
+    """
+    with one_at_a_time(root, tell):
+        recorded = recorded_services(root)
+        running = {name: service for name, service in recorded.items() if service.runs}
+        if flow_runs := _flow_runs(running):
+            names = ", ".join(flow_runs.values())
+            if not force:
+                raise UserError(
+                    f"in progress, started from Prefect: {names}. Wait for it, cancel it on {running['prefect'].url}, "
+                    "or end it with the services: compass down --force"
+                )
+            tell(f"cancelling {names}")
+            _cancel(running, flow_runs)
+        if "deployments" in running:
+            processes.end(processes.tree([running["deployments"]]), STOP_S)
+        if "prefect" in running:
+            _settle(running["prefect"])
+        processes.end(processes.tree(running.values()), STOP_S)
+        if left := processes.marked(root):
+            processes.end(left, STOP_S)
+        write_services([], root)
+        shutil.rmtree(root / FOLDER / "tmp", ignore_errors=True)
+        return list(running)
+
+
+def _flow_runs(running: dict[str, Service]) -> dict[str, str]:
+    """Id to name of the flow runs whose processes the deployments' process has started; empty where none has."""
+    if not {"prefect", "deployments"} <= set(running):
+        return {}
+    if len(processes.tree([running["deployments"]])) == 1:
+        return {}
+    return _unfinished(running["prefect"]) or {"": "a flow run"}
+
+
+def _unfinished(prefect: Service) -> dict[str, str]:
+    """Id to name of the flow runs that Prefect takes for unfinished; empty where it does not answer."""
+    question = {"flow_runs": {"state": {"type": {"any_": list(UNFINISHED)}}}, "limit": 200}
+    try:
+        return {run["id"]: run["name"] for run in http.ask(f"{prefect.url}/api/flow_runs/filter", question)}
+    except (OSError, ValueError):
+        return {}
+
+
+def _cancel(running: dict[str, Service], flow_runs: dict[str, str]) -> None:
+    for identity in filter(None, flow_runs):
+        _set_state(running["prefect"], identity, "CANCELLING", force=False)
+    deadline = time.monotonic() + CANCEL_S
+    while time.monotonic() < deadline and len(processes.tree([running["deployments"]])) > 1:
+        time.sleep(0.2)
+
+
+def _settle(prefect: Service) -> None:
+    """Have no flow run stand as running for ever once what ran it is gone."""
+    for identity in _unfinished(prefect):
+        _set_state(prefect, identity, "CANCELLED", force=True)
+
+
+def _set_state(prefect: Service, identity: str, state: str, *, force: bool) -> None:
+    body = {"state": {"type": state, "name": state.title(), "message": "Ended by compass down"}, "force": force}
+    try:
+        http.ask(f"{prefect.url}/api/flow_runs/{identity}/set_state", body)
+    except (OSError, ValueError):
+        return  # the server is about to end; what it does not answer now stays as it was

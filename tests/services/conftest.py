@@ -1,0 +1,72 @@
+"""A repository whose services are tiny HTTP servers, started and ended as the real ones are."""
+
+import socket
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compass.services import catalogue, http, processes
+from compass.services.catalogue import Definition
+
+SERVER = textwrap.dedent("""
+    import http.server, os, subprocess, sys, time
+    port, child = int(sys.argv[1]), sys.argv[2:]
+    if child:  # a grandchild in a session of its own, as uvicorn's workers and Ray's processes are
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    print("listening on", port, flush=True)
+    http.server.HTTPServer(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler).serve_forever()
+""")
+
+
+def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -> Definition:
+    """A service that runs `code` with its port."""
+    return Definition(
+        name,
+        "a test's server",
+        lambda root, ports: [sys.executable, "-c", code, str(ports[name]), *words],
+        lambda root, ports: {"TINY": name},
+        lambda service, ports: http.answers(service.url),
+        after=after,
+    )
+
+
+@pytest.fixture
+def define(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`define(Definition, …)` has the catalogue hold these instead of the real services."""
+
+    def replace(*definitions: Definition) -> None:
+        for place in ("compass.services.catalogue", "compass.services.start"):
+            monkeypatch.setattr(f"{place}.CATALOGUE", {one.name: one for one in definitions})
+
+    return replace
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """An empty repository; whatever its services left is ended with the test."""
+    tmp_path.joinpath("dvc.yaml").touch()
+    yield tmp_path
+    processes.end(processes.marked(tmp_path), 0)
+
+
+@pytest.fixture
+def ports() -> Mapping[str, int]:
+    """A free port for each service."""
+    open_sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in catalogue.DEFAULT_PORTS}
+    free = {name: one.getsockname()[1] for name, one in open_sockets.items()}
+    for one in open_sockets.values():
+        one.close()
+    return free
+
+
+def listeners(ports: Mapping[str, int]) -> set[int]:
+    """Those of the ports on which somebody listens."""
+    return {
+        one.laddr.port
+        for one in psutil.net_connections("tcp")
+        if one.status == psutil.CONN_LISTEN and one.laddr.port in ports.values()
+    }

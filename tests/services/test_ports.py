@@ -1,0 +1,35 @@
+"""What is said of a port that somebody has."""
+
+import os
+import socket
+
+from compass.services.ports import free_port, holder, is_free
+
+
+def test_a_bound_port_is_not_free_and_its_holder_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert not is_free(port)
+        assert holder(port).startswith(f"process {os.getpid()} (")
+        assert "pytest" in holder(port)
+        assert free_port(port) != port
+    assert is_free(port)
+
+
+def test_a_port_that_is_bound_on_every_address_is_not_free() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        assert not is_free(server.getsockname()[1])
+
+
+def test_a_port_with_lingering_connections_is_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        client = socket.create_connection(("127.0.0.1", port))
+        accepted, _ = server.accept()
+        accepted.close()  # the server's side closes first and stays in TIME_WAIT
+        client.close()
+    assert is_free(port)
+
+
+def test_no_port_above_the_last_one_is_free() -> None:
+    assert free_port(65535) is None

@@ -1,0 +1,193 @@
+"""Services come up together or not at all, and go down whole."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compass.errors import UserError
+from compass.services import processes
+from compass.services import start as start_module
+from compass.services.start import ServiceError, start
+from compass.services.state import Service, read_services, write_services
+from compass.services.stop import stop
+from tests.services.conftest import listeners, tiny
+
+ENDS = "import sys; print('cannot read the database'); sys.exit(5)"
+HANGS = "import time; time.sleep(600)"
+
+
+def quiet(line: str) -> None:
+    pass
+
+
+def test_up_starts_what_is_wanted_and_down_ends_it_with_its_grandchildren(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("prefect"), tiny("mlflow", "with a child"), tiny("live"))
+    services = start(root, ["prefect", "mlflow"], ports, tell=quiet)
+    assert list(services) == ["prefect", "mlflow"]
+    assert services == read_services(root)
+    assert listeners(ports) == {ports["prefect"], ports["mlflow"]}
+    assert (root / services["mlflow"].log).read_text().startswith("listening on")
+    everyone = processes.tree(services.values())
+    assert len(everyone) == 3
+    assert {process.pid for process in processes.marked(root)} == {process.pid for process in everyone}
+
+    assert stop(root, tell=quiet) == ["prefect", "mlflow"]
+    assert not any(map(processes.is_alive, everyone))
+    assert listeners(ports) == set()
+    assert read_services(root) == {}
+    assert sorted(path.name for path in (root / ".compass").iterdir()) == ["logs", "services.lock"]
+    assert stop(root, tell=quiet) == []
+
+
+def test_a_second_up_changes_nothing_and_adds_what_is_missing(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("prefect"), tiny("mlflow"))
+    first = start(root, ["mlflow"], ports, tell=quiet)
+    assert start(root, ["mlflow"], {}, tell=quiet) == first  # on the port that it has, not on the default one
+    both = start(root, ["prefect", "mlflow"], {"prefect": ports["prefect"]}, tell=quiet)
+    assert both["mlflow"] == first["mlflow"]
+    assert read_services(root) == both
+
+
+def test_up_starts_again_what_died_or_hangs(
+    root: Path, ports: Mapping[str, int], define: Callable, monkeypatch
+) -> None:
+    define(tiny("prefect"), tiny("mlflow", "with a child"))
+    first = start(root, ["prefect", "mlflow"], ports, tell=quiet)
+    orphan = psutil.Process(first["mlflow"].pid).children()[0]
+    os.kill(first["mlflow"].pid, signal.SIGKILL)
+    os.kill(first["prefect"].pid, signal.SIGSTOP)
+    while first["mlflow"].runs:
+        time.sleep(0.01)
+    monkeypatch.setattr(start_module, "ANSWER_S", 0.5)
+    told = []
+    second = start(root, ["prefect", "mlflow"], ports, tell=told.append)
+    assert told == ["prefect runs and does not answer: started again"]
+    assert second["prefect"].pid != first["prefect"].pid
+    assert second["mlflow"].pid != first["mlflow"].pid
+    assert listeners(ports) == {ports["prefect"], ports["mlflow"]}
+    assert not processes.is_alive(orphan)
+
+
+def test_a_taken_port_is_named_with_its_holder_and_nothing_is_started(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("prefect"), tiny("mlflow"))
+    with socket.create_server(("127.0.0.1", ports["mlflow"])), pytest.raises(UserError) as raised:
+        start(root, ["prefect", "mlflow"], ports, tell=quiet)
+    said = str(raised.value)
+    assert f"port {ports['mlflow']}, which mlflow needs, is taken by process {os.getpid()} (" in said
+    assert "compass up --mlflow-port " in said
+    assert processes.marked(root) == []
+    assert read_services(root) == {}
+
+
+def test_two_services_cannot_share_a_port(root: Path, ports: Mapping[str, int], define: Callable) -> None:
+    define(tiny("prefect"), tiny("mlflow"))
+    with pytest.raises(UserError, match="prefect and mlflow cannot both have port"):
+        start(root, ["prefect", "mlflow"], {"prefect": ports["mlflow"], "mlflow": ports["mlflow"]}, tell=quiet)
+
+
+def test_a_running_service_is_not_moved(root: Path, ports: Mapping[str, int], define: Callable) -> None:
+    define(tiny("mlflow"))
+    start(root, ["mlflow"], ports, tell=quiet)
+    with pytest.raises(UserError, match=f"mlflow .http://127.0.0.1:{ports['mlflow']}.*compass down"):
+        start(root, ["mlflow"], {"mlflow": ports["live"]}, tell=quiet)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (ENDS, "mlflow ended while it started; .*\n  cannot read the database"),
+        (HANGS, "mlflow was not ready after 3 s"),
+    ],
+)
+def test_when_one_fails_those_started_with_it_are_ended(
+    root: Path, ports: Mapping[str, int], define: Callable, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+) -> None:
+    define(tiny("live"), tiny("prefect"), tiny("mlflow", code=code))
+    monkeypatch.setattr(start_module, "START_S", 3.0)
+    before = start(root, ["live"], ports, tell=quiet)
+    with pytest.raises(ServiceError, match=said):
+        start(root, ["live", "prefect", "mlflow"], ports, tell=quiet)
+    assert read_services(root) == before  # it ran before, and goes on
+    assert {process.pid for process in processes.marked(root)} == {before["live"].pid}
+
+
+def test_a_service_waits_for_the_one_that_it_needs(root: Path, ports: Mapping[str, int], define: Callable) -> None:
+    slow = "import time; time.sleep(1)\nimport sys\n" + tiny("x").command(root, {"x": 0})[2]
+    define(tiny("live", after="prefect"), tiny("prefect", code=slow))
+    services = start(root, ["prefect", "live"], ports, tell=quiet)
+    assert services["live"].created > services["prefect"].created + 0.9
+
+
+def test_ctrl_c_while_it_starts_leaves_nothing(root: Path, ports: Mapping[str, int], define: Callable) -> None:
+    define(tiny("prefect"), tiny("mlflow", code=HANGS))
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def interrupt() -> None:
+        while len(read_services(root)) < 2:
+            time.sleep(0.05)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        start(root, ["prefect", "mlflow"], ports, tell=quiet)
+    thread.join()
+    assert processes.marked(root) == []
+    assert listeners(ports) == set()
+
+
+def test_down_finds_what_outlived_its_service_and_its_record(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("mlflow", "with a child"))
+    service = start(root, ["mlflow"], ports, tell=quiet)["mlflow"]
+    child = psutil.Process(service.pid).children()[0]
+    os.kill(service.pid, signal.SIGKILL)
+    (root / ".compass/services.json").unlink()
+    assert processes.is_alive(child)
+    stop(root, tell=quiet)
+    assert not processes.is_alive(child)
+
+
+def test_a_process_that_ignores_the_request_to_end_is_killed(root: Path) -> None:
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+    )
+    deaf = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert deaf.stdout is not None
+    deaf.stdout.readline()
+    write_services([Service("mlflow", deaf.pid, psutil.Process(deaf.pid).create_time(), None, "log")], root)
+    began = time.monotonic()
+    assert stop(root, tell=quiet) == ["mlflow"]
+    assert deaf.wait() == -signal.SIGKILL
+    assert time.monotonic() - began < 15
+
+
+def test_services_of_two_folders_do_not_disturb_each_other(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("mlflow"))
+    one, other = root / "one", root / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    start(one, ["mlflow"], {"mlflow": ports["mlflow"]}, tell=quiet)
+    kept = start(other, ["mlflow"], {"mlflow": ports["live"]}, tell=quiet)
+    stop(one, tell=quiet)
+    assert read_services(other) == kept
+    assert stop(other, tell=quiet) == ["mlflow"]
