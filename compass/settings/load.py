@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -18,6 +21,27 @@ class SettingsError(UserError):
     """A parameter file that cannot be used; the message names file, key, value and what is allowed."""
 
 
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong in a parameter file."""
+
+    key: str
+    """The parameter, dots between its parts; empty for the file as a whole."""
+
+    message: str
+    """What is wrong with it, what was found, and what is allowed."""
+
+    hint: str = ""
+    """What was probably meant; empty where nothing suggests it."""
+
+    def line(self, path: Path) -> str:
+        """The fault as a line of an error message."""
+        return f"{path}: {self.key}: {self.message}" + (f"; {self.hint}" if self.hint else "")
+
+
+_EXPONENT = re.compile(r"[+-]?\d+e[+-]?\d+", re.IGNORECASE)
+
+
 def load_settings(path: str | Path = "params.yaml") -> Settings:
     """Read and check a parameter file.
 
@@ -25,7 +49,7 @@ def load_settings(path: str | Path = "params.yaml") -> Settings:
         SettingsError: the file is missing, not YAML, or holds an unknown key, a wrong type or an impossible combination.
     """
     path = Path(path)
-    return check_values(_read(path), path)
+    return check_values(read_values(path), path)
 
 
 def check_values(values: Mapping[str, Any], path: str | Path = "params.yaml") -> Settings:
@@ -38,10 +62,18 @@ def check_values(values: Mapping[str, Any], path: str | Path = "params.yaml") ->
     Raises:
         SettingsError: an unknown key, a wrong type or an impossible combination.
     """
+    settings = settings_or_faults(values)
+    if isinstance(settings, Settings):
+        return settings
+    raise SettingsError("\n".join(fault.line(Path(path)) for fault in settings))
+
+
+def settings_or_faults(values: Mapping[str, Any]) -> Settings | list[Fault]:
+    """The settings that the sections of a parameter file make, or everything that is wrong with them."""
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_explain(Path(path), error)) from None
+        return _faults(error)
 
 
 def known_keys(section: Sequence[str]) -> list[str] | None:
@@ -49,12 +81,34 @@ def known_keys(section: Sequence[str]) -> list[str] | None:
     return _allowed(Settings, tuple(section)) or None
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """The sections of a parameter file, unchecked."""
+class _Once(yaml.SafeLoader):
+    """YAML in which a key stands once in its section; the standard's loaders would silently take the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key `{key.value}` stands twice; remove one", key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_values(path: Path) -> dict[str, Any]:
+    """The sections of a parameter file, unchecked.
+
+    Raises:
+        SettingsError: the file is missing, is not YAML, or holds no sections.
+    """
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = yaml.load(path.read_text(encoding="utf-8"), Loader=_Once)
     except FileNotFoundError:
         raise SettingsError(f"{path}: no such file; `compass profile use NAME` writes one") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not readable as YAML: {error}") from None
     if not isinstance(values, dict):
@@ -70,7 +124,7 @@ def load_sections(path: str | Path, sections: Sequence[str]) -> dict[str, Sectio
         SettingsError: as `load_settings`, of these sections and of unknown ones.
     """
     path = Path(path)
-    values = _read(path)
+    values = read_values(path)
     if unknown := sorted(set(values) - set(Settings.model_fields)):
         raise SettingsError(f"{path}: {unknown[0]}: unknown section; there are {', '.join(Settings.model_fields)}")
     given = {name: values.get(name) or {} for name in sections}
@@ -80,30 +134,42 @@ def load_sections(path: str | Path, sections: Sequence[str]) -> dict[str, Sectio
     try:
         made = create_model("Sections", __base__=Section, **kinds).model_validate(given)
     except ValidationError as error:
-        raise SettingsError(_explain(path, error)) from None
+        raise SettingsError("\n".join(fault.line(path) for fault in _faults(error))) from None
     return {name: getattr(made, name) for name in sections}
 
 
-def _explain(path: Path, error: ValidationError) -> str:
-    """One line per problem. What is wrong in the shared recipe is told there, not once more under every RL stage."""
+def _faults(error: ValidationError) -> list[Fault]:
+    """One fault per problem. What is wrong in the shared recipe is told there, not once more under every RL stage."""
     problems = error.errors()
     told = {problem["loc"] for problem in problems}
-    return "\n".join(
-        _line(path, problem)
+    return [
+        _fault(problem)
         for problem in problems
         if problem["loc"][:2] != ("rl", "stages") or ("rl", *problem["loc"][3:]) not in told
-    )
+    ]
 
 
-def _line(path: Path, problem: Any) -> str:
+def _fault(problem: Any) -> Fault:
     location = problem["loc"]
     key = ".".join(str(part) for part in location) or "the file"
-    message = problem["msg"].removeprefix("Value error, ")
+    message, hint = problem["msg"].removeprefix("Value error, "), ""
     if problem["type"] == "extra_forbidden":
-        message = f"unknown key; allowed here: {', '.join(_allowed(Settings, location[:-1]))}"
+        allowed = _allowed(Settings, location[:-1])
+        message = f"unknown key; allowed here: {', '.join(allowed)}"
+        hint = did_you_mean(str(location[-1]), allowed)
+    elif problem["type"] == "literal_error":
+        hint = did_you_mean(str(problem["input"]), re.findall(r"'([^']*)'", str(problem["ctx"]["expected"])))
+    elif isinstance(problem["input"], str) and _EXPONENT.fullmatch(problem["input"]):
+        hint = f"YAML takes this for text: write {problem['input'].lower().replace('e', '.0e')}"
     # Of a missing key and of sections that contradict each other the value would say nothing more.
     tells = problem["type"] not in ("missing", "value_error") or not isinstance(problem["input"], dict | Section)
-    return f"{path}: {key}: {message}" + (f", found {_short(problem['input'])}" if tells else "")
+    return Fault(key, message + (f", found {_short(problem['input'])}" if tells else ""), hint)
+
+
+def did_you_mean(found: str, names: Sequence[str]) -> str:
+    """`did you mean X?` with the one of these names that is nearest, empty where none is near."""
+    near = difflib.get_close_matches(found, names, n=1)
+    return f"did you mean `{near[0]}`?" if near else ""
 
 
 def _short(value: Any) -> str:

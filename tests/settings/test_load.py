@@ -78,7 +78,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "rl.stages.rl-2.loss.clip",
             0.3,
             "rl.stages.rl-2.loss.clip: unknown key; allowed here: aggregation, clip_high, clip_low, dual_clip, "
-            "entropy_coef, kl_coef, found 0.3",
+            "entropy_coef, kl_coef, found 0.3; did you mean `clip_low`?",
         ),
         (
             "rl.stages.rl-2.lr",
@@ -116,6 +116,34 @@ def test_every_wrong_value_is_told(changed: Changed) -> None:
         f"{path}: seed: Input should be greater than or equal to 0, found -1",
         f"{path}: rl.loss.clip_low: {limit}, found 1.0",
     ]
+
+
+def test_a_key_that_stands_twice_is_told(changed: Changed) -> None:
+    path = changed({})
+    path.write_text(path.read_text() + "seed: 3\n")
+    with pytest.raises(SettingsError, match=r"the key `seed` stands twice; remove one\n.*line \d+"):
+        load_settings(path)
+
+
+def test_keys_from_a_merge_may_be_given_again(changed: Changed) -> None:
+    path = changed({"evaluate": None})
+    path.write_text(path.read_text() + "evaluate:\n  <<: {samples: 3}\n  samples: 5\n")
+    assert load_settings(path).evaluate.samples == 5
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "hint"),
+    [
+        ("evaluate.sampels", 3, "did you mean `samples`?"),
+        ("loss", {"clip_low": 0.1}, ""),
+        ("rl.advantage.estimator", "grpoo", "did you mean `grpo`?"),
+        ("rl.optimizer.learning_rate", "1e-6", "YAML takes this for text: write 1.0e-6"),
+    ],
+)
+def test_what_was_probably_meant_is_told(changed: Changed, key: str, value: object, hint: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        load_settings(changed({key: value}))
+    assert str(error.value).endswith(f"; {hint}" if hint else "found {'clip_low': 0.1}")
 
 
 def test_a_missing_or_unreadable_file_is_named(tmp_path: Path) -> None:

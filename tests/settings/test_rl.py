@@ -106,10 +106,8 @@ def test_a_possible_stage_is_read(changed: Changed, values: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("value", [None, "fast", [1]])
 def test_a_group_or_stage_that_is_no_mapping_is_told(changed: Changed, value: Any) -> None:
-    path = changed({})
-    path.write_text(path.read_text() + f"\nrl: {value or 'null'}\n")
     with pytest.raises(SettingsError, match=r"params\.yaml: rl: Input should be"):
-        load_settings(path)
+        load_settings(changed({"rl": value or "null"}))
     with pytest.raises(SettingsError, match=r"params\.yaml: rl\.stages\.rl-2: Input should be"):
         load_settings(changed({"rl.stages.rl-2": value or "null"}))
     with pytest.raises(SettingsError, match=r"params\.yaml: rl\.stages: Input should be"):
