@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
         StartError: they do not fit; the message names the settings, what was found and what to change.
     """
     _check_problems(stage, settings, train)
-    _check_model(stage, settings, model)
+    check_model(stage, settings, _configuration(model), str(model))
     if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
         raise StartError(
             f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed; "
@@ -48,8 +49,18 @@ def _check_problems(stage: str, settings: RlStage, train: Path) -> None:
         )
 
 
-def _check_model(stage: str, settings: RlStage, model: Path) -> None:
-    config = _configuration(model)
+def check_model(stage: str, settings: RlStage, config: Mapping[str, Any], model: str) -> None:
+    """Check a stage's lengths and splits against the model that it starts from.
+
+    Args:
+        stage: the stage's name.
+        settings: its settings.
+        config: the model's `config.json`.
+        model: what messages call the model.
+
+    Raises:
+        StartError: they do not fit.
+    """
     longest = settings.data.max_prompt_tokens + settings.rollout.max_response_tokens
     positions = config.get("max_position_embeddings")
     if positions is not None and longest > positions:

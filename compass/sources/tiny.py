@@ -30,6 +30,11 @@ from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_
 SOURCES = ("tiny-chat", "tiny-solutions", "tiny-gsm")
 """Names of the sources, the preferred first."""
 
+_FILES = ("tiny-chat.jsonl.gz", "tiny-solutions.parquet", "tiny-gsm.csv")
+
+FILES = (*_FILES, *(f"level-{level}.jsonl" for level in LEVELS))
+"""What the generator writes: the sources' files, then the benchmarks'."""
+
 TRUTH = pa.schema(
     [
         ("source", pa.string()),
@@ -86,8 +91,7 @@ def generate(settings: Generator, *, seed: int, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     writers: tuple[Callable[[Path, list[planting.Row]], None], ...] = (_write_chat, _write_solutions, _write_gsm)
-    names = ("tiny-chat.jsonl.gz", "tiny-solutions.parquet", "tiny-gsm.csv")
-    for source, name, write in zip(SOURCES, names, writers, strict=True):
+    for source, name, write in zip(SOURCES, _FILES, writers, strict=True):
         with atomic_path(folder / name) as path:
             write(path, published[source])
     for level in LEVELS:

@@ -1,0 +1,170 @@
+"""Whether sources and benchmarks are there, readable, and have the fields that their settings name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from compass.evaluation.registry import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
+from compass.preflight.problem import Problem, nearest, nearest_file, split_message
+from compass.settings import Benchmark, Collect, Settings, Source
+from compass.sources.adapters import ADAPTERS, MISSING, reach
+from compass.sources.collect import CHECK_FIELDS_AFTER, collect_benchmarks
+from compass.sources.read import SourceError, data_files, expand, file_rows
+from compass.sources.tiny import FILES as GENERATED
+
+WHOLE_BENCHMARK = 4_000_000
+"""Bytes up to which a benchmark's files are read whole, by the stage's own function: one row that cannot be used stops it."""
+
+MOST_ROWS = CHECK_FIELDS_AFTER
+"""Rows of a source that are read; of a shorter one their number is known."""
+
+
+def data_problems(settings: Settings, root: Path) -> tuple[list[Problem], int | None]:
+    """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
+    collect = settings.collect
+    found = _same_files(collect)
+    total: int | None = 0
+    for number, source in enumerate(collect.sources):
+        problem, rows = _source(f"collect.sources.{number} ({source.name})", source, collect, root)
+        total = None if total is None or rows is None else total + rows
+        if problem and not (collect.skip_unreadable and rows is None):
+            found.append(problem)
+    if not collect.sources:
+        found.append(Problem("collect.sources", "is empty", "give at least one source of training problems"))
+        total = None
+    if not collect.benchmarks:
+        found.append(Problem("collect.benchmarks", "is empty", "give at least one benchmark to evaluate on"))
+    for number, benchmark in enumerate(collect.benchmarks):
+        if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
+            found.append(problem)
+    return found, total
+
+
+def variable_problem(where: str, text: str, *, what: str) -> Problem | None:
+    """The first variable of a setting's text that is not set; `$GENERATED` is no variable of the environment."""
+    for name in re.findall(r"\$(\w+)", text):
+        if name != "GENERATED" and not os.environ.get(name):
+            near = nearest(name, list(os.environ), cutoff=0.85)
+            return Problem(where, f"is {text!r} and ${name} is not set", f"{near}`export {name}={what}`")
+    return None
+
+
+def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Problem | None, int | None]:
+    """What is wrong with a source, and its rows where they are known."""
+    most = source.max_rows or None
+    if source.adapter not in ADAPTERS:
+        near = nearest(source.adapter, list(ADAPTERS))
+        return Problem(
+            f"{where}.adapter", f"unknown adapter {source.adapter!r}", f"{near}there are {', '.join(ADAPTERS)}"
+        ), most
+    if source.hub or "://" in source.path:
+        return None, most
+    if "$GENERATED" in source.path:
+        return _generated(where, source, collect), None
+    if problem := variable_problem(f"{where}.path", source.path, what="folder"):
+        return problem, most
+    try:
+        path = _absolute(source, root)
+        files = data_files(path)
+        rows, fields, unseen = 0, dict[str, None](), _fields(source)
+        for row in _rows(files):
+            rows += 1
+            fields |= dict.fromkeys(row)
+            unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
+    except SourceError as error:
+        hint = nearest_file(path) if not path.exists() else ""
+        problem = split_message(where, str(error))
+        return Problem(where, problem.found, hint + problem.remedy), most
+    if rows == 0:
+        return Problem(where, f"{path} holds no rows", "fill it, or remove the source"), most
+    if unseen:
+        (name, field), *_ = unseen.items()
+        near = nearest(field, list(fields))
+        return Problem(
+            f"{where}.{name.partition(' ')[0]}",
+            f"no row of {path} has the field {field!r}",
+            f"{near}its fields are {', '.join(fields)}",
+        ), most
+    return None, min(rows, most or rows) if rows < MOST_ROWS else most
+
+
+def _fields(source: Source) -> dict[str, str]:
+    """The paths of fields that a source's settings name, by setting and position."""
+    named = {name: getattr(source, name).split(",") for name in Source.model_fields if name.endswith("_field")}
+    return {
+        f"{name} {i}": path.strip() for name, paths in named.items() for i, path in enumerate(paths) if path.strip()
+    }
+
+
+def _rows(files: Iterable[Path]) -> Iterable[dict]:
+    return islice((row for file in files for _, row in file_rows(file)), MOST_ROWS)
+
+
+def _absolute(source: Source, root: Path) -> Path:
+    path = expand(source.path)
+    assert isinstance(path, Path)  # URLs were left out
+    return root / path
+
+
+def _generated(where: str, source: Source, collect: Collect) -> Problem | None:
+    """What is wrong with a file of the generator's folder, which is there once `collect` runs."""
+    if collect.generate is None:
+        return Problem(f"{where}.path", f"is {source.path!r} and nothing is generated", "give `collect.generate`")
+    name = source.path.removeprefix("$GENERATED/")
+    if name in GENERATED:
+        return None
+    near = nearest(name, GENERATED)
+    return Problem(f"{where}.path", f"the generator writes no {name!r}", f"{near}it writes {', '.join(GENERATED)}")
+
+
+def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -> Problem | None:
+    if benchmark.name == AVERAGE:
+        return Problem(where, f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
+    if not benchmark.path and not benchmark.hub and benchmark.name not in BENCHMARKS:
+        near = nearest(benchmark.name, list(BENCHMARKS))
+        return Problem(
+            where, "no benchmark of this name is known, and it has no `path`", f"{near}`compass benchmarks` lists them"
+        )
+    try:
+        (source,) = find_benchmarks([benchmark])
+    except (BenchmarkError, SourceError) as error:
+        return split_message(where, str(error))
+    problem, _ = _source(where, source, collect, root)
+    if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
+        return problem
+    path = _absolute(source, root)
+    if sum(file.stat().st_size for file in data_files(path)) > WHOLE_BENCHMARK:
+        return None
+    try:
+        rows = collect_benchmarks([source.model_copy(update={"path": str(path)})], collect)
+        check_benchmark(benchmark, rows.kept)
+    except (BenchmarkError, SourceError) as error:
+        return split_message(where, str(error))
+    return None
+
+
+def _same_files(collect: Collect) -> list[Problem]:
+    """Benchmarks that read the file of a source or of another benchmark."""
+    taken: dict[str, str] = {}
+    found = []
+    for kind, sources in (("sources", collect.sources), ("benchmarks", collect.benchmarks)):
+        for number, source in enumerate(sources):
+            where = f"collect.{kind}.{number} ({source.name})"
+            place = f"{source.path} {source.hub} {source.subset} {source.split if source.hub else ''}".strip()
+            if not place:
+                continue
+            if kind == "benchmarks" and place in taken:
+                found.append(
+                    Problem(
+                        where,
+                        f"reads {place}, as {taken[place]} does",
+                        "give each its own file: a problem of a "
+                        "benchmark is never trained on, and one that stands in two would count twice",
+                    )
+                )
+            taken.setdefault(place, where)
+    return found

@@ -1,0 +1,92 @@
+"""Whether every RL stage gets enough problems to fill a batch, as far as files and the last run's outputs tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from compass.curriculum.curriculum import curriculum
+from compass.preflight.problem import Problem
+from compass.records import RecordError, read_records
+from compass.settings import Settings
+from compass.tracking.dvc_files import Graph
+from compass.tracking.values import flatten
+
+VERIFIED = Path("data/verify/kept.parquet")
+MOST_ROWS = 60_000
+"""Verified problems up to which the curriculum is chosen here as well: about half a second."""
+
+
+def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Problem]:
+    """RL stages that cannot fill a batch.
+
+    Args:
+        settings: what to check.
+        root: the repository's root, with the outputs of earlier runs.
+        rows: the rows of all sources together; None where that is not known.
+    """
+    most, why = _at_most(settings, rows)
+    found = []
+    chosen = _chosen(settings, root) if most is None or most >= _largest(settings) else {}
+    for name, stage in settings.rl.stages.items():
+        count, reason = (chosen[name], "the last run's problems give it") if name in chosen else (most, why)
+        held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
+        if count is None or count - held >= batch:
+            continue
+        validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
+        left = max(1, count - held)
+        found.append(
+            Problem(
+                f"rl.stages.{name}",
+                f"{reason} {count} problems{validation}, fewer than `rl.data.batch_size` ({batch})",
+                f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
+                f"sources, `curriculum.mixes.{name}`, `curriculum.solve_rate`",
+            )
+        )
+    return found
+
+
+def _largest(settings: Settings) -> int:
+    return max(stage.data.batch_size for stage in settings.rl.stages.values())
+
+
+def _at_most(settings: Settings, rows: int | None) -> tuple[int | None, str]:
+    """A number of problems that no stage's training set exceeds, and why; None where none is known."""
+    bounds = []
+    if rows is not None:
+        bounds.append((rows, "all sources together hold"))
+    if (generator := settings.collect.generate) and all(
+        source.path.startswith("$GENERATED") for source in settings.collect.sources
+    ):
+        bounds.append((5 * generator.problems_per_level, "`collect.generate.problems_per_level` gives"))
+    if settings.grade.max_problems and not settings.curriculum.use_source_level:
+        bounds.append((settings.grade.max_problems, "`grade.max_problems` leaves it"))
+    return min(bounds, default=(None, ""))
+
+
+def _chosen(settings: Settings, root: Path) -> dict[str, int]:
+    """Each stage's number of problems by the last run's verified rows; empty where other settings made them."""
+    path = root / VERIFIED
+    if not path.is_file() or not _made_by(settings, root):
+        return {}
+    try:
+        records = read_records(path)
+    except RecordError:
+        return {}
+    if records.num_rows > MOST_ROWS:
+        return {}
+    _, _, chosen = curriculum(records, settings.curriculum, settings.seed)
+    return {name: len(selection.ids) for name, selection in chosen.items()}
+
+
+def _made_by(settings: Settings, root: Path) -> bool:
+    """Whether the verified rows were made with these settings, by what dvc.lock says of every stage before them."""
+    lock = Graph(root).lock
+    wanted = flatten(settings.model_dump(mode="json"))
+    for stage in ("collect", "dedup", "denoise", "base", "grade", "verify"):
+        if stage not in lock:
+            return False
+        used: dict[str, Any] = lock[stage].get("params", {}).get("params.yaml", {})
+        if any(wanted.get(key) != value for key, value in flatten(used).items()):
+            return False
+    return True

@@ -1,0 +1,22 @@
+"""Whether dvc.yaml is there and lists the RL stages of the parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compass.preflight.problem import Problem
+from compass.settings import Settings, SettingsError
+from stages._rl_entries import check_names
+
+
+def graph_problems(settings: Settings, root: Path) -> list[Problem]:
+    """What is wrong with dvc.yaml for these settings."""
+    path = root / "dvc.yaml"
+    if not path.is_file():
+        return [Problem("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]
+    try:
+        check_names(settings, path)
+    except SettingsError as error:
+        found, _, remedy = str(error).rpartition("; ")
+        return [Problem("rl.stages", found, remedy)]
+    return []

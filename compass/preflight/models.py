@@ -1,0 +1,169 @@
+"""Whether the policy and the grader can be found, and fit the lengths that the settings ask of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from compass.base.pretrain import MAX_POSITIONS
+from compass.base.resolve import ModelError, fill_in
+from compass.preflight.data import variable_problem
+from compass.preflight.problem import Problem, nearest_file, split_message
+from compass.rl.start_checks import StartError, check_model
+from compass.settings import Sampling, Settings
+
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def model_problems(settings: Settings, root: Path) -> list[Problem]:
+    """What is wrong with `base.model` and `grade.model`, and with lengths that these models cannot take."""
+    base, config = _base(settings, root)
+    return [*base, *_grader(settings, root), *_lengths(settings, config)]
+
+
+def model_folder(settings: Settings, root: Path) -> Path | None:
+    """The folder of the policy where it can be read now: the one that the settings name, or none for a file or hub id."""
+    if settings.base.pretrain:
+        return None
+    try:
+        path = root / Path(fill_in(settings.base.model, os.environ)).expanduser()
+    except ModelError:
+        return None
+    return path if path.is_dir() else None
+
+
+def _base(settings: Settings, root: Path) -> tuple[list[Problem], dict[str, Any]]:
+    """What is wrong with the policy, and its configuration, empty where that is not known yet."""
+    where = "base.model"
+    if settings.base.pretrain:
+        return [], {"max_position_embeddings": MAX_POSITIONS}
+    if unset := variable_problem(where, settings.base.model, what="a model folder, a .gguf file or a hub id"):
+        return [unset], {}
+    name = fill_in(settings.base.model, os.environ)
+    path = root / Path(name).expanduser()
+    if path.is_dir():
+        return _folder(where, path)
+    if path.suffix == ".gguf":
+        return _gguf(where, path), {}
+    if not _HUB_ID.fullmatch(name) or path.exists():
+        found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
+        return [Problem(where, found, f"{nearest_file(path)}give one of these")], {}
+    return _hub(where, name, settings.base.revision), {}
+
+
+def _folder(where: str, path: Path) -> tuple[list[Problem], dict[str, Any]]:
+    try:
+        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return [Problem(where, f"{path} has no config.json that can be read ({error})", _MODEL)], {}
+    found = []
+    if not list(path.glob("*.safetensors")):
+        pickled = sorted(file.name for pattern in ("*.bin", "*.pt", "*.pth") for file in path.glob(pattern))
+        hint = f"convert {pickled[0]} to safetensors: unpickling can run code" if pickled else _MODEL
+        found.append(Problem(where, f"{path} has no *.safetensors", hint))
+    if not any((path / name).exists() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")):
+        found.append(Problem(where, f"{path} has no tokenizer", _MODEL))
+    elif not _has_chat_template(path):
+        found.append(
+            Problem(
+                where, f"the tokenizer in {path} has no chat template", "use an instruction-tuned model, or add one"
+            )
+        )
+    return found, config
+
+
+_MODEL = "give the folder of a transformers model: config.json, *.safetensors and its tokenizer"
+
+
+def _has_chat_template(path: Path) -> bool:
+    if any(path.glob("chat_template.*")) or (path / "additional_chat_templates").is_dir():
+        return True
+    try:
+        return bool(json.loads((path / "tokenizer_config.json").read_text(encoding="utf-8")).get("chat_template"))
+    except (OSError, ValueError):
+        return False
+
+
+def _gguf(where: str, path: Path) -> list[Problem]:
+    try:
+        with open(path, "rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        return [Problem(where, f"{path}: {error.strerror}", f"{nearest_file(path)}check the path")]
+    if magic != b"GGUF":
+        return [Problem(where, f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")]
+    missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
+    return [Problem(where, f"a .gguf file needs the package {name}", "run `make setup`") for name in missing]
+
+
+def _hub(where: str, name: str, revision: str) -> list[Problem]:
+    if not revision:
+        return [Problem("base.revision", f"is empty, and {where} is the hub id {name}", "give the commit to use")]
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+        home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
+        hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+        if not (hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision).is_dir():
+            return [
+                Problem(
+                    where, f"{name} at {revision} is not in {hub}, and HF_HUB_OFFLINE is set", "give a local folder"
+                )
+            ]
+    return []
+
+
+def _grader(settings: Settings, root: Path) -> list[Problem]:
+    where, name = "grade.model", settings.grade.model
+    if name == "models/base":
+        return []
+    if name.removeprefix("models/") in settings.rl.stages:
+        return [Problem(where, f"{name} is trained on what the grader grades", "give models/base or another model")]
+    if "$" in name:
+        return [Problem(where, f"{name!r}: variables are not filled in here", "write the folder or hub id itself")]
+    path = root / Path(name).expanduser()
+    if path.is_dir():
+        found = (path / "config.json").is_file()
+        return [] if found else [Problem(where, f"{path} has no config.json", _MODEL)]
+    if path.suffix == ".gguf":
+        return [
+            Problem(
+                where, f"{name}: a .gguf file cannot grade", "set it as `base.model`, and `grade.model: models/base`"
+            )
+        ]
+    if not _HUB_ID.fullmatch(name):
+        return [Problem(where, f"{name!r} is neither a folder nor a hub id", f"{nearest_file(path)}give one of these")]
+    if settings.grade.revision:
+        return []
+    found = f"there is no folder {path}, and a hub id needs `grade.revision`"
+    return [Problem(where, found, f"{nearest_file(path)}give the commit, or a folder")]
+
+
+def _lengths(settings: Settings, config: dict[str, Any]) -> list[Problem]:
+    """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow."""
+    if not config:
+        return []
+    found = []
+    for name, stage in settings.rl.stages.items():
+        try:
+            check_model(name, stage, config, "the policy")
+        except StartError as error:
+            found.append(split_message(f"rl.stages.{name}", str(error).removeprefix(f"{name}: ")))
+    positions = config.get("max_position_embeddings")
+    for section, sampling in _samplings(settings):
+        if positions is not None and sampling.max_model_len > positions:
+            found.append(
+                Problem(
+                    f"{section}.sampling.max_model_len",
+                    f"{sampling.max_model_len} is more than the {positions} tokens that the policy was made for",
+                    f"lower it to {positions} or less",
+                )
+            )
+    return found
+
+
+def _samplings(settings: Settings) -> list[tuple[str, Sampling]]:
+    own = [("grade", settings.grade.sampling)] if settings.grade.model == "models/base" else []
+    return [*own, ("evaluate", settings.evaluate.sampling)]

@@ -1,0 +1,70 @@
+"""One fault that preflight found, and how it is told."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that would stop the pipeline."""
+
+    where: str
+    """The setting, dots between its parts, or the file."""
+
+    found: str
+    """What is there."""
+
+    remedy: str
+    """What to do."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.found}" + (f"\n     {self.remedy}" if self.remedy else "")
+
+
+def of_all_stages(problems: Sequence[Problem], stages: Sequence[str]) -> list[Problem]:
+    """Problems of RL stages (`rl.stages.NAME…`), told once of the shared recipe where every stage has the same."""
+    told: list[Problem] = []
+    for problem in problems:
+        _, _, setting = problem.where.removeprefix("rl.stages.").partition(".")
+        same = [replace(problem, where=f"rl.stages.{other}.{setting}") for other in stages]
+        if len(stages) > 1 and setting and all(one in problems for one in same):
+            problem = replace(problem, where=f"rl.{setting}")
+        if problem not in told:
+            told.append(problem)
+    return told
+
+
+def listed(problems: Iterable[Problem]) -> str:
+    """All problems as one message, numbered."""
+    numbered = [f"  {number}. {problem}" for number, problem in enumerate(problems, start=1)]
+    count = "1 problem" if len(numbered) == 1 else f"{len(numbered)} problems"
+    return "\n".join([f"{count} found before the start; nothing ran, and every output is as it was", *numbered])
+
+
+def split_message(where: str, message: str) -> Problem:
+    """A library's own error, whose last part behind `;` or `: ` says what to do, as a problem."""
+    found, semicolon, remedy = message.rpartition("; ")
+    return Problem(where, found, remedy) if semicolon else Problem(where, message, "")
+
+
+def nearest(name: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+    """`did you mean X? ` with the nearest of these names, empty where none is as near as `cutoff` (0..1)."""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def nearest_file(path: Path) -> str:
+    """`did you mean X? ` with the file beside `path` whose name is nearest, or what of its folders is missing."""
+    above = next((folder for folder in path.parents if folder.is_dir()), None)
+    if above is None:
+        return ""
+    if above != path.parent:
+        return f"there is no folder {above / path.relative_to(above).parts[0]}; "
+    try:
+        return nearest(path.name, sorted(other.name for other in above.iterdir()))
+    except OSError:
+        return ""

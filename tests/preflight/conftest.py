@@ -1,0 +1,59 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Callable[..., Path]:
+    """`repository({"rl.data.batch_size": 8})`: a folder with dvc.yaml, 50 problems, 8 benchmark items, and a parameter file
+    that reads them, with some values set; dots reach into sections, and None takes a key away."""
+
+    def make(values: dict[str, Any] | None = None, profile: str = "debug") -> Path:
+        shutil.copy(ROOT / "dvc.yaml", tmp_path)
+        for name in ("problems.csv", "benchmark.jsonl"):
+            shutil.copy(ROOT / "docs/example" / name, tmp_path)
+        tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
+        tree["collect"] = {
+            "sources": [{"name": "mine", "path": "problems.csv", "problem_field": "question"}],
+            "benchmarks": [{"name": "held-out", "path": "benchmark.jsonl", "id_field": "id"}],
+        }
+        for key, value in (values or {}).items():
+            *sections, last = key.split(".")
+            section = tree
+            for name in sections:
+                section = section[int(name)] if isinstance(section, list) else section.setdefault(name, {})
+            if value is None:
+                del section[last]
+            else:
+                section[last] = value
+        (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree, sort_keys=False))
+        return tmp_path
+
+    return make
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Callable[..., Path]:
+    """`model(max_position_embeddings=512)`: a folder with the files of a transformers model; its weights are one small tensor."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    def make(name: str = "policy", *, template: bool = True, **config: Any) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps({"num_attention_heads": 4, **config}))
+        save_file({"weight": np.zeros((8, 8), dtype=np.float32)}, folder / "model.safetensors")
+        (folder / "tokenizer.json").write_text("{}")
+        (folder / "tokenizer_config.json").write_text(
+            json.dumps({"chat_template": "{{ messages }}"} if template else {})
+        )
+        return folder
+
+    return make

@@ -1,0 +1,240 @@
+"""Slips of the pen are found before anything runs: where, what was found, what to do."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.errors import UserError
+from compass.preflight import Problem, check, problems
+from compass.settings import load_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Repository = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COMPASS_DATA", "COMPASS_MODEL", "HF_HUB_OFFLINE", "RAY_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+
+
+def only(root: Path) -> Problem:
+    (problem,) = problems(root)
+    return problem
+
+
+def test_a_file_of_ones_own_is_fine(repository: Repository) -> None:
+    assert problems(repository()) == []
+
+
+@pytest.mark.parametrize("profile", ["tiny", "debug"])
+def test_profiles_without_files_are_fine(profile: str) -> None:
+    assert problems(ROOT, load_settings(ROOT / f"profiles/{profile}.yaml")) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "found", "remedy"),
+    [
+        ({"evaluate.sample": 4}, "evaluate.sample", "unknown key", "did you mean `samples`?"),
+        ({"evalute": {"samples": 4}}, "evalute", "unknown key", "did you mean `evaluate`?"),
+        ({"rl.optimizer.learning_rate": "1e-6"}, "rl.optimizer.learning_rate", "found '1e-6'", "write 1.0e-6"),
+        ({"rl.loss.clip_low": 1.5}, "rl.loss.clip_low", "less than 1, found 1.5", "params.yaml"),
+        ({"evaluate.samples": "four"}, "evaluate.samples", "valid integer, found 'four'", "params.yaml"),
+        ({"seed": None, "profile": None}, "profile", "Field required", "params.yaml"),
+        ({"rl.optimizer.mini_batch_size": 3}, "rl.stages.rl-1", "must divide `data.batch_size`", "params.yaml"),
+        ({"denoise.languages": ["de"]}, "denoise.languages.0", "Input should be 'en' or 'zh', found 'de'", ""),
+        ({"curriculum.mixes.rl-1": {"1": 0.5, "2": 0.4}}, "curriculum", "adds up to 0.9, not 1", "params.yaml"),
+        ({"evaluate.models": ["rl-9"]}, "the file", "`evaluate.models` has 'rl-9'; allowed: base, rl-1", "params.yaml"),
+        ({"collect.sources.0.name": "held-out", "collect.sources.0.pth": "x"}, "collect.sources.0.pth", "unknown key",
+         "did you mean `path`?"),
+        ({"collect.sources.0.path": "problem.csv"}, "collect.sources.0 (mine)", "no such file", "did you mean problems.csv?"),
+        ({"collect.sources.0.path": "data/raw/p.csv"}, "collect.sources.0 (mine)", "no such file", "there is no folder"),
+        ({"collect.sources.0.path": "$COMPASS_DATA/p.csv"}, "collect.sources.0 (mine).path", "$COMPASS_DATA is not set",
+         "`export COMPASS_DATA=folder`"),
+        ({"collect.sources.0.path": "$GENERATED/tiny-gsm.csv"}, "collect.sources.0 (mine).path", "nothing is generated",
+         "give `collect.generate`"),
+        ({"collect.generate": {}, "collect.sources.0.path": "$GENERATED/tiny-gms.csv"}, "collect.sources.0 (mine).path",
+         "the generator writes no 'tiny-gms.csv'", "did you mean tiny-gsm.csv?"),
+        ({"collect.sources.0.problem_field": "quesiton"}, "collect.sources.0 (mine).problem_field",
+         "has the field 'quesiton'", "did you mean question? its fields are question, answer"),
+        ({"collect.sources.0.adapter": "colums"}, "collect.sources.0 (mine).adapter", "unknown adapter 'colums'",
+         "did you mean columns?"),
+        ({"collect.benchmarks.0.path": "problems.csv", "collect.benchmarks.0.problem_field": "question",
+          "collect.benchmarks.0.id_field": ""}, "collect.benchmarks.0 (held-out)", "reads problems.csv, as collect.sources.0",
+         "its own file"),
+        ({"collect.benchmarks.0.name": "average"}, "collect.benchmarks.0 (average)", "mean over benchmarks", "rename"),
+        ({"collect.benchmarks": [{"name": "math-50"}]}, "collect.benchmarks.0 (math-50)", "no benchmark of this name",
+         "did you mean math-500?"),
+        ({"collect.benchmarks.0.id_field": "uid"}, "collect.benchmarks.0 (held-out).id_field", "the field 'uid'",
+         "did you mean id?"),
+        ({"collect.benchmarks": []}, "collect.benchmarks", "is empty", "at least one benchmark"),
+        ({"rl.stages": {"one": {"init_from": "base", "steps": 1}}, "curriculum.mixes": {"one": {"1": 1.0}}}, "rl.stages",
+         "dvc.yaml has the RL stages rl-1, rl-2, rl-3", "run `make deps`"),
+        ({"base": {"model": "$COMPASS_MODEL"}}, "base.model", "$COMPASS_MODEL is not set", "`export COMPASS_MODEL="),
+        ({"base": {"model": "owner/name"}}, "base.revision", "is empty, and base.model is the hub id owner/name",
+         "give the commit"),
+        ({"base": {"model": "models/mine/policy"}}, "base.model", "neither a folder, nor a .gguf file", "no folder"),
+        ({"base": {"model": "policy.gguf"}}, "base.model", "No such file", "check the path"),
+        ({"grade.model": "models/rl-1"}, "grade.model", "models/rl-1 is trained on what the grader grades", "models/base"),
+        ({"grade.model": "$COMPASS_MODEL"}, "grade.model", "not filled in here", "write the folder"),
+        ({"evaluate.sampling.max_model_len": 4096}, "evaluate.sampling.max_model_len", "more than the 512 tokens",
+         "lower it to 512"),
+        ({"rl.rollout.max_response_tokens": 500}, "rl.stages.rl-1", "is more than the 512 tokens", "lower one of them"),
+        ({"rl.resources.gpus": 2}, "rl.resources.gpus", "2 GPUs are asked for, and this machine has none", "RAY_ADDRESS"),
+        ({"rl.data.batch_size": 64, "rl.optimizer.mini_batch_size": 64, "curriculum.problems": 64}, "rl.stages.rl-1",
+         "all sources together hold 50 problems, fewer than `rl.data.batch_size` (64)", "to 50 or less"),
+        ({"grade.max_problems": 1}, "rl.stages.rl-1", "`grade.max_problems` leaves it 1 problems", "more problems"),
+    ],
+)  # fmt: skip
+def test_a_slip_of_the_pen_is_found(
+    repository: Repository, values: dict[str, Any], where: str, found: str, remedy: str
+) -> None:
+    first = problems(repository(values))[0]
+    assert first.where == where
+    assert found in first.found
+    assert remedy in first.remedy
+
+
+def test_all_are_told_in_one_message(repository: Repository) -> None:
+    root = repository({"collect.sources.0.path": "nowhere.csv", "base": {"model": "$COMPASS_MODEL"}})
+    with pytest.raises(UserError) as error:
+        check(root)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "2 problems found before the start; nothing ran, and every output is as it was"
+    assert [line.split(":")[0] for line in lines if line.startswith("  ") and line[2].isdigit()] == [
+        "  1. collect.sources.0 (mine)",
+        "  2. base.model",
+    ]
+
+
+def test_a_parameter_file_that_is_absent_or_broken_is_told(repository: Repository) -> None:
+    root = repository()
+    (root / "params.yaml").write_text("seed: [1\n")
+    assert "not readable as YAML" in only(root).found
+    (root / "params.yaml").unlink()
+    assert only(root) == Problem(
+        "params.yaml",
+        "no such file; `compass profile use NAME` writes one",
+        "repair params.yaml, or write it again with `compass profile use NAME --force`",
+    )
+
+
+def test_outside_of_the_repository_it_says_where_to_go(repository: Repository) -> None:
+    root = repository()
+    (root / "dvc.yaml").unlink()
+    assert only(root).remedy == "run this in the repository's root"
+
+
+def test_a_bad_row_is_named(repository: Repository) -> None:
+    root = repository()
+    with open(root / "problems.csv", "a", encoding="utf-8") as file:
+        file.write("How many, if any, are there?,1\n")
+    assert "row 50 (line 52) has 4 values for 2 columns" in only(root).found
+
+
+def test_a_benchmark_row_without_a_gold_is_named(repository: Repository) -> None:
+    root = repository()
+    with open(root / "benchmark.jsonl", "a", encoding="utf-8") as file:
+        file.write(json.dumps({"id": "own-9", "problem": "What is 1 + 1?", "answer": ""}) + "\n")
+    assert "row own-9 is unusable (missing_answer" in only(root).found
+
+
+def test_an_unreadable_source_may_be_skipped_as_in_the_stage(repository: Repository) -> None:
+    root = repository({"collect.skip_unreadable": True})
+    (root / "extra.csv").write_text("")
+    tree = (root / "params.yaml").read_text()
+    (root / "params.yaml").write_text(
+        tree.replace("  - name: mine", "  - {name: gone, path: gone.csv}\n  - name: mine")
+    )
+    assert problems(root) == []
+
+
+def test_a_model_folder_is_looked_into(repository: Repository, model: Callable[..., Path]) -> None:
+    root = repository({"base": {"model": "policy"}})
+    folder = model(max_position_embeddings=512)
+    assert problems(root) == []
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert only(root).found.endswith("has no *.safetensors")
+    assert "convert pytorch_model.bin" in only(root).remedy
+    shutil.rmtree(folder)
+    model(template=False)
+    assert only(root).found.endswith("has no chat template")
+
+
+def test_what_only_looks_like_a_gguf_file_is_told(repository: Repository) -> None:
+    root = repository({"base": {"model": "policy.gguf"}})
+    (root / "policy.gguf").write_bytes(b"<!DOCTYPE html>")
+    assert "begins with b'<!DO'" in only(root).found
+
+
+def test_a_hub_model_has_to_be_in_the_cache_when_offline(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = repository({"base": {"model": "owner/name", "revision": "0" * 40}})
+    assert problems(root) == []
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert "HF_HUB_OFFLINE is set" in only(root).found
+    (tmp_path / "hub/models--owner--name/snapshots" / ("0" * 40)).mkdir(parents=True)
+    assert problems(root) == []
+
+
+def test_a_full_disk_is_told(
+    repository: Repository, model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = repository({"base": {"model": "policy"}})
+    model()
+    usage = shutil.disk_usage(root)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    assert only(root).where == "disk"
+    assert "GB are free" in only(root).found
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(repository: Repository) -> None:
+    root = repository()
+    (root / "metrics").write_text("")
+    assert only(root) == Problem(
+        "metrics", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"
+    )
+
+
+def test_a_read_only_folder_is_told(repository: Repository) -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        root = shutil.copytree(repository(), Path(name) / "repository")
+        (root / "metrics").mkdir(mode=0o500)
+        code = (
+            "import os\nfrom compass.preflight import problems\n"
+            f"problems({str(root)!r})  # imports everything\n"
+            "if os.geteuid() == 0:  # nothing is read-only for root\n"
+            "    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
+            f"print(*problems({str(root)!r}), sep='\\n')"
+        )
+        if os.geteuid() == 0:
+            for path in (Path(name), root, root / "metrics"):
+                os.chown(path, 65534, 65534)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert told.stderr == ""
+    assert told.stdout.splitlines() == [
+        "metrics/: cannot be written by you",
+        "     `chmod u+rwx metrics`, or change its owner",
+    ]
+
+
+def test_it_takes_under_a_second_of_work(repository: Repository) -> None:
+    root = repository()
+    problems(root)  # imports
+    begin = time.process_time()
+    problems(root)
+    assert time.process_time() - begin < 1
