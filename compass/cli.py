@@ -25,9 +25,9 @@ COMMANDS = {
         "compass.commands.report",
         "write the page of a run, or of two compared: which model is better, by how much",
     ),
-    "curate": ("compass.commands.curate", "run the data stages alone on any files"),
-    "why": ("compass.commands.why", "show the history of one problem, by its id or its text"),
-    "ledger": ("compass.commands.ledger", "count, filter, sample or browse the rows that curation dropped"),
+    "curate": ("compass.commands.curate_command:curate", "run the data stages alone on any files"),
+    "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
+    "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),
     "card": ("compass.commands.card", "write the data card of a curated set, or upload the set to the hub"),
     "benchmarks": (
         "compass.commands.benchmarks",
@@ -72,7 +72,7 @@ def build_app(only: str | None = None) -> App:
         help_format="plaintext",  # Markdown takes long to import, and the list of commands has none
         help_epilogue=EXIT_STATUS,
         version=_version,
-        default_parameter=Parameter(negative=()),
+        default_parameter=Parameter(negative=(), show_default=_shown_default),
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
@@ -126,6 +126,11 @@ def _options(arguments: Sequence[str]) -> set[str]:
     """What may be an option among the words: those before `--`."""
     words = list(arguments)
     return set(words[: words.index("--")] if "--" in words else words)
+
+
+def _shown_default(value: object) -> str | None:
+    """A default as help names it; what is off, empty or not given needs no word."""
+    return None if value is None or value is False or value in ([], (), "") else str(value)
 
 
 def _version() -> str:

@@ -1,6 +1,4 @@
-"""`compass curate`: the data stages alone, on any files, without DVC, vLLM or a parameter file.
-
-    compass curate numina.jsonl.gz mine.csv --benchmark math500.jsonl --out curated
+"""The data stages alone, on any files, without DVC, vLLM or a parameter file: what `compass curate` does.
 
 collect → dedup → denoise → verify → (select), by the same functions as the pipeline's stages. The folder then holds
 
@@ -16,16 +14,12 @@ kill, `OUT` is what the last run that ended wrote. The same input gives the same
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.commands.output_folder import check_out, replacing
-from compass.errors import UserError
-from compass.sources.remote import path_or_url
+from compass.commands.output_folder import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,121 +49,6 @@ class CurateSettings:
     problems: int = 0
     seed: int = 0
     curation: Curation = field(default_factory=_one_process)
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        type=path_or_url,
-        metavar="SOURCE",
-        help="files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, parquet; plain, .gz, .zst; the preferred one first",
-    )
-    parser.add_argument("--out", type=Path, default=Path("curated"), help="the folder to write (default: curated)")
-    parser.add_argument(
-        "--benchmark",
-        dest="benchmarks",
-        nargs="+",
-        action="extend",
-        default=[],
-        type=path_or_url,
-        metavar="FILE",
-        help="benchmarks that no kept problem may come from",
-    )
-    parser.add_argument(
-        "--params",
-        type=Path,
-        help="a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks; "
-        "any of these sections alone will do",
-    )
-    parser.add_argument(
-        "--explain", action="store_true", help="say how each file would be read, with evidence; read no more"
-    )
-    parser.add_argument(
-        "--write-params",
-        type=Path,
-        metavar="FILE",
-        help="write how each file would be read as a parameter file to edit",
-    )
-    parser.add_argument(
-        "--skip-unreadable",
-        action="store_true",
-        help="skip a source that cannot be read, with a warning (default: stop)",
-    )
-    parser.add_argument(
-        "--problems", type=int, default=0, metavar="N", help="keep at most N problems, by a seeded hash of their id"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of that hash")
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="run dedup, denoise and verify on a Ray cluster: `local` starts one here, another address is joined",
-    )
-    parser.add_argument(
-        "--allow-licences", nargs="+", default=[], metavar="LICENCE", help="drop rows under any other licence"
-    )
-
-
-def run(args: argparse.Namespace) -> int:
-    """Curate, and say where the kept rows are.
-
-    Raises:
-        UserError: an argument, a parameter file, a source or the output folder cannot be used; nothing was written.
-    """
-    from compass.commands.curate_sources import source_settings, write_params
-    from compass.process_tree import own_processes
-    from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
-
-    if args.problems < 0:
-        raise UserError(f"--problems {args.problems}: give how many problems to keep, 1 or more (0 keeps all)")
-    check_out(args.out, [path for path in (*args.sources, *args.benchmarks) if isinstance(path, Path)])
-    sections = ("curation", "collect", "dedup", "denoise", "verify")
-    given: dict[str, Any] = load_sections(args.params, sections) if args.params else {}
-    curation = given.get("curation") or Curation()
-    if args.ray:
-        curation = curation.model_copy(update={"engine": "ray", "address": args.ray})
-    if curation.engine == "ray" and curation.address == "local":
-        own_processes()  # Ray's end with this command, also where it is killed
-    limits = given.get("collect") or Collect(sources=[], benchmarks=[])
-    skip = args.skip_unreadable or limits.skip_unreadable
-    sources = source_settings(args.sources, limits.sources, skip=skip)
-    update: dict[str, object] = {"generate": None, "sources": sources, "skip_unreadable": skip}
-    if args.benchmarks:
-        update["benchmarks"] = source_settings(args.benchmarks, limits.benchmarks)
-    if args.allow_licences:
-        update["allow_licences"] = args.allow_licences
-    settings = CurateSettings(
-        collect=limits.model_copy(update=update),
-        dedup=given.get("dedup") or Dedup(),
-        denoise=given.get("denoise") or Denoise(),
-        verify=given.get("verify") or Verify(),
-        problems=args.problems,
-        seed=args.seed,
-        curation=curation,
-    )
-    if args.write_params:
-        write_params(args.write_params, settings.collect)
-    if args.explain or args.write_params:
-        return 0
-    if not settings.collect.benchmarks:
-        print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
-    summary = curate(settings, args.out, say=lambda line: print(line, flush=True))
-    _warn_of_empty(summary["sources"])
-    last = list(summary["stages"])[-1]
-    print(
-        f"kept {summary['kept']:,} of {summary['read']:,} rows: {args.out}/{last}/kept.parquet, "
-        f"card: {args.out}/card.html"
-    )
-    return 0
-
-
-def _warn_of_empty(sources: Mapping[str, Mapping[str, Any]]) -> None:
-    for name, fact in sources.items():
-        if not fact["kept"]:
-            reasons = ", ".join(f"{reason} {rows:,}" for reason, rows in fact["dropped"].items())
-            said = f"none of its {fact['read']:,} rows is kept: {reasons}" if fact["read"] else "it was skipped"
-            print(f"curate: warning: source {name!r}: {said}", file=sys.stderr)
 
 
 def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = print) -> dict[str, Any]:

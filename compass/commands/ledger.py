@@ -1,80 +1,85 @@
-"""`compass ledger`: count, filter and sample the rows that curation dropped, or make a page of them.
-
-compass ledger                                   rows by stage, reason and source
-compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
-compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines; with --sample N, N of them
-compass ledger --json                            the counts, or with --sample the rows, as JSON lines
-compass ledger --doubtful                        rows that were kept although a noise filter doubts them
-compass ledger --html ledger.html                a page to browse: every stage, reason and source, without a server
-"""
+"""`compass ledger`: count, filter and sample the rows that curation dropped, or make a page of them."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from cyclopts import Parameter
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from compass.report.outputs import Outputs
 
-from compass.commands import add_data_folder
 from compass.seeded_draw import draw_key
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_data_folder(parser)
-    parser.add_argument("--stage", help="only rows that this stage dropped")
-    parser.add_argument("--reason", help="only rows dropped for this reason")
-    parser.add_argument("--source", help="only rows of this source")
-    parser.add_argument(
-        "--sample", type=int, default=0, metavar="N", help="show or write N of the rows instead of counting them"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="another seed shows other rows")
-    parser.add_argument(
-        "--doubtful", action="store_true", help="kept rows that a noise filter doubts, instead of dropped rows"
-    )
-    parser.add_argument("--json", action="store_true", help="print counts or rows as JSON lines")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the rows as JSON lines")
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="write a page with every stage, and a sample of each source and reason",
-    )
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Which rows, and how to show them."""
+
+    data: Path = Path("data")
+    """a pipeline's data folder, or one of `compass curate`."""
+    stage: str | None = None
+    """only rows that this stage dropped."""
+    reason: str | None = None
+    """only rows dropped for this reason."""
+    source: str | None = None
+    """only rows of this source."""
+    sample: int = 0
+    """show or write so many of the rows instead of counting them."""
+    seed: int = 0
+    """another seed shows other rows."""
+    doubtful: bool = False
+    """kept rows that a noise filter doubts, instead of dropped rows."""
+    json: bool = False
+    """print counts or rows as JSON lines."""
+    out: Path | None = None
+    """write the rows as JSON lines into this file."""
+    html: Path | None = None
+    """write a page with every stage, and a sample of each source and reason, into this file."""
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print counts or rows, or write rows or a page.
+def ledger(*, asked: Asked = Asked()) -> int:
+    """Count, filter, sample or browse the rows that curation dropped.
 
     Raises:
         RecordError: the folder holds no outputs, it has no such stage, reason or source, or a file cannot be written.
+
+    Examples:
+        compass ledger                                   rows by stage, reason and source
+        compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
+        compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines; with --sample N, N of them
+        compass ledger --json                            the counts, or with --sample the rows, as JSON lines
+        compass ledger --doubtful                        rows that were kept although a noise filter doubts them
+        compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
     from compass.records import RecordError
     from compass.report.outputs import by_reason, choose, open_outputs
 
-    if args.sample < 0:
-        raise RecordError(f"--sample {args.sample}: give how many rows to show, 1 or more")
-    for path in (args.out, args.html):
+    if asked.sample < 0:
+        raise RecordError(f"--sample {asked.sample}: give how many rows to show, 1 or more")
+    for path in (asked.out, asked.html):
         _check_file(path)
-    outputs = open_outputs(args.data)
-    _check_names(outputs, args)
-    if args.html:
-        return _page(outputs, args)
-    if args.doubtful:
-        return _doubtful(outputs, args)
-    ledger = choose(outputs.ledger(), stage=args.stage, reason=args.reason, source=args.source)
-    if args.out or args.sample:
-        _rows(sample(ledger, args.sample, args.seed) if args.sample else ledger, args)
-    elif args.json:
-        print("\n".join(json.dumps(row, ensure_ascii=False) for row in by_reason(ledger)))
+    outputs = open_outputs(asked.data)
+    _check_names(outputs, asked)
+    if asked.html:
+        return _page(outputs, asked)
+    if asked.doubtful:
+        return _doubtful(outputs, asked)
+    dropped = choose(outputs.ledger(), stage=asked.stage, reason=asked.reason, source=asked.source)
+    if asked.out or asked.sample:
+        _rows(sample(dropped, asked.sample, asked.seed) if asked.sample else dropped, asked)
+    elif asked.json:
+        print("\n".join(json.dumps(row, ensure_ascii=False) for row in by_reason(dropped)))
     else:
-        _count(by_reason(ledger))
+        _count(by_reason(dropped))
     return 0
 
 
@@ -97,39 +102,39 @@ def _check_file(path: Path | None) -> None:
         raise RecordError(f"{path}: {path.parent} is no folder; make it, or give another file")
 
 
-def _check_names(outputs: Outputs, args: argparse.Namespace) -> None:
+def _check_names(outputs: Outputs, asked: Asked) -> None:
     """Refuse a stage, reason or source that is not there: a misspelt one would count no rows, as if all were well."""
     from compass.ledger import Reason
     from compass.records import RecordError
 
     sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
     reasons = sorted({*map(str, Reason), *outputs.ledger()["reason"].to_pylist()})
-    stages = list(outputs.kept) if args.doubtful else list(outputs.dropped)
+    stages = list(outputs.kept) if asked.doubtful else list(outputs.dropped)
     for kind, name, there in (
-        ("stage", args.stage, stages),
-        ("reason", args.reason, reasons),
-        ("source", args.source, sources),
+        ("stage", asked.stage, stages),
+        ("reason", asked.reason, reasons),
+        ("source", asked.source, sources),
     ):
         if name is not None and name not in there:
             close = get_close_matches(name, there, n=1)
             meant = f"did you mean {close[0]!r}? " if close else ""
-            raise RecordError(f"--{kind} {name!r}: no such {kind} in {args.data}; {meant}there are {', '.join(there)}")
+            raise RecordError(f"--{kind} {name!r}: no such {kind} in {asked.data}; {meant}there are {', '.join(there)}")
 
 
-def _page(outputs: Outputs, args: argparse.Namespace) -> int:
+def _page(outputs: Outputs, asked: Asked) -> int:
     from compass.report.ledger_page import write_page
 
-    rows, shown = write_page(outputs, args.html, seed=args.seed)
-    print(f"{rows:,} dropped rows, {shown:,} of them and of doubtful rows to browse: {args.html}")
+    rows, shown = write_page(outputs, asked.html, seed=asked.seed)
+    print(f"{rows:,} dropped rows, {shown:,} of them and of doubtful rows to browse: {asked.html}")
     return 0
 
 
-def _rows(ledger: pa.Table, args: argparse.Namespace) -> None:
+def _rows(ledger: pa.Table, asked: Asked) -> None:
     """Write, print or show rows of the ledger."""
     rows = (row for batch in ledger.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
-    if args.out or args.json:
+    if asked.out or asked.json:
         lines = ({**row, "evidence": json.loads(row["evidence"])} for row in rows)
-        _lines(lines, args.out, ledger.num_rows)
+        _lines(lines, asked.out, ledger.num_rows)
     else:
         _show(rows)
 
@@ -147,17 +152,17 @@ def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> Non
     print(f"{count:,} rows: {path}")
 
 
-def _doubtful(outputs: Outputs, args: argparse.Namespace) -> int:
+def _doubtful(outputs: Outputs, asked: Asked) -> int:
     """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
     from compass.report.doubts import by_reason, doubtful
     from compass.report.printable import printable
 
-    rows = doubtful(outputs, stage=args.stage, reason=args.reason, source=args.source)
-    if args.sample:
-        rows = sorted(rows, key=lambda row: draw_key(row["id"], args.seed))[: args.sample]
-    if args.out or (args.json and args.sample):
-        _lines(rows, args.out, len(rows))
-    elif args.sample:
+    rows = doubtful(outputs, stage=asked.stage, reason=asked.reason, source=asked.source)
+    if asked.sample:
+        rows = sorted(rows, key=lambda row: draw_key(row["id"], asked.seed))[: asked.sample]
+    if asked.out or (asked.json and asked.sample):
+        _lines(rows, asked.out, len(rows))
+    elif asked.sample:
         for row in rows:
             print(f"{row['id']}  kept  ({printable(row['source'])}:{printable(row['source_id'])})")
             print(f"  problem   {printable(row['problem'], 400)}")
@@ -166,7 +171,7 @@ def _doubtful(outputs: Outputs, args: argparse.Namespace) -> int:
                 said = json.dumps(finding["evidence"], ensure_ascii=False)
                 print(f"  doubt     {finding['reason']} ({finding['strength']}): {printable(said, 400)}")
             print()
-    elif args.json:
+    elif asked.json:
         counted = (
             {"reason": reason, "strength": strength, "source": source, "rows": count}
             for reason, strength, sources in by_reason(rows)

@@ -1,16 +1,8 @@
-"""`compass why QUERY`: the history of one problem, or the rows that a query names.
-
-    compass why 8c4aec2152759cf0            by its id, or the first digits of one
-    compass why numina:12                   by source and row, as the history prints them
-    compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
-    compass why "Let x, y and z all …"      by its text, or a piece of it
-
-One match is shown whole. Of several, each is listed in a line with what became of it; any of the ids shows the rest.
-"""
+"""`compass why QUERY`: the history of one problem, or the rows that a query names."""
 
 from __future__ import annotations
 
-import argparse
+import json as json_lines
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,46 +12,48 @@ if TYPE_CHECKING:
     from compass.report.find import Found
     from compass.report.outputs import Outputs
 
-from compass.commands import add_data_folder
-
 MOST = 20
 """Matches that are listed."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "query",
-        nargs="+",
-        metavar="QUERY",
-        help="an id or its first digits, SOURCE:ROW, a source's own id, BENCHMARK:ITEM, or a problem's text or a piece of it; "
-        "after -- where it begins with a minus",
-    )
-    add_data_folder(parser)
+def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -> int:
+    """Show the history of one problem, by its id or its text.
 
+    One match is shown whole. Of several, each is listed in a line with what became of it; any of the ids shows the rest.
 
-def run(args: argparse.Namespace) -> int:
-    """Print the history of the problem that the query names, or the matches to choose from.
+    Args:
+        query: an id or its first digits, SOURCE:ROW, a source's own id, BENCHMARK:ITEM, or a problem's text or a piece of it;
+            after `--` where it begins with a minus.
+        data: a pipeline's data folder, or one of `compass curate`.
+        json: print one JSON object: how the query was read, and each match with what every stage did with it.
 
     Raises:
         RecordError: nothing is named so, and no collected problem is like the text.
+
+    Examples:
+        compass why 8c4aec2152759cf0            by its id, or the first digits of one
+        compass why numina:12                   by source and row, as the history prints them
+        compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
+        compass why "Let x, y and z all"        by its text, or a piece of it
     """
     from compass.records import RecordError
     from compass.report.find import find
     from compass.report.history import history
     from compass.report.outputs import open_outputs
 
-    query = " ".join(args.query).strip()
-    if not query:
+    text = " ".join(query).strip()
+    if not text:
         raise RecordError("nothing to look for; give an id, SOURCE:ROW, or a problem's text")
-    outputs = open_outputs(args.data)
-    found = find(outputs, query)
-    if found is None and _ID.fullmatch(query):
-        raise RecordError(f"no row has the id {query!r} in {args.data}; give the problem's text to search for it")
-    if found is None:
-        lines = _similar(outputs, query, args.data)
+    outputs = open_outputs(data)
+    found = find(outputs, text)
+    if found is None and _ID.fullmatch(text):
+        raise RecordError(f"no row has the id {text!r} in {data}; give the problem's text to search for it")
+    if json:
+        lines = iter([json_lines.dumps(_as_json(outputs, text, found), ensure_ascii=False, indent=2)])
+    elif found is None:
+        lines = _similar(outputs, text, data)
     elif len(found.rows) == 1 and (not found.items or found.is_text):
         lines = history(outputs, found.rows[0]["id"])
     elif len(found.items) == 1 and not found.rows:
@@ -68,6 +62,33 @@ def run(args: argparse.Namespace) -> int:
         lines = _choice(outputs, found)
     print("\n".join(lines))
     return 0
+
+
+def _as_json(outputs: Outputs, text: str, found: Found | None) -> dict[str, Any]:
+    """`how` the query names `rows` and benchmark `items`; each row with the `stages` that kept or dropped it."""
+    from compass.records import RecordError
+    from compass.report.evidence import read_evidence
+    from compass.report.outputs import search
+
+    names = ("id", "source", "source_id", "problem", "answer")
+    if found is None:
+        similar = search(outputs.collected(["id", "source", "problem"]), text)
+        if not similar:
+            raise RecordError(f"no collected problem is like that text in {outputs.folder}")
+        ids, how, items = [id_ for _, id_, _ in similar], "problems most like that text", []
+    else:
+        ids, how, items = [row["id"] for row in found.rows], found.how, found.items
+    rows = []
+    for id_ in ids:
+        stages = outputs.find(id_)
+        first = next(iter(stages.values()))[1]
+        fates: dict[str, Any] = {
+            stage: {"fate": fate}
+            | ({} if fate == "kept" else {"reason": row["reason"], "evidence": read_evidence(row["evidence"])})
+            for stage, (fate, row) in stages.items()
+        }
+        rows.append({name: first[name] for name in names} | {"stages": fates})
+    return {"how": how, "rows": rows, "items": [{name: item[name] for name in names} for item in items]}
 
 
 def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:

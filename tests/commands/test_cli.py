@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
-import time
 import types
 
 import pytest
@@ -31,11 +31,13 @@ def test_help_lists_every_command_and_the_exit_statuses(capsys: pytest.CaptureFi
 
 
 def test_help_takes_less_than_half_a_second() -> None:
+    """Of a processor's time: the clock on the wall also counts what other processes do."""
     seconds = []
     for _ in range(5):
-        started = time.monotonic()
+        before = os.times()
         assert run("--help").returncode == 0
-        seconds.append(time.monotonic() - started)
+        after = os.times()
+        seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
     assert min(seconds) < 0.5
 
 
