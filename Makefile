@@ -32,7 +32,7 @@ check: $(READY)  ## say what this machine lacks, and the command that brings it
 	@$(BIN)/python -I requirements/prerequisites.py $(DEVICE)
 
 pipeline: $(READY) check  ## run every stage whose inputs changed, then show the scores
-	@$(BIN)/dvc --wait-for-lock repro
+	@$(BIN)/compass run
 	@$(BIN)/python -m compass.report.table
 
 table: $(READY)  ## show the scores of the last run

@@ -29,6 +29,9 @@ from compass.tracking.processes import process_key, process_runs
 FOLDER = ".compass"
 LOCK = "pipeline.lock"
 TICKETS = "line"
+OFF = "COMPASS_LINE"
+"""Environment variable: with `off`, stages that DVC runs in copies of the repository do not wait in line."""
+
 HELD = "COMPASS_PIPELINE_LOCK"
 """Environment variable with the holder's token, for the processes that the holder starts."""
 

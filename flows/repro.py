@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import io
 import json
 import os
 import re
@@ -15,10 +14,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import psutil
 
 from compass import environment
+from flows.output import lines_of
 
 GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
 """How a tree of processes is ended, and how many seconds each signal has: 17 in all.
@@ -53,6 +54,8 @@ class ReproError(RuntimeError):
 class Watched:
     """What is known of a run from DVC's lines, while it runs and afterwards."""
 
+    started: bool = False
+    """Whether it was this run's turn."""
     stage: str | None = None
     """The stage that runs now, or that failed."""
     ran: list[str] = field(default_factory=list)
@@ -110,6 +113,7 @@ def run_group(
     log: Callable[[str], object],
     env: Mapping[str, str] | None = None,
     watched: Watched | None = None,
+    shown: BinaryIO | None = None,
 ) -> Watched:
     """Run a command in a new process group and pass on its output line by line.
 
@@ -122,6 +126,7 @@ def run_group(
         log: takes its lines.
         env: variables besides those of this process.
         watched: filled meanwhile.
+        shown: a terminal that gets the output as it comes, bars included, instead of `log`.
 
     Returns:
         What DVC's lines told.
@@ -131,32 +136,32 @@ def run_group(
     """
     environment.apply()
     watched = Watched() if watched is None else watched
+    watched.started = True
     # Stages call `python`: this one, whatever is on the path of the process that started the flow. A pipe makes
     # Python's output block-buffered; the log is to show a stage's lines as they are written.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     variables = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **(env or {})}
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],
-        cwd=folder,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    try:
-        # Lines end at "\n" alone: each redrawing of a progress bar would be a line of its own otherwise.
-        for line in io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace", newline="\n"):
-            line = line.rstrip().rsplit("\r", 1)[-1]  # of a progress bar only what it shows in the end
-            if line:
-                watched.line(line)
-                log(line)
-        status = process.wait()
-    finally:
-        if process.poll() is None:
-            _end_whatever_comes(process.pid)
-            process.wait()
+    with lines_of(shown) as (written, lines):
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=written,
+            start_new_session=True,
+        )
+        try:
+            for line in lines():
+                if line:
+                    watched.line(line)
+                    if not shown:
+                        log(line)
+            status = process.wait()
+        finally:
+            if process.poll() is None:
+                _end_whatever_comes(process.pid)
+                process.wait()
     watched.ended(status)
     if status:
         raise _error(command, status, watched)

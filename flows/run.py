@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from compass.line import in_line
 from flows.experiment import planned_name, save_experiment
@@ -51,9 +50,12 @@ class RunRequest:
     message: str | None = None
     """The message of the experiment's commit."""
 
+    extra: tuple[str, ...] = ()
+    """Further words for `dvc repro`: its own options, several targets."""
+
     def words(self) -> list[str]:
         """The words after `dvc` that do the same from a terminal, but for the values and the experiment."""
-        return dvc_words(self.target, scope=self.scope, force=self.force)
+        return [*dvc_words(self.target, scope=self.scope, force=self.force), *self.extra]
 
     def command(self) -> str:
         """The `dvc` command that does what this request does."""
@@ -102,6 +104,8 @@ def run(
     on_wait: Callable[[str], object] | None = None,
     env: Mapping[str, str] | None = None,
     watched: Watched | None = None,
+    on_change: Callable[[str], object] | None = None,
+    shown: BinaryIO | None = None,
 ) -> RunResult:
     """Run stages through DVC; returns when they have ended.
 
@@ -115,6 +119,8 @@ def run(
         env: variables for the stages: COMPASS_PIPELINE_RUN (unique per run; made here by default), COMPASS_STARTED_BY
             (`terminal` by default), COMPASS_PREFECT_URL.
         watched: filled with the stage that runs and those that ran, for a caller that shows them meanwhile.
+        on_change: told each setting that is changed in `params.yaml`.
+        shown: a terminal that gets the output as it comes, bars included, instead of `log`.
 
     Raises:
         UserError: the request, a setting, a file or a variable cannot be used. Nothing has been changed or started.
@@ -128,6 +134,8 @@ def run(
         began = time.monotonic()
         # Another run may have changed the file while this one waited.
         changes = write_overrides(root, request.overrides) if request.overrides else []
+        for change in changes:
+            (on_change or log)(f"params.yaml: {change}")
         name = request.name or planned_name(root)
         variables = {
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
@@ -137,7 +145,7 @@ def run(
             **held,
         }
         forget_dead_locks(root)
-        run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched)
+        run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched, shown=shown)
         saved = save_experiment(root, name, watched.ran, message=request.message, env=variables) if name else None
     return RunResult(
         command=command,
@@ -170,7 +178,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         similar = difflib.get_close_matches(request.target, stages, n=1)
         hint = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(stages)}"
         raise UserError(f"there is no stage {request.target!r}; {hint}")
-    if request.target is None and request.scope != "upto":
+    if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text, _ = changed_text(read_text(root), request.overrides)
     import yaml
@@ -193,7 +201,3 @@ def _shown(value: Any) -> str:
     import json
 
     return value if isinstance(value, str) else json.dumps(value)
-
-
-if __name__ == "__main__":
-    sys.exit("use `compass run`")

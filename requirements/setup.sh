@@ -102,4 +102,6 @@ say "installing the $(grep -c == "$lock") packages of $lock (5 GB; a few minutes
 # Compiled here and once: otherwise each of the processes that Ray and vLLM start at once compiles what it imports.
 install --no-deps --compile-bytecode -r "$rest"
 install --no-deps --no-build-isolation --editable .
+# Runs of this repository are checked first and wait for each other (flows/dvc.py says why); `python -m dvc` stays DVC's own.
+printf '#!%s\nimport sys\nfrom flows.dvc import main\nsys.exit(main())\n' "$PWD/.venv/bin/python" >.venv/bin/dvc
 say "done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"

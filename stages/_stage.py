@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,10 +16,12 @@ import pyarrow as pa
 from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
+from compass.line import OFF, take_lock
 from compass.process_tree import lock_stage, own_processes
 from compass.progress import report
 from compass.records import RECORD, records_writer
 from compass.settings import Settings, load_settings
+from compass.tracking.repository import repository_root
 from compass.tracking.stage_times import timed
 from stages._rl_entries import check_names
 
@@ -74,9 +77,14 @@ def main(
 ) -> None:
     """Run one stage as `dvc repro` does, alone at its outputs, and end with whoever started it (`compass.process_tree`).
 
+    A stage that was not started by a run in line, as those of queued experiments, waits in line itself (`compass.line`): two
+    that sample or train at once may not fit into the machine's memory. `COMPASS_LINE=off` lets them.
+
     Args and errors as in `perform`. Ends with a message, too, when another process is at work on the same stage.
     """
     try:
+        if os.environ.get(OFF) != "off":
+            take_lock(repository_root(), f"stage {stage}")  # held until this process and its forks have ended
         lock_stage(stage)
     except UserError as error:
         sys.exit(f"{stage}: {error}")
