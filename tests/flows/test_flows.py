@@ -76,18 +76,3 @@ def _runs(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def test_the_pipeline_flow_runs_what_changed(toy: Path, ran) -> None:
-    from prefect.testing.utilities import prefect_test_harness
-
-    from flows.pipeline import pipeline
-    from flows.stage import stage
-
-    with prefect_test_harness(server_startup_timeout=120):
-        pipeline(folder=str(toy))
-        assert ran(toy) == ["collect", "grade", "evaluate"]
-        stage("grade", folder=str(toy))
-        assert ran(toy) == ["collect", "grade", "evaluate"]
-        with pytest.raises(UserError, match="no stage 'rl-1'"):
-            pipeline(target="rl-1", folder=str(toy))

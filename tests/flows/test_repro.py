@@ -1,6 +1,5 @@
 """Running `dvc` for a flow: its command line, its lines, and that nothing of it lives on."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,8 +9,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows import pipeline as pipeline_module
-from flows import stage as stage_module
 from flows.repro import ReproError, Watched, dvc_words, end_group, raw_dvc, run_group
 
 
@@ -118,40 +115,3 @@ def test_a_group_that_is_gone_is_ended_already() -> None:
     process = subprocess.Popen([sys.executable, "-c", "pass"], start_new_session=True)
     process.wait()
     end_group(process.pid)
-
-
-@pytest.mark.parametrize(
-    ("module", "words", "call"),
-    [
-        (pipeline_module, [], (None, None)),
-        (pipeline_module, ["dedup", "-S", "dedup.threshold=0.9"], ("dedup", {"dedup.threshold": 0.9})),
-        (stage_module, ["dedup"], ("dedup", None)),
-        (stage_module, ["rl-1", "-S", "a=1", "--set-param", "b=x"], ("rl-1", {"a": 1, "b": "x"})),
-    ],
-)
-def test_the_command_lines_of_the_flows(module, words, call, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple] = []
-    monkeypatch.setattr(module, module.__name__.rpartition(".")[2], lambda *given: calls.append(given))
-    monkeypatch.setattr(sys, "argv", ["flow", *words])
-    module._main()
-    assert calls == [call]
-
-
-def test_a_stage_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for module, words in ((stage_module, []), (stage_module, ["rl-9"]), (pipeline_module, ["rl-9"])):
-        monkeypatch.setattr(sys, "argv", ["flow", *words])
-        with pytest.raises(SystemExit):
-            module._main()
-    assert "rl-9" in capsys.readouterr().err
-
-
-def test_a_flow_of_one_stage_leaves_out_those_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple] = []
-    for module in (stage_module, pipeline_module):
-        monkeypatch.setattr(module, "dvc", lambda *given: calls.append(given))
-    stage_module.stage.fn("dedup", {"a": 1}, "folder")
-    pipeline_module.pipeline.fn("dedup", {"a": 1}, "folder")
-    pipeline_module.pipeline.fn()
-    expected = [("dedup", True, {"a": 1}, "folder"), ("dedup", False, {"a": 1}, "folder"), (None, False, None, ".")]
-    assert calls == expected
-    assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"

@@ -1,0 +1,191 @@
+"""What a flow run shows beside its logs: how far each stage is, what it dropped, the scores, and where to look further.
+
+All of it is a convenience: where Prefect's server or MLflow cannot be reached, the stage goes on and the log says so once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+from prefect import get_run_logger
+from prefect.artifacts import (
+    create_link_artifact,
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
+
+from compass.line import duration
+from compass.services.state import read_services
+from compass.tracking.mlflow_client import DEFAULT_EXPERIMENT
+from compass.tracking.progress import StageProgress, read_progress
+
+TIMEOUT_S = 5.0
+"""Seconds that MLflow has to say which run is this one."""
+
+
+class ProgressArtifact:
+    """The progress bar of one stage, made when the stage first says how far it is."""
+
+    def __init__(self, stage: str, root: Path, link: MlflowLink) -> None:
+        self.root = root
+        self._stage = stage
+        self._before = read_progress(root).get(stage)
+        self._artifact: UUID | None = None
+        self._shown: tuple[float, str] | None = None
+        self._link = link
+
+    def look(self, *, ended: bool = False) -> None:
+        """Show how far the stage is now; `ended` fills the bar of a stage that ended well."""
+        self._link.look()
+        progress = read_progress(self.root).get(self._stage)
+        if progress is None or (self._before and progress.started == self._before.started):
+            return  # nothing said yet: the file is that of an earlier run
+        percent = 100.0 if ended else _percent(progress)
+        shown = percent, "done" if ended else words(progress)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        text = f"**{self._stage}**: {shown[1]}"
+        if self._artifact is None:
+            key = f"progress-{_key(self._stage)}"
+            self._artifact = _safely("progress", lambda: create_progress_artifact(percent, key, text))
+        else:
+            artifact = self._artifact
+            _safely("progress", lambda: update_progress_artifact(artifact, percent, text))
+
+
+class MlflowLink:
+    """The link to this run's page in MLflow, made as soon as MLflow knows the run."""
+
+    def __init__(self, root: Path, key: str) -> None:
+        """Args:
+        root: the repository's root.
+        key: what the stages of this run have in common (COMPASS_PIPELINE_RUN).
+        """
+        self._root = root
+        self._key = key
+        self._made = False
+
+    def look(self) -> None:
+        """Make the link if it is not there yet and can be made."""
+        if self._made:
+            return
+        if page := mlflow_page(self._root, self._key):
+            self._made = True
+            _safely("the link to MLflow", lambda: create_link_artifact(page, "MLflow run", "mlflow-run"))
+
+
+def words(progress: StageProgress) -> str:
+    """`sampling, 120 of 768 problems, 3 min left`."""
+    total = "" if progress.total is None else f" of {progress.total:,.0f}"
+    count = f"{progress.done:,.0f}{total} {progress.unit}".strip() if progress.unit or progress.total else ""
+    left = "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+    return ", ".join(filter(None, (progress.phase, progress.detail, count, left))) or progress.state
+
+
+def show_results(stage: str, root: Path) -> None:
+    """The tables that a stage which ended well adds to: rows dropped so far, or the scores."""
+    from compass.report.results import read_results
+
+    try:
+        results = read_results(root)
+    except Exception as error:  # a page is not worth a stage
+        get_run_logger().warning("no tables: %s", error)
+        return
+    if stage in {counts.stage for counts in results.counts}:
+        rows = [
+            {
+                "stage": counts.stage,
+                "read": counts.read,
+                "kept": counts.kept,
+                "dropped": counts.read - counts.kept,
+                "most frequent reasons": counts.reasons(4),
+            }
+            for counts in results.counts
+        ]
+        _safely("the rows", lambda: create_table_artifact(rows, "drop-funnel", "Rows read, kept and dropped per stage"))
+    if stage == "evaluate" and results.scores:
+        text = scores_markdown(results.scores)
+        _safely("the scores", lambda: create_markdown_artifact(text, "scores", "Scores per benchmark and model"))
+
+
+def scores_markdown(scores: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Sampled accuracy in percent with its 95% interval: a row per benchmark, a column per model.
+
+    Args:
+        scores: model to benchmark (and `average`) to scores, as `metrics/evaluate.json` holds them.
+    """
+    models = list(scores)
+    lines = [f"| benchmark | {' | '.join(models)} |", f"|---|{'---:|' * len(models)}"]
+    for benchmark in next(iter(scores.values())):
+        cells = (_score(scores[model][benchmark]) for model in models)
+        lines.append(f"| {benchmark} | {' | '.join(cells)} |")
+    return "\n".join(["Accuracy in percent, sampled, with its 95% interval.", "", *lines])
+
+
+def show_links(root: Path) -> None:
+    """Links to the pages that `compass up` serves: the live page, which leads on to the report and the ledger."""
+    for name, title in (("live", "Live page of this run"), ("mlflow", "MLflow")):
+        service = read_services(root).get(name)
+        if service and service.url:
+            url = service.url
+            _safely(title, lambda url=url, name=name, title=title: create_link_artifact(url, title, f"{name}-page"))
+
+
+def show_command(command: str) -> None:
+    """The command that does the same in a terminal."""
+    text = f"This run does what this command does in a terminal:\n\n```sh\n{command}\n```\n"
+    _safely("the command", lambda: create_markdown_artifact(text, "command", "The same in a terminal"))
+
+
+def mlflow_page(root: Path, key: str) -> str | None:
+    """The page of the pipeline run `key` in MLflow; None while MLflow has no such run, or where no server shows it."""
+    base = os.environ.get("MLFLOW_TRACKING_URI", "").rstrip("/")
+    if not base.startswith("http"):
+        service = read_services(root).get("mlflow")
+        if not service or not service.url:
+            return None
+        base = service.url
+    name = os.environ.get("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
+    api = f"{base}/api/2.0/mlflow"
+    try:
+        found = httpx.get(f"{api}/experiments/get-by-name", params={"experiment_name": name}, timeout=TIMEOUT_S)
+        experiment = found.json()["experiment"]["experiment_id"]
+        condition = f"tags.`compass.pipeline` = '{key}' and tags.`compass.kind` = 'pipeline'"
+        asked = {"experiment_ids": [experiment], "filter": condition, "max_results": 1}
+        runs = httpx.post(f"{api}/runs/search", json=asked, timeout=TIMEOUT_S).json().get("runs") or []
+    except (httpx.HTTPError, ValueError, KeyError):
+        return None
+    return f"{base}/#/experiments/{experiment}/runs/{runs[0]['info']['run_id']}" if runs else None
+
+
+def _percent(progress: StageProgress) -> float:
+    if progress.state == "finished":
+        return 100.0
+    return round(min(100.0, 100 * progress.done / progress.total), 1) if progress.total else 0.0
+
+
+def _score(score: dict[str, Any]) -> str:
+    low, high = score["ci95"]
+    return f"{100 * score['accuracy']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _key(name: str) -> str:
+    """A name as Prefect's artifact keys have it: lower-case letters, digits and dashes."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+
+
+def _safely(what: str, call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except Exception as error:  # whatever Prefect's client raises: the stage is worth more
+        logging.getLogger(__name__).debug("%s: not shown", what, exc_info=error)
+        return None

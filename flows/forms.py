@@ -1,0 +1,120 @@
+"""The form that Prefect's pages draw for a stage: its settings by name, with type, range and docstring, filled in.
+
+A form holds the values that are in force when it is made. Only what a user changes in it becomes an override of the run,
+so that a form opened yesterday never brings yesterday's values back. Settings that no form can draw (lists of sources,
+mappings) are given by name in the field beside it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import annotated_types
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
+
+from compass.settings import Settings
+from compass.settings.section import Section
+
+
+class Form(BaseModel):
+    """What every form shares: a key that the stage does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+def stage_form(stage: str, settings: Settings) -> type[Form]:
+    """The form of one stage, filled with the settings in force; of an RL stage with the shared recipe laid under its own."""
+    return _form(settings.stage(stage), stage)
+
+
+def prefix(stage: str, settings: Settings) -> str:
+    """Where the settings of a stage are in `params.yaml`: `denoise`, or `rl.stages.rl-1`."""
+    return f"rl.stages.{stage}" if stage in settings.rl.stages else stage
+
+
+def overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """What a user changed in a form, as settings by their name in `params.yaml`.
+
+    Args:
+        form: the form as it came back.
+        shown: the values that it was shown with, nested as the form is. A field that came back with the value it was
+            shown with is no override, whatever is in force by now.
+        prefix: the section's place in `params.yaml`.
+
+    Returns:
+        `{"denoise.min_problem_chars": 20}`.
+    """
+    changed: dict[str, Any] = {}
+    for name, field in type(form).model_fields.items():
+        if name not in form.model_fields_set:
+            continue
+        value = getattr(form, name)
+        if isinstance(value, Form):
+            before = shown.get(name)
+            changed |= overrides(value, before if isinstance(before, Mapping) else {}, f"{prefix}.{name}")
+            continue
+        before = shown.get(name, field.default)
+        if (plain := _plain(value)) != _plain(before):
+            changed[f"{prefix}.{name}"] = plain
+    return changed
+
+
+def _form(section: Section, title: str) -> type[Form]:
+    fields: dict[str, Any] = {}
+    for name, info in type(section).model_fields.items():
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            inner = _form(value, name)
+            text = _words(type(value).__doc__)
+            fields[name] = (inner, Field(default=inner(), title=name, description=text, validate_default=False))
+        elif _drawable(info.annotation):
+            kind = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+            fields[name] = (kind, Field(default=value, title=name, description=_description(info)))
+    made: type[Form] = create_model(title, __base__=Form, **fields)
+    made.__doc__ = _words(type(section).__doc__)
+    return made
+
+
+def _drawable(annotation: Any) -> bool:
+    """Whether a form can draw a type: numbers, texts, choices, switches, and lists of these."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _drawable(inner[0])
+    if origin in (Union, types.UnionType, list):
+        return all(_drawable(kind) for kind in inner if kind is not type(None))
+    if origin in (dict, tuple) or annotation in (dict, tuple, Any):
+        return False
+    return not (isinstance(annotation, type) and issubclass(annotation, Section))
+
+
+def _description(info: FieldInfo) -> str:
+    """A setting's docstring and its range, which the pages check but do not show."""
+    bounds = ", ".join(filter(None, map(_bound, info.metadata)))
+    return f"{_words(info.description)} ({bounds})" if bounds else _words(info.description)
+
+
+def _bound(limit: Any) -> str:
+    match limit:
+        case annotated_types.Ge(ge=bound):
+            return f"at least {bound}"
+        case annotated_types.Gt(gt=bound):
+            return f"more than {bound}"
+        case annotated_types.Le(le=bound):
+            return f"at most {bound}"
+        case annotated_types.Lt(lt=bound):
+            return f"less than {bound}"
+        case annotated_types.MultipleOf(multiple_of=step):
+            return f"a multiple of {step}"
+    return ""
+
+
+def _words(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, so that what came back from a page compares with what was shown."""
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,120 @@
+"""Flows against a real Prefect server and a real DVC: states, task runs, artifacts, and what a failure says."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[None]:
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=180):
+        yield
+
+
+@pytest.fixture
+def pipeline(server: None, toy: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    from flows.pipeline import pipeline
+
+    monkeypatch.chdir(toy)
+    return lambda **given: pipeline(**given, return_state=True)
+
+
+def grade_does(toy: Path, script: str) -> None:
+    """Have the stage `grade` run a shell script before it writes its output."""
+    (toy / "grade.sh").write_text(f"{script}\n")
+    graph = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(graph.replace("cmd: echo grade", "cmd: sh grade.sh && echo grade"))
+
+
+def task_states(state) -> dict[str, str]:
+    """Name to state of the task runs of a flow run that has ended, in the order in which they began."""
+    import time
+
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+    from prefect.client.schemas.sorting import TaskRunSort
+
+    wanted = FlowRunFilter(id=FlowRunFilterId(any_=[state.state_details.flow_run_id]))
+    deadline = time.monotonic() + 30
+    with get_client(sync_client=True) as client:
+        while True:  # the server takes task runs from a stream of events, some time after they happened
+            runs = client.read_task_runs(flow_run_filter=wanted, sort=TaskRunSort.EXPECTED_START_TIME_ASC)
+            ended = runs and all(run.state and run.state.is_final() for run in runs)
+            if ended or time.monotonic() > deadline:
+                return {run.name: run.state.name for run in runs if run.state}
+            time.sleep(0.5)
+
+
+def artifacts(state) -> dict[str, object]:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
+
+    wanted = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[state.state_details.flow_run_id]))
+    with get_client(sync_client=True) as client:
+        found = client.request("POST", "/artifacts/filter", json={"artifacts": wanted.model_dump(mode="json")}).json()
+    return {artifact["key"]: artifact["data"] for artifact in found}
+
+
+def test_every_stage_is_a_task_run_with_dvcs_verdict(pipeline: Callable, toy: Path, ran) -> None:
+    first = pipeline()
+    assert (first.type.value, first.message.partition(";")[0]) == ("COMPLETED", "ran collect, grade, evaluate")
+    assert task_states(first) == {"collect": "Completed", "grade": "Completed", "evaluate": "Completed"}
+    again = pipeline(other_settings={"evaluate.samples": 3})
+    assert task_states(again) == {"collect": "Cached", "grade": "Cached", "evaluate": "Completed"}
+    assert "dvc exp run -S evaluate.samples=3" in str(artifacts(again)["command"])
+    assert "samples: 3" in (toy / "params.yaml").read_text()
+    assert ran(toy) == ["collect", "grade", "evaluate", "evaluate"]
+
+
+def test_a_stages_runs_in_mlflow_have_the_flow_runs_key(pipeline: Callable, toy: Path) -> None:
+    state = pipeline(up_to="collect")
+    assert (toy / "ran.log").read_text() == f"collect prefect-{state.state_details.flow_run_id}\n"
+
+
+def test_a_stage_that_fails_says_why_in_few_words(pipeline: Callable, toy: Path) -> None:
+    grade_does(toy, "seq 200; echo 'grade: too few problems'; exit 3")
+    state = pipeline()
+    assert state.is_failed()
+    assert state.message.splitlines()[-1] == "grade: too few problems"
+    assert len(state.message.splitlines()) < 10
+    assert task_states(state) == {"collect": "Completed", "grade": "Failed"}
+
+
+def test_a_stage_that_died_is_tried_again_and_one_that_refused_is_not(pipeline: Callable, toy: Path) -> None:
+    grade_does(toy, "if test ! -e died; then touch died; echo 'Traceback (most recent call last):'; exit 1; fi")
+    state = pipeline(retries=1)
+    assert state.is_completed(), state.message
+    grade_does(toy, "echo x >> tries; echo 'grade: no'; exit 1")
+    assert pipeline(retries=1, force=True).is_failed()
+    assert (toy / "tries").read_text() == "x\n"
+
+
+def test_a_value_that_no_setting_allows_starts_nothing(pipeline: Callable, toy: Path, ran) -> None:
+    before = (toy / "params.yaml").read_text()
+    state = pipeline(other_settings={"evaluate.samples": 0})
+    assert state.is_failed()
+    assert "evaluate.samples" in state.message
+    assert (toy / "params.yaml").read_text() == before
+    assert ran(toy) == []
+
+
+def test_a_profile_is_put_in_force_unless_edits_would_be_lost(pipeline: Callable, toy: Path) -> None:
+    (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("seed: 0", "seed: 5"))
+    refused = pipeline(profile="tiny", up_to="collect")
+    assert refused.is_failed()
+    assert "params.yaml was edited" in refused.message
+    (toy / "params.yaml").write_text((toy / "profiles" / "debug.yaml").read_text())
+    pipeline(profile="tiny", up_to="collect")
+    assert (toy / "params.yaml").read_text().startswith((toy / "profiles" / "tiny.yaml").read_text()[:200])
+
+
+def test_a_stage_that_takes_too_long_is_ended(pipeline: Callable, toy: Path) -> None:
+    grade_does(toy, "echo $$ > pid; exec sleep 600")
+    state = pipeline(limit_minutes=0.05)
+    assert (state.name, task_states(state)["grade"]) == ("TimedOut", "Cancelled")
+    assert not Path(f"/proc/{(toy / 'pid').read_text().strip()}").exists()
