@@ -18,6 +18,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from compass.errors import UserError
 
 COMMANDS = {
+    "init": ("compass.commands.init:init", "write a parameter file for your own data, benchmark and model"),
     "run": ("compass.commands.run:run", "run the pipeline, or a part of it: what changed, and nothing else"),
     "profile": ("compass.commands.profile", "switch to a complete parameter set, compare two, list them"),
     "rl": ("compass.commands.rl", "show what an RL stage would run with"),

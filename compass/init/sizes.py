@@ -1,0 +1,188 @@
+"""The sizes of a run: from the number of problems, their lengths, the model and the machine; each with its reason.
+
+The rules. Levels are five equal parts of the graded problems, so that a stage which takes half of its problems from one level
+can have 0.4 of all without borrowing. A batch is at most half of a stage's problems, so that an iteration does not see all
+of them. Where a CPU trains, iterations, samples and lengths are cut to what ends in about half an hour.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from compass.errors import UserError
+from compass.init.computer import Computer
+from compass.init.model import TEMPLATE_TOKENS, Policy
+from compass.init.rows import Rows
+
+FEWEST = 5
+"""Usable problems below which three stages have nothing to choose from."""
+
+BUDGET_S = 300.0
+"""Seconds on a CPU that grading may take, and evaluation as well."""
+
+MODELS = 4
+"""Models that are evaluated: the base and three stages."""
+
+START_S = {"data": 20, "base": 60, "grade": 40, "rl": 80, "evaluate": 30}
+"""Seconds on two idle cores that a stage takes before it does its work; measured with the profiles tiny and small."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Values by their keys in the parameter file, the reasons of some, and about how long a run takes."""
+
+    values: dict[str, Any]
+    reasons: dict[str, str]
+    minutes: int
+    """On this machine when it is idle; 0 for a GPU, where none was measured."""
+
+    memory_gb: float
+    """About what training takes of the memory; 0 where the model's size is not known."""
+
+
+def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
+    """The sizes for these rows, this policy and this machine.
+
+    Raises:
+        UserError: there are too few problems to train on.
+    """
+    if rows.usable < FEWEST:
+        why = f": {', '.join(f'{reason} {count}' for reason, count in rows.dropped.items())}" if rows.dropped else ""
+        raise UserError(
+            f"{rows.usable} of {rows.read} rows are left after curation{why}; training needs at least {FEWEST} problems. "
+            "`compass curate` says why each row was dropped; to score models without training use `compass evaluate`"
+        )
+    gpu, tiny = computer.gpus > 0, policy.kind == "tiny"
+    prompt, response = _lengths(rows, policy, gpu=gpu)
+    most = 64 if gpu else 32 if tiny else 8
+    problems = max(2, min(int(0.4 * rows.usable), 4096 if gpu else 768 if tiny else 64))
+    batch = min(most, _power_of_two(max(2, problems // 2)))
+    problems -= problems % batch
+    group = 8 if gpu or tiny else 4
+    passes = 3 if gpu else 4 if tiny else 1
+    steps = max(2, min(math.ceil(passes * problems / batch), 40 if gpu else 20 if tiny else 4))
+    speed = _tokens_per_second(policy, computer)
+    graded, rollouts = _graded(rows.usable, response, speed, gpu=gpu)
+    if graded:
+        problems = max(batch, min(problems, int(0.4 * graded) // batch * batch))
+    samples, asked = _evaluated(rows, response, speed, gpu=gpu)
+    values: dict[str, Any] = {
+        "denoise.languages": rows.languages,
+        "grade.rollouts": rollouts,
+        "grade.max_problems": graded,
+        "curriculum.problems": problems,
+        "curriculum.use_source_level": False,
+        "rl.data.batch_size": batch,
+        "rl.optimizer.mini_batch_size": batch if not gpu else max(1, batch // 2),
+        "rl.data.max_prompt_tokens": prompt,
+        "rl.rollout.group_size": group,
+        "rl.rollout.max_response_tokens": response,
+        "rl.checkpoint.save_every": min(5, steps),
+        "rl.record.rollouts_every": min(5, steps),
+        "evaluate.samples": samples,
+        "evaluate.max_problems": asked,
+        **{f"{section}.sampling.max_tokens": response for section in ("grade", "evaluate")},
+        **{f"{section}.sampling.max_model_len": prompt + response for section in ("grade", "evaluate")},
+        **{f"rl.stages.rl-{n}.steps": steps for n in (1, 2, 3)},
+    }
+    if not gpu and not tiny:
+        values["rl.resources.micro_batch_size"] = min(8, batch * group)
+    if gpu:
+        values["rl.resources.gpus"] = computer.gpus
+        values["rl.resources.micro_batch_tokens"] = max(16_384, prompt + response)
+    if rows.usable < 500 or not gpu:
+        values["rl.rollout.dynamic_sampling"] = tiny and rows.usable >= 500
+    left = (
+        f"{rows.usable} of {rows.read} rows {'are left after curation' if rows.measured else 'are expected to be left'}"
+    )
+    counted = "its tokenizer" if policy.folder else "their characters"
+    reasons = {
+        "denoise.languages": "the languages of your problems; rows in others are dropped",
+        "grade.max_problems": "as many as are graded in about five minutes here" if graded else "0: all",
+        "curriculum.problems": f"{left}; a stage can take 0.4 of them without borrowing from other levels",
+        "rl.data.batch_size": "problems per iteration, at most half of a stage's",
+        "rl.optimizer.mini_batch_size": "must divide rl.data.batch_size",
+        "rl.data.max_prompt_tokens": f"your longest problem, by {counted}, and room for the chat template",
+        "rl.rollout.max_response_tokens": _why_response(rows, gpu=gpu, tiny=tiny),
+        "rl.rollout.dynamic_sampling": "with few problems, or a model that solves few, batches would not fill",
+        "rl.stages": "more iterations: raise `steps`; the next run goes on from the last checkpoint",
+        "evaluate.samples": f"{sum(rows.items.values())} benchmark items; more samples narrow the intervals",
+    }
+    minutes = 0 if gpu else _minutes(values, rows, policy, computer, speed)
+    return Sizes(values, reasons, minutes, 22 * policy.parameters / 1e9 + (5 if policy.parameters else 0))
+
+
+def _lengths(rows: Rows, policy: Policy, *, gpu: bool) -> tuple[int, int]:
+    """Tokens of the longest prompt and of the longest response."""
+    longest = max(policy.tokens(rows.problems), default=0)
+    response = 1024 if gpu else 48 if policy.kind == "tiny" else 192
+    if rows.solution_chars and policy.kind != "tiny":
+        response = min(max(_up(rows.solution_chars // 2, 64), 128), 4096 if gpu else 256)
+    prompt = _up(longest + TEMPLATE_TOKENS, 32)
+    if policy.positions:
+        response = min(response, policy.positions // 2)
+        prompt = min(prompt, policy.positions - response)
+    return prompt, response
+
+
+def _why_response(rows: Rows, *, gpu: bool, tiny: bool) -> str:
+    if tiny:
+        return "what the tiny policy was taught to write"
+    if rows.solution_chars:
+        return "room for your solutions; a response that is cut off is usually wrong"
+    return "a response that is cut off is usually wrong" + (
+        "" if gpu else "; kept short for a CPU, raise it with patience"
+    )
+
+
+def _graded(usable: int, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
+    """How many problems are graded (0: all), and with how many rollouts each."""
+    rollouts = 8 if gpu or usable * 8 * response / speed < BUDGET_S / 2 else 4
+    if gpu:
+        return (8192 if usable > 8192 else 0), rollouts
+    most = max(32, int(BUDGET_S * speed / (rollouts * response)))
+    return (most if usable > most else 0), rollouts
+
+
+def _evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
+    """Samples per benchmark item, and items per benchmark (0: all)."""
+    items = sum(rows.items.values())
+    if gpu:
+        return 8, 0
+    seconds = MODELS * response / speed
+    samples = int(BUDGET_S / max(seconds * items, 1e-9))
+    if samples >= 2:
+        return min(8, samples), 0
+    return 2, max(8, int(BUDGET_S / (3 * seconds * len(rows.items))))
+
+
+def _tokens_per_second(policy: Policy, computer: Computer) -> float:
+    """Sampling speed: on CPUs as measured with 0.65 and 135 million parameters, on GPUs a cautious estimate."""
+    parameters = policy.parameters or 1_500_000_000
+    if computer.gpus:
+        return min(20_000.0, 1e13 / parameters) * computer.gpus
+    return min(4_000.0, 3.5e10 / parameters) * computer.cores / 2
+
+
+def _minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Computer, speed: float) -> int:
+    """About how long a whole run takes on the idle machine."""
+    response, prompt = values["rl.rollout.max_response_tokens"], values["rl.data.max_prompt_tokens"]
+    graded = values["grade.max_problems"] or rows.usable
+    grade = graded * values["grade.rollouts"] * response / speed
+    per_step = values["rl.data.batch_size"] * values["rl.rollout.group_size"] * (response + prompt)
+    trained = min(3_000.0, 1.1e10 / (policy.parameters or 1_500_000_000)) * computer.cores / 2
+    rl = 3 * values["rl.stages.rl-1.steps"] * per_step / trained
+    asked = sum(min(count, values["evaluate.max_problems"] or count) for count in rows.items.values())
+    evaluate = MODELS * asked * (values["evaluate.samples"] + 1) * response / speed
+    starts = sum(START_S.values()) + 2 * START_S["rl"] + (MODELS - 1) * 5
+    return math.ceil((starts + grade + rl + evaluate) / 60)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number.bit_length() - 1)
+
+
+def _up(number: int, step: int) -> int:
+    return -(-number // step) * step
