@@ -41,6 +41,10 @@ COMMANDS = {
     "score": ("compass.commands.score", "score responses made elsewhere, from a file with any field names"),
     "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
     "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
+    "doctor": (
+        "compass.commands.doctor:doctor",
+        "check this machine and this folder, and say how to mend what is wrong",
+    ),
     "up": ("compass.commands.up:up", "start the local servers: Prefect, MLflow and the page of the running stage"),
     "down": ("compass.commands.up:down", "end the local servers"),
     "completion": (

@@ -157,16 +157,16 @@ def shortages(memory: int, shared: int, disk: int, *, is_set_up: bool) -> list[s
     short = []
     if memory < MEMORY:
         short.append(
-            f"memory: {_gib(memory)} available, {_gib(MEMORY)} needed; end other programs or take a larger machine"
+            f"memory: {gib(memory)} available, {gib(MEMORY)} needed; end other programs or take a larger machine"
         )
     if shared < SHARED_MEMORY:
         short.append(
-            f"/dev/shm: {_gib(shared)} free, {_gib(SHARED_MEMORY)} needed; run `mount -o remount,size=2G /dev/shm` as "
+            f"/dev/shm: {gib(shared)} free, {gib(SHARED_MEMORY)} needed; run `mount -o remount,size=2G /dev/shm` as "
             "root, or start the container with `--shm-size 2g`"
         )
     needed = DISK if is_set_up else DISK_SETUP
     if disk < needed:
-        short.append(f"disk: {_gib(disk)} free in the repository's folder, {_gib(needed)} needed")
+        short.append(f"disk: {gib(disk)} free in the repository's folder, {gib(needed)} needed")
     return short
 
 
@@ -216,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if os.environ.get("COMPASS_CHECK") == "off":
         return 0
 
-    faults = unsuited(platform.system(), platform.machine(), _glibc(), _cpu_flags(), asked.device)
+    faults = unsuited(platform.system(), platform.machine(), glibc_version(), cpu_flags(), asked.device)
     libraries = missing_libraries(LIBRARIES[asked.device], Path(".venv/lib"))
     needs = missing_programs(PROGRAMS[asked.device])
     needs += missing_headers(HEADERS[asked.device], Path(sysconfig.get_path("include")))
@@ -257,12 +257,12 @@ def _fields(path: Path) -> dict[str, int]:
     return {line.split()[0]: int(line.split()[1]) for line in path.read_text().splitlines()}
 
 
-def _glibc() -> tuple[int, ...]:
+def glibc_version() -> tuple[int, ...]:
     name, version = platform.libc_ver()
     return tuple(int(part) for part in version.split(".")) if name == "glibc" else ()
 
 
-def _cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str] | None:
+def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str] | None:
     """The first processor's features."""
     if not cpuinfo.is_file():
         return None
@@ -276,7 +276,7 @@ def _packages(names: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(names))
 
 
-def _gib(size: int) -> str:
+def gib(size: int) -> str:
     return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size >> 20} MiB"
 
 

@@ -1,0 +1,43 @@
+"""`compass doctor`: is this machine, and this folder, fit to run the pipeline."""
+
+from __future__ import annotations
+
+import sys
+
+MARKS = {"ok": "ok     ", "warning": "WARNING", "problem": "PROBLEM"}
+
+
+def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
+    """Check Python, packages, machine, services, network, repository and parameters, and say how to mend what is wrong.
+
+    It changes nothing. Exit status 1 where there is a problem; a warning is none.
+
+    Args:
+        json: print the findings as JSON: `check`, `level`, `found` and `remedy` of each.
+
+        seconds: how long the checks may take together; one that is not done by then is reported so.
+
+    Examples:
+        compass doctor          what works, what does not, and what to do
+        compass doctor --json   the same for a script
+    """
+    from compass.commands.up import repository
+    from compass.doctor.examine import examine
+
+    findings = examine(repository(), limit_s=seconds)
+    problems = sum(finding.level == "problem" for finding in findings)
+    if json:
+        import json as writer
+        from dataclasses import asdict
+
+        print(writer.dumps({"healthy": not problems, "findings": [asdict(finding) for finding in findings]}, indent=2))
+        return int(bool(problems))
+    width = max(len(finding.check) for finding in findings)
+    for finding in findings:
+        print(f"{MARKS[finding.level]}  {finding.check:<{width}}  {finding.found}")
+        if finding.remedy:
+            print(f"{'':>{len(MARKS['ok']) + width + 4}}mend: {finding.remedy}")
+    warnings = sum(finding.level == "warning" for finding in findings)
+    sys.stdout.flush()
+    print(f"{problems} problems, {warnings} warnings" if problems or warnings else "all is well")
+    return int(bool(problems))

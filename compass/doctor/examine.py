@@ -1,0 +1,80 @@
+"""Run every check at once, each with a limit, so that the answer is there in seconds."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from compass.doctor import machine, network, repository, running, software
+from compass.doctor.finding import Finding, Place
+
+LIMIT_S = 2.5
+"""Seconds that the checks have together; one that is not done by then is reported so."""
+
+Check = Callable[[Place], Iterable[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    software.check_python,
+    software.check_packages,
+    machine.check_processor,
+    machine.check_libraries,
+    machine.check_room,
+    machine.check_writing,
+    machine.check_limits,
+    machine.check_gpus,
+    network.check_ray,
+    running.check_services,
+    running.check_leftovers,
+    running.check_temporary_files,
+    repository.check_git,
+    repository.check_parameters,
+    network.check_hub,
+    network.check_remotes,
+    repository.check_cache,
+    repository.check_locks,
+    repository.check_mlflow_files,
+    software.check_variables,
+    software.check_encoding,
+    software.check_clock,
+)
+"""In the order in which they are shown."""
+
+
+def examine(root: Path, checks: Sequence[Check] = CHECKS, limit_s: float = LIMIT_S) -> list[Finding]:
+    """Run the checks.
+
+    Args:
+        root: the repository's root.
+        checks: those to run.
+        limit_s: seconds for all of them.
+
+    Returns:
+        What they found, in their order. A check that fails itself, or is too slow, is a warning.
+    """
+    place = Place(root, software.installed_packages())
+    found: dict[int, list[Finding]] = {}
+
+    def run(number: int, check: Check) -> None:
+        name = check.__name__.removeprefix("check_").replace("_", " ")
+        try:
+            found[number] = list(check(place))
+        except Exception as error:  # a fault in one check must not hide what the others find
+            said = f"could not be checked: {type(error).__name__}: {error}"
+            found[number] = [Finding(name, "warning", said)]
+
+    # Daemons: one that hangs in the network must not keep the program from ending.
+    threads = [threading.Thread(target=run, args=(number, check), daemon=True) for number, check in enumerate(checks)]
+    deadline = time.monotonic() + limit_s
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    for number, check in enumerate(checks):
+        if number not in found:
+            name = check.__name__.removeprefix("check_").replace("_", " ")
+            found[number] = [
+                Finding(name, "warning", f"not known after {limit_s:g} s", "`compass doctor --seconds 20`")
+            ]
+    return [finding for number in sorted(found) for finding in found[number]]

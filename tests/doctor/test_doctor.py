@@ -1,0 +1,240 @@
+"""`compass doctor` in a copy of the repository: silent where all is well, and every planted fault found with its remedy."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from compass.files import file_digest
+from compass.services.catalogue import MARK
+from compass.services.state import Service, write_services
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = [sys.executable, "-m", "compass.cli", "doctor", "--json", "--seconds", "60"]
+
+
+def run(folder: Path, *words: str, **variables: str) -> str:
+    environ = {**os.environ, **variables}
+    return subprocess.run(words, cwd=folder, env=environ, check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path, **variables: str) -> None:
+    run(folder, "git", "add", "-A")
+    run(folder, "git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "x", **variables)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The working tree's files in a repository of their own."""
+    folder = tmp_path / "copy"
+    listed = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    run(folder, "git", "init", "-q")
+    commit(folder)
+    return folder
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def plain_variables(folder: Path) -> dict[str, str]:
+    """The environment of a machine where nothing is set; every service has a port that is free."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("COMPASS_", "MLFLOW_", "HF_", "RAY_")) and not name.lower().endswith("_proxy")
+    }
+    ports = {f"COMPASS_{name}_PORT": str(free_port()) for name in ("PREFECT", "MLFLOW", "LIVE")}
+    return {**kept, **ports, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def doctor(folder: Path, variables: Mapping[str, str], before: str = "") -> tuple[int, list[dict[str, str]], str]:
+    """Exit status, findings and all that was printed; `before` is a shell's words that set limits."""
+    words = ["bash", "-c", f'{before}\nexec "$@"', "bash", *PROGRAM]
+    done = subprocess.run(words, cwd=folder, env=dict(variables), capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("{"), done.stderr
+    return done.returncode, json.loads(done.stdout)["findings"], done.stdout + done.stderr
+
+
+def assert_found(findings: list[dict[str, str]], *, check: str, level: str, found: str, remedy: str) -> None:
+    same = [one for one in findings if one["check"] == check and found in one["found"]]
+    assert [one["level"] for one in same] == [level], f"{check}: {found!r} not in {findings}"
+    assert remedy in same[0]["remedy"]
+
+
+@pytest.fixture
+def ended() -> psutil.Process:
+    """A process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    watched = psutil.Process(process.pid)
+    watched.create_time()
+    process.communicate()
+    return watched
+
+
+@contextlib.contextmanager
+def left_behind(folder: Path) -> Iterator[subprocess.Popen]:
+    """A worker of a service whose server is gone."""
+    variables = {**os.environ, MARK: str(folder.resolve())}
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=variables)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def results_in_the_cache(folder: Path) -> None:
+    """A dvc.lock with a result that was damaged in DVC's cache, and one that is not there."""
+    outs = []
+    for name, content in {"whole": b"whole", "damaged": b"good", "lost": b"lost"}.items():
+        digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        place = folder / ".dvc/cache/files/md5" / digest[:2] / digest[2:]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if name != "lost":
+            place.write_bytes(content if name == "whole" else b"evil")
+        outs.append({"path": f"data/{name}", "md5": digest, "size": len(content), "hash": "md5"})
+    (folder / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": {"collect": {"outs": outs}}}))
+
+
+def test_where_all_is_well_nothing_is_said(copy: Path) -> None:
+    status, findings, _ = doctor(copy, plain_variables(copy))
+    wrong = [one for one in findings if one["level"] != "ok"]
+    # What this very machine lacks is not planted: its memory and packages may differ from the lock's while others work on it.
+    assert [one for one in wrong if one["check"] not in ("memory", "/dev/shm", "disk", "packages", "processes")] == []
+    assert status == int(any(one["level"] == "problem" for one in wrong))
+    assert {"Python", "GPU", "git", "DVC cache", "MLflow", "params.yaml", "hub", "clock"} <= {
+        one["check"] for one in findings
+    }
+
+
+def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.Process) -> None:
+    lock = copy / "requirements/cpu.txt"
+    installed = next(line for line in lock.read_text().splitlines() if line.startswith("numpy=="))
+    lock.write_text(lock.read_text().replace(installed, "numpy==0.0.1") + "no-such-package==1.0\n")
+    closed, store = free_port(), copy / "mlruns/0/meta.yaml"
+    store.parent.mkdir(parents=True)
+    store.write_text("experiment_id: '0'\nname: Default\n")
+    run(copy, sys.executable, "-m", "dvc", "remote", "add", "-d", "disk", "/nowhere/mounted/store")
+    run(copy, sys.executable, "-m", "dvc", "remote", "add", "web", f"http://me:hidden@127.0.0.1:{closed}/store")
+    results_in_the_cache(copy)
+    (copy / ".dvc/tmp").mkdir(exist_ok=True)
+    entry = {"pid": ended.pid, "cmd": "dvc repro"}
+    (copy / ".dvc/tmp/rwlock").write_text(json.dumps({"read": {}, "write": {str(copy / "data"): entry}}))
+    write_services([Service("mlflow", ended.pid, ended.create_time(), f"http://127.0.0.1:{closed}", "log")], copy)
+    late = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 30 * 86400))
+    commit(copy, GIT_COMMITTER_DATE=late, GIT_AUTHOR_DATE=late)
+    (copy / ".git/index.lock").touch()
+
+    variables = {
+        **plain_variables(copy),
+        "COMPASS_DAAT": "/data",
+        "COMPASS_DATA": "/nowhere/data",
+        "HF_TOKEN": "hf_secret-value ",
+        "http_proxy": "http://127.0.0.1:9",
+        "RAY_ADDRESS": f"127.0.0.1:{closed}",
+        "PYTHONIOENCODING": "latin-1",
+    }
+    with socket.create_server(("127.0.0.1", 0)) as server, left_behind(copy) as orphan:
+        taken = server.getsockname()[1]
+        variables["COMPASS_PREFECT_PORT"] = str(taken)
+        status, findings, printed = doctor(copy, variables, before="ulimit -n 512; ulimit -f 1000")
+    assert status == 1
+    assert "hf_secret-value" not in printed
+    assert "hidden" not in printed
+
+    planted = [
+        ("packages", "problem", "numpy", "requirements/setup.sh cpu"),
+        ("packages", "problem", "missing: no-such-package", "requirements/setup.sh cpu"),
+        ("open files", "problem", "at most 512", "ulimit -n 65536"),
+        ("disk", "problem", "does not take a file of 16 MiB: File too large", "quota"),
+        ("Ray cluster", "problem", f"127.0.0.1:{closed} is not reached", "unset RAY_ADDRESS"),
+        ("services", "problem", "mlflow was started and has ended", "compass up"),
+        (
+            "ports",
+            "warning",
+            f"port {taken}, prefect's, is taken by process {os.getpid()}",
+            "compass up --prefect-port",
+        ),
+        ("processes", "warning", f"left of a service that has ended: {orphan.pid}", "compass down"),
+        ("git", "problem", "index.lock", "rm .git/index.lock"),
+        ("DVC remote disk", "problem", "/nowhere/mounted/store is not there", "dvc remote modify disk url"),
+        ("DVC remote web", "problem", f"http://127.0.0.1:{closed}/store is not reached", "dvc remote modify web url"),
+        ("DVC cache", "problem", "1 damaged files", "rm -f .dvc/cache/files/md5/"),
+        ("DVC cache", "warning", "1 of 3 results are missing: data/lost", "make pipeline"),
+        ("locks", "warning", str(ended.pid), "rm .dvc/tmp/rwlock"),
+        ("MLflow", "warning", "mlruns/ holds records of a file store", "mlflow migrate-filestore"),
+        ("variables", "warning", "COMPASS_DAAT is set", "did you mean COMPASS_DATA?"),
+        ("variables", "problem", "COMPASS_DATA is '/nowhere/data'", "export COMPASS_DATA=FOLDER"),
+        ("variables", "problem", "HF_TOKEN is empty or has spaces", "without spaces"),
+        ("variables", "warning", "http_proxy is set", "export no_proxy=127.0.0.1"),
+        ("encoding", "problem", "iso8859-1", "export LC_ALL=C.UTF-8"),
+        ("clock", "problem", "days before the last commit", "set the clock"),
+    ]
+    for check, level, found, remedy in planted:
+        assert_found(findings, check=check, level=level, found=found, remedy=remedy)
+
+
+def test_what_the_settings_need_is_looked_for(copy: Path) -> None:
+    params = copy / "params.yaml"
+    values = yaml.safe_load(params.read_text())
+    values["collect"]["sources"][0] = {
+        "name": "far", "hub": "owner/set", "revision": "0" * 40, "problem_field": "p", "answer_field": "a", "licence": "MIT",
+    }  # fmt: skip
+    params.write_text(yaml.safe_dump(values))
+    closed = free_port()
+    variables = {
+        **plain_variables(copy),
+        "HF_ENDPOINT": f"http://127.0.0.1:{closed}",
+        "MLFLOW_TRACKING_URI": "./mlruns",
+    }
+    status, findings, _ = doctor(copy, variables)
+    assert status == 1
+    needed = {"found": f"http://127.0.0.1:{closed} is not reached", "remedy": "set HF_ENDPOINT to a mirror"}
+    assert_found(findings, check="hub", level="problem", **needed)
+    assert "collect.sources far" in next(one["found"] for one in findings if one["check"] == "hub")
+    assert_found(findings, check="MLflow", level="problem", found="names a folder", remedy="unset MLFLOW_TRACKING_URI")
+
+
+def test_a_parameter_out_of_range_is_found(copy: Path) -> None:
+    params = copy / "params.yaml"
+    params.write_text(params.read_text().replace("rollouts: 8", "rollouts: 0"))
+    status, findings, _ = doctor(copy, plain_variables(copy))
+    assert status == 1
+    assert [one["level"] for one in findings if one["check"] == "grade.rollouts"] == ["problem"]
+
+
+def test_a_full_file_system_is_found(copy: Path, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    mount = f"mount -t tmpfs -o size=1m none {full}"
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "sh", "-c", mount]).returncode:
+        pytest.skip("needs a kernel that lets this user mount a file system of its own")
+    words = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh", *PROGRAM]
+    variables = {**plain_variables(copy), "TMPDIR": str(full)}
+    done = subprocess.run(words, cwd=copy, env=variables, capture_output=True, text=True, timeout=120)
+    findings = json.loads(done.stdout)["findings"]
+    found = f"{full} does not take a file of 16 MiB: No space left on device"
+    assert_found(findings, check="temporary files", level="problem", found=found, remedy="export TMPDIR=FOLDER")
+
+
+def test_it_changes_nothing(copy: Path) -> None:
+    before = {path: file_digest(path) for path in copy.rglob("*") if path.is_file() and ".git" not in path.parts}
+    doctor(copy, plain_variables(copy))
+    assert {
+        path: file_digest(path) for path in copy.rglob("*") if path.is_file() and ".git" not in path.parts
+    } == before
