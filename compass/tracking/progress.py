@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,13 @@ import psutil
 from compass.progress import Step, listening
 from compass.tracking.processes import pipeline_key, process_runs
 from compass.tracking.progress_display import Display
+from compass.tracking.stage_run import run_page
+from compass.tracking.values import scrub
 
 FOLDER = Path("work/progress")
+
+PREFECT_PAGE = "COMPASS_PREFECT_URL"
+"""Environment variable with the address of the flow run that started a stage, if one did."""
 
 EVERY_S = 1.0
 """Seconds between two writes."""
@@ -66,6 +71,9 @@ class StageProgress:
 
     error: str = ""
     """The first line of the error that ended it."""
+
+    pages: dict[str, str] = field(default_factory=dict)
+    """Text to address of the pages that show this run elsewhere."""
 
 
 class Speed:
@@ -110,6 +118,7 @@ class _Recorder:
             "created": own.create_time(),
             "run": pipeline_key(),
         }
+        self._pages: dict[str, str] = {}
         self._display = Display(stage)
         self._speed = Speed()
         self._ended = threading.Event()
@@ -139,8 +148,10 @@ class _Recorder:
     def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
         told = asdict(step or self.last)
         del told["shown"]
+        self._pages |= pages()  # while the run is tracked: at the end it is not any more
         left = None if seconds_left is None else round(seconds_left, 1)
         facts = {**self._facts, **told, "updated": time.time(), "seconds_left": left, "state": state, "error": error}
+        facts["pages"] = self._pages
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +206,12 @@ def _read(facts: dict[str, Any]) -> StageProgress:
     if progress.state != "running" or process_runs(f"{progress.pid}:{progress.created:.2f}"):
         return progress
     return StageProgress(**{**asdict(progress), "state": "killed", "seconds_left": None})
+
+
+def pages() -> dict[str, str]:
+    """Text to address of the pages that show the run of this process, as far as it has any."""
+    prefect = scrub(os.environ.get(PREFECT_PAGE, ""))
+    return run_page() | ({"Prefect run": prefect} if prefect else {})
 
 
 def first_line(error: BaseException) -> str:

@@ -1,0 +1,69 @@
+"""The views of the other stages: rows kept and dropped by reason, and what a stage measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compass.live.blocks import Block, bars, figures, note, number, percent, table
+from compass.live.stages import Stage
+
+LONGEST_VALUE = 120
+"""Characters of a measured value; longer ones, such as lists of sources, stand in the stage's file."""
+
+
+def counts_view(root: Path, stage: Stage) -> list[Block]:
+    """The blocks of a stage that writes `metrics/STAGE.json` at its end."""
+    path = root / "metrics" / f"{stage.name}.json"
+    if stage.state == "running":
+        return [note("Rows kept and dropped are told when the stage has ended.")] if _curates(stage) else []
+    if not path.exists():
+        return [note("This stage has no result here yet.", f"compass run {stage.name}")]
+    try:
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        return [*_rows(measured), *_measured(measured.get("metrics") or {})]
+    except (OSError, ValueError, TypeError, AttributeError):
+        return [note(f"metrics/{path.name} is not what the stage writes.", f"compass run {stage.name} --force")]
+
+
+def report_view(root: Path, stage: Stage) -> list[Block]:
+    """The blocks of the report stage."""
+    if (root / "reports" / "index.html").exists():
+        return [{"kind": "link", "text": "Open the report", "url": "/reports/index.html"}]
+    return [note("There is no report yet.", "compass run report")] if stage.state != "running" else []
+
+
+def _curates(stage: Stage) -> bool:
+    return stage.name != "base"
+
+
+def _rows(measured: Mapping[str, Any]) -> list[Block]:
+    read, kept, dropped = measured.get("read"), measured.get("kept"), measured.get("dropped") or {}
+    if read is None:
+        return []
+    lost = sum(dropped.values())
+    share = f"{percent(kept / read)} of the rows read" if read else ""
+    blocks = [
+        figures(
+            ("read", number(read), "rows"), ("kept", number(kept), share), ("dropped", number(lost), "rows, by reason below")
+        )
+    ]  # fmt: skip
+    if dropped:
+        items = [(reason.replace("_", " "), rows, f"{rows:,}") for reason, rows in dropped.items()]
+        blocks.append(bars("Dropped rows by reason", items, "`compass ledger` lists them; `compass why` explains one."))
+    return blocks
+
+
+def _measured(facts: Mapping[str, Any]) -> list[Block]:
+    rows = []
+    for name, value in facts.items():
+        if isinstance(value, Mapping) and value and all(isinstance(one, int | float) for one in value.values()):
+            value = ", ".join(f"{key} {number(one)}" for key, one in value.items())
+        elif isinstance(value, bool | int | float):
+            value = str(value).lower() if isinstance(value, bool) else number(value, 4)
+        elif not isinstance(value, str):
+            continue
+        rows.append([name.replace("_", " "), value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE] + " …"])
+    return [table("Measured", ["", ""], rows)] if rows else []

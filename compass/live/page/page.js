@@ -1,0 +1,155 @@
+// The live page: asks for the state every two seconds and draws what changed.
+import { drawBlock } from "./blocks.js";
+import { count, duration, el, visible } from "./elements.js";
+
+const EVERY = 2000;  // milliseconds between two looks
+const SIGNS = { waiting: "○", running: "●", finished: "✓", failed: "✕", killed: "■" };
+const WORDS = { waiting: "not run yet", running: "running", finished: "finished", failed: "failed", killed: "killed" };
+const by = (id) => document.getElementById(id);
+
+let tag = "";
+let ahead = 0;       // how far the server's clock is ahead of this one, seconds
+let state = null;
+let timer = 0;
+let asked = 0;
+const drawn = [];    // the blocks on the page: {text, element}
+const buttons = new Map();
+
+const chosen = () => new URLSearchParams(location.hash.slice(1));
+
+function choose(stage, step) {
+  const wanted = new URLSearchParams();
+  if (stage) wanted.set("stage", stage);
+  if (step) wanted.set("step", step);
+  history.replaceState(null, "", stage ? `#${wanted}` : location.pathname);
+  look();
+}
+
+async function look() {
+  clearTimeout(timer);
+  const mine = ++asked;
+  try {
+    const got = await fetch(`/api/state?${chosen()}`, { headers: tag ? { "if-none-match": tag } : {}, cache: "no-store" });
+    if (mine !== asked) return;
+    if (!got.ok && got.status !== 304) throw new Error(`the server answers ${got.status}`);
+    ahead = Number(got.headers.get("x-now")) - Date.now() / 1000;
+    if (got.status === 200) {
+      state = await got.json();
+      tag = got.headers.get("etag");
+      draw();
+    }
+    by("lost").hidden = true;
+  } catch (error) {
+    if (mine !== asked) return;
+    by("lost").replaceChildren("The page's server does not answer, so this is what was known last. Start it again with ", el("code", "", "compass up"), ".");
+    by("lost").hidden = false;
+  }
+  if (!document.hidden) timer = setTimeout(look, EVERY);
+}
+
+function draw() {
+  by("title").textContent = ["Compass", state.folder, state.profile && `profile ${state.profile}`].filter(Boolean).join(" · ");
+  same(by("links"), JSON.stringify(state.links), () => state.links.map(({ text, url }) => {
+    const made = el("a", "", text);
+    made.href = url;
+    return made;
+  }));
+  drawStages();
+  drawHead();
+  drawBlocks();
+}
+
+// Draw `box` anew only where what it shows changed, so that a selection or an opened part stays.
+function same(box, text, make) {
+  if (box.shown === text) return;
+  box.shown = text;
+  box.replaceChildren(...make());
+}
+
+function drawStages() {
+  const names = state.stages.map((stage) => stage.name);
+  if (names.join() !== [...buttons.keys()].join()) {
+    buttons.clear();
+    for (const name of names) {
+      const button = el("button");
+      button.addEventListener("click", () => choose(name));
+      buttons.set(name, button);
+    }
+    by("stages").replaceChildren(...buttons.values());
+  }
+  for (const stage of state.stages) {
+    const button = buttons.get(stage.name);
+    button.className = stage.state;
+    button.setAttribute("aria-current", String(stage.name === state.selected));
+    const share = stage.state === "running" && stage.total ? `${Math.floor((100 * stage.done) / stage.total)}%` : "";
+    same(button, JSON.stringify([stage.state, stage.name, share]), () => {
+      const sign = el("span", "sign", SIGNS[stage.state]);
+      sign.setAttribute("aria-hidden", "true");
+      return [sign, el("span", "", stage.name), share ? el("span", "share", share) : ""];
+    });
+    button.title = WORDS[stage.state];
+    button.setAttribute("aria-label", `${stage.name}, ${WORDS[stage.state]}${share ? `, ${share}` : ""}`);
+  }
+}
+
+function drawHead() {
+  const stage = state.stages.find((one) => one.name === state.selected);
+  const following = !chosen().get("stage");
+  if (!stage) {
+    by("head").replaceChildren();
+    document.title = "Compass";
+    return;
+  }
+  const now = Date.now() / 1000 + ahead;
+  const running = stage.state === "running";
+  const counted = stage.total ? `${count(stage.done)} of ${count(stage.total)} ${stage.unit}` : stage.done ? `${count(stage.done)} ${stage.unit}` : "";
+  document.title = running ? `${stage.name} ${stage.total ? `${count(stage.done)}/${count(stage.total)}` : ""} · Compass` : "Compass";
+  const took = running ? `running for ${duration(now - stage.started)}` : stage.seconds === null ? "" : `took ${duration(stage.seconds)}`;
+  const ago = stage.ended ? `ended ${duration(Math.max(0, now - stage.ended))} ago` : "";
+  const left = running && stage.seconds_left !== null ? `${duration(stage.seconds_left)} left` : "";
+  const told = [stage.phase, running || stage.state !== "finished" ? counted : "", left, stage.detail].filter(Boolean);
+  const times = [took, ago, !running && stage.state !== "waiting" && !stage.this_run ? "from an earlier run" : ""].filter(Boolean);
+  const share = stage.state === "finished" ? 1 : stage.total ? Math.min(1, stage.done / stage.total) : 0;
+  const text = JSON.stringify([stage.name, stage.state, told, times, share, following, state.newest]);
+  same(by("head"), text, () => {
+    const top = el("div", "top", el("h2", "", stage.name), el("span", `state ${stage.state}`, WORDS[stage.state]));
+    if (!following && state.newest && state.newest !== stage.name) {
+      const back = el("button", "follow", `Follow the run: ${state.newest}`);
+      back.addEventListener("click", () => choose(""));
+      top.append(back);
+    }
+    const fill = el("div");
+    fill.style.width = `${100 * share}%`;
+    const bar = el("div", `bar ${stage.state}`, fill);
+    bar.setAttribute("role", "progressbar");
+    bar.setAttribute("aria-label", `progress of ${stage.name}`);
+    bar.setAttribute("aria-valuenow", String(Math.round(100 * share)));
+    const shownBar = stage.state !== "waiting" && (stage.total || stage.state === "finished") ? bar : "";
+    return [top, shownBar, running || stage.state !== "finished" ? el("p", "", ...visible(told.join(" · "))) : "", el("p", "muted", times.join(", "))].filter(Boolean);
+  });
+}
+
+function drawBlocks() {
+  const box = by("blocks");
+  const actions = { choose: (step) => choose(state.selected, step) };
+  state.blocks.forEach((block, n) => {
+    const text = JSON.stringify([state.selected, block]);
+    if (drawn[n] && drawn[n].text === text) return;
+    const element = drawBlock(block, actions);
+    const opened = drawn[n] && drawn[n].element.querySelector("details[open]");
+    if (opened && element.querySelector("details")) element.querySelector("details").open = true;
+    if (drawn[n]) drawn[n].element.replaceWith(element);
+    else {
+      if (n === 0) box.replaceChildren();
+      box.append(element);
+    }
+    drawn[n] = { text, element };
+    if (element.redraw) element.redraw();
+  });
+  for (const gone of drawn.splice(state.blocks.length)) gone.element.remove();
+}
+
+addEventListener("hashchange", look);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+setInterval(() => { if (state && !document.hidden) drawHead(); }, 1000);
+look();

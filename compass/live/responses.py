@@ -1,0 +1,177 @@
+"""A handful of responses to read: the newest rollouts of an RL stage, the newest samples of grade and evaluate.
+
+Texts of models are cut to `LONGEST` characters and stay text: the page never makes HTML of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compass.live.blocks import Block
+from compass.live.files import Remembered
+from compass.report.viewer.shorten import shorten
+
+TRAINED = Path("data/curriculum/kept.parquet")
+"""The problems that RL stages train on."""
+
+LONGEST = 4_000
+"""Characters of a problem or a response; of a longer one the beginning and the end are shown."""
+
+GROUPS = 4
+"""Problems shown of an iteration."""
+
+EACH = 4
+"""Responses shown of a problem."""
+
+BATCH = 64
+"""Rows read at a time: whole iterations of long responses are larger than this machine's memory."""
+
+MOST_ROWS = 2_000
+"""Rows that are looked through for problems of different fates."""
+
+SHOWN = (
+    "sample", "response", "answer", "right", "verdict", "method", "leaned", "reward", "advantage", "response_tokens", "cut_off", "loop",
+)  # fmt: skip
+
+
+class RolloutReader:
+    """Reads the rollouts that an RL stage kept, an iteration at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._remembered = Remembered()
+
+    def block(self, rollouts: Path | None, chosen: int | None, every: int | None) -> Block:
+        """The rollouts of the chosen iteration, or of the newest one that kept any.
+
+        Args:
+            rollouts: the folder of a running stage, with one file per iteration, or the file of a finished one.
+            chosen: the iteration; None for the newest.
+            every: how often rollouts are kept, as far as that is known.
+        """
+        steps = self._steps(rollouts) if rollouts else []
+        kept = _kept(every) if every else ""
+        block = {"kind": "responses", "title": "Newest rollouts", "text": kept, "choices": steps, "chosen": None}
+        if rollouts is None or not steps:
+            text = "`rl.record.rollouts_every` is 0: none are kept." if every == 0 else f"None kept yet. {kept}".strip()
+            return {**block, "text": text, "problems": []}
+        step = chosen if chosen in steps else steps[-1]
+        path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
+        groups = self._remembered.get("groups", (path,), lambda: _groups(path, step), step)
+        texts = self._texts(sorted({rows[0]["id"] for rows in groups}))
+        problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
+        return {**block, "chosen": step, "problems": problems}
+
+    def _texts(self, ids: list[str]) -> dict[str, str]:
+        """The problems of some ids, as far as the training set is here."""
+        path = self.root / TRAINED
+        if not path.exists():
+            return {}
+
+        def read() -> dict[str, str]:
+            rows = pq.read_table(path, columns=["id", "problem"], filters=[("id", "in", ids)])
+            return dict(zip(*(rows.column(name).to_pylist() for name in ("id", "problem")), strict=True))
+
+        return self._remembered.get("texts", (path,), read, *ids)
+
+    def _steps(self, rollouts: Path) -> list[int]:
+        if rollouts.is_dir():
+            return sorted(int(path.stem) for path in rollouts.glob("*.parquet") if path.stem.isdigit())
+        if not rollouts.is_file():
+            return []
+        return self._remembered.get("steps", (rollouts,), lambda: _distinct_steps(rollouts))
+
+
+def _distinct_steps(path: Path) -> list[int]:
+    return sorted(set(pq.read_table(path, columns=["step"])["step"].to_pylist()))
+
+
+def _kept(every: int) -> str:
+    return (
+        "Kept of every iteration." if every == 1 else f"Kept of the first and the last iteration, and once in {every}."
+    )
+
+
+def _groups(path: Path, step: int) -> list[list[dict[str, Any]]]:
+    """The responses to some problems of an iteration: most of them used, and one that was left out, where there is one."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for number, row in enumerate(_rows(path, step)):
+        if row["group"] not in groups and (_enough(groups.values()) or number >= MOST_ROWS):
+            break
+        groups.setdefault(row["group"], []).append(row)
+    used = [rows for rows in groups.values() if rows[0]["used"]]
+    left_out = [rows for rows in groups.values() if not rows[0]["used"]]
+    return [*used[: GROUPS - 1], *left_out[:1], *used[GROUPS - 1 :], *left_out[1:]][:GROUPS]
+
+
+def _enough(groups: Any) -> bool:
+    fates = [rows[0]["used"] for rows in groups]
+    return sum(fates) >= GROUPS - 1 and not all(fates)
+
+
+def _rows(path: Path, step: int) -> Iterator[dict[str, Any]]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(BATCH):
+            kept = batch.filter(pa.compute.equal(batch.column("step"), step))
+            yield from kept.to_pylist()
+            if kept.num_rows == 0 and batch.num_rows and batch.column("step")[0].as_py() > step:
+                return
+
+
+def _problem(rows: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+    right = [row for row in rows if row["right"]]
+    wrong = [row for row in rows if not row["right"]]
+    half = EACH // 2
+    chosen = [*right[: max(half, EACH - len(wrong))], *wrong[: max(half, EACH - len(right))]][:EACH]
+    fate = "used" if rows[0]["used"] else "left out of the update"
+    return {
+        "about": _about(rows[0]["id"], level=rows[0]["level"], more=f"{len(right)} of {len(rows)} right, {fate}"),
+        "problem": shorten(text, LONGEST),
+        "gold": rows[0]["gold"],
+        "responses": [response(**{name: row[name] for name in SHOWN}) for row in chosen],
+    }
+
+
+def response(
+    *,
+    sample: Any,
+    response: str | None,
+    answer: str | None,
+    right: bool | None,
+    response_tokens: int | None,
+    verdict: str | None = None,
+    method: str | None = None,
+    leaned: str | None = None,
+    reward: float | None = None,
+    advantage: float | None = None,
+    cut_off: bool = False,
+    loop: bool = False,
+) -> dict[str, Any]:
+    """A response as the page draws it; `right` is None where it has not been judged yet."""
+    facts = [
+        verdict,
+        method,
+        f"leaning on {leaned}" if leaned else None,
+        None if reward is None else f"reward {reward:+.2f}",
+        None if advantage is None or not math.isfinite(advantage) else f"advantage {advantage:+.2f}",
+        None if response_tokens is None else f"{response_tokens:,} tokens",
+        "cut off" if cut_off else None,
+        "ends in a loop" if loop else None,
+    ]
+    return {
+        "name": "greedy" if sample == "greedy" else f"sample {sample}",
+        "right": right,
+        "answer": answer,
+        "facts": [fact for fact in facts if fact],
+        "text": shorten(response or "", LONGEST),
+    }
+
+
+def _about(id_: str, *, level: int | None, more: str) -> str:
+    return " · ".join(filter(None, (id_, f"level {level}" if level else "", more)))

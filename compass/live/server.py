@@ -1,0 +1,105 @@
+"""The page's server: read-only, for this machine alone.
+
+It listens on the loopback interface, and answers only requests that name it by a loopback name: a foreign page whose name
+was made to point here (DNS rebinding) is refused. It knows no method but GET and HEAD, and what it sends may load
+nothing from elsewhere and run no script but its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from compass.live.view import Reader
+
+HERE = Path(__file__).parent / "page"
+
+NAMES = ["127.0.0.1", "localhost"]
+"""Hosts that a request may name; any port, since a tunnel may use another one."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+def make_app(root: Path) -> Starlette:
+    """The page of the repository at `root`."""
+    reader = Reader(root)
+
+    def page(request: Request) -> Response:
+        return FileResponse(HERE / "index.html", media_type="text/html")
+
+    def state(request: Request) -> Response:
+        """What the page shows: `?stage=NAME&step=N`, both optional. A state that the page has is not sent again."""
+        asked = request.query_params
+        step = asked.get("step", "")
+        found = reader.state(asked.get("stage", ""), int(step) if step.isdecimal() and len(step) < 10 else None)
+        body = _encoded(found)
+        tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+        # The time is not part of the tag: a page whose state stays the same counts on by itself.
+        headers = {"etag": tag, "x-now": f"{time.time():.1f}"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="application/json", headers=headers)
+
+    routes = [
+        Route("/", page, methods=["GET"]),
+        Route("/api/state", state, methods=["GET"]),
+        Mount("/page", StaticFiles(directory=HERE)),
+        Mount("/reports", _Reports(directory=root / "reports", check_dir=False)),
+    ]
+    middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=NAMES), Middleware(_Headers)]
+    return Starlette(routes=routes, middleware=middleware)
+
+
+class _Reports(StaticFiles):
+    """The folder of reports, which need not exist yet."""
+
+    async def check_config(self) -> None:
+        """Leave out the base class's check: a folder that is not there has no files."""
+
+
+class _Headers:
+    """Adds the headers that keep a browser from loading, running or framing anything; a report has a policy of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if not scope["path"].startswith("/reports/"):
+                    headers["content-security-policy"] = POLICY
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def _encoded(value: Any) -> bytes:
+    """JSON that every browser reads: no NaN, and no lone surrogates, which a model can write."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,274 @@
+"""The view of an RL stage: figures and curves of every iteration so far, its guards, and where the trainer is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compass.live.blocks import Block, chart, charts, figures, finite, note, number, percent, warning
+from compass.live.files import Remembered, Tail
+from compass.live.stages import Stage
+from compass.rl.config import StagePaths
+from compass.rl.guards.findings import read_findings
+from compass.rl.metrics import all_metrics
+from compass.settings import RlStage
+from compass.tracking.progress_display import duration
+
+PARTS = {
+    "rollout": "timing_s/gen",
+    "reward": "timing_s/reward",
+    "old log-probs": "timing_s/old_log_prob",
+    "reference": "timing_s/ref",
+    "advantages": "timing_s/adv",
+    "update": "timing_s/update_actor",
+    "weights": "timing_s/update_weights",
+    "checkpoint": "timing_s/save_checkpoint",
+    "guards": "timing_s/guards",
+}
+"""Parts of an iteration's time, by verl's names; what is left is `other`."""
+
+Reader = Callable[["Training", int], Any]
+
+
+@dataclass
+class Rewards:
+    """All responses of an iteration, those that the update left out included."""
+
+    responses: int = 0
+    reward: float = 0.0
+    right: int = 0
+    tokens: int = 0
+    used: int = 0
+    left_out: int = 0
+    """Groups that the update used, and that it left out as all right, all wrong or surplus."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an RL stage recorded: verl's metrics and the rewards by iteration, findings, and the folder of its rollouts."""
+
+    metrics: dict[int, dict[str, Any]]
+    rewards: dict[int, Rewards]
+    findings: list[dict[str, Any]]
+    rollouts: Path | None
+
+    @property
+    def steps(self) -> list[int]:
+        return sorted(self.metrics.keys() | self.rewards.keys())
+
+
+def find_course(root: Path, stage: Stage) -> StagePaths | None:
+    """The newest work folder of a stage; None where it has none, or has not begun its own yet."""
+    found = []
+    for folder in (root / "work" / stage.name).glob("*/"):
+        paths = StagePaths(Path(), Path(), folder)
+        files = (folder / "train.log", folder / "verl.yaml", paths.metrics, paths.rewards, paths.progress)
+        times = [file.stat().st_mtime for file in files if file.exists()]
+        if times:
+            found.append((max(times), paths))
+    if not found:
+        return None
+    touched, paths = max(found, key=lambda one: one[0])
+    # Until the trainer starts, the newest folder is that of an earlier run, maybe with other settings.
+    if stage.state == "running" and stage.progress and touched < stage.progress.started - 1:
+        return None
+    return paths
+
+
+class TrainingReader:
+    """Reads what RL stages record; what has been read is not read again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._remembered = Remembered()
+        self._tails: dict[Path, Tail] = {}
+
+    def read(self, stage: Stage) -> Training | None:
+        """What a stage has recorded so far; None where there is nothing."""
+        paths = find_course(self.root, stage)
+        if paths:
+            tail = self._tails.setdefault(paths.rewards, Tail(paths.rewards, dict, _take_group))
+            files = (paths.saved_metrics, paths.live_metrics, paths.metrics)
+            metrics = self._remembered.get("metrics", files, lambda: _metrics(*files))
+            return Training(metrics, dict(tail.read()), _findings(paths.findings), paths.rollouts)
+        out = self.root / "data" / stage.name
+        if stage.state == "running" or not (out / "steps.csv").exists():
+            return None
+        steps, rewards = out / "steps.csv", out / "rewards.parquet"
+        return Training(
+            self._remembered.get("steps", (steps,), lambda: _read_steps(steps)),
+            self._remembered.get("rewards", (rewards,), lambda: _read_rewards(rewards)),
+            _json_list(out / "guards.json"),
+            out / "rollouts.parquet",
+        )
+
+
+def training_view(stage: Stage, training: Training | None, settings: RlStage | None) -> list[Block]:
+    """The blocks of an RL stage, but for its rollouts."""
+    if training is None or not training.steps:
+        if stage.state == "running":
+            return [
+                note("The trainer is starting: engines, model and weights. Curves appear with the first iteration.")
+            ]
+        if stage.state in ("failed", "killed"):
+            return [note("It ended before its first iteration.", f"compass run {stage.name}")]
+        return [note("This stage has not run here yet.", f"compass run {stage.name}")]
+    steps, last = training.steps, settings.steps if settings else None
+    guards = [] if settings is None else [_guards(settings, training.findings)]
+    return [_headline(training), *_fired(training.findings), charts(_charts(training, steps, last)), *guards]
+
+
+def _headline(training: Training) -> Block:
+    steps = training.steps
+    at = steps[-1]
+    metrics = training.metrics.get(at) or training.metrics.get(max(training.metrics, default=0), {})
+    rewards = training.rewards.get(at, Rewards())
+    first = training.rewards.get(steps[0], Rewards())
+    now, then = (one.right / one.responses if one.responses else None for one in (rewards, first))
+    groups = rewards.used + rewards.left_out
+    times = [row["timing_s/step"] for row in training.metrics.values() if finite(row.get("timing_s/step"))]
+    step_time = sorted(times)[len(times) // 2] if times else None
+    return figures(
+        ("accuracy", percent(now), f"of all responses; {percent(then)} in iteration {steps[0]}"),
+        ("reward", number(rewards.reward / rewards.responses if rewards.responses else None), "mean of all responses"),
+        (
+            "response length",
+            number(rewards.tokens / rewards.responses if rewards.responses else None),
+            "tokens, mean of all responses",
+        ),
+        ("groups used", f"{rewards.used} of {groups}" if groups else "–", f"in iteration {at}"),
+        ("throughput", number(_throughput(metrics)), "tokens per second, prompts included"),
+        ("time per iteration", duration(step_time) if step_time is not None else "–", "median"),
+    )
+
+
+def _fired(findings: Sequence[Mapping[str, Any]]) -> list[Block]:
+    if not findings:
+        return []
+    newest = findings[-1]
+    count = f"{len(findings)} findings of guards" if len(findings) > 1 else "A guard fired"
+    lines = "\n\n".join(f"{one['level']}: {one['message']}" for one in reversed(findings))
+    return [warning(f"{count}. The newest: {newest['guard']} in iteration {newest['step']}, {newest['level']}.", lines)]
+
+
+def _charts(training: Training, steps: list[int], last: int | None) -> list[dict[str, Any] | None]:
+    def metric(name: str) -> list[Any]:
+        return [training.metrics.get(step, {}).get(name) for step in steps]
+
+    def reward(value: Callable[[Rewards], float]) -> list[float | None]:
+        rows = [training.rewards.get(step) for step in steps]
+        return [value(row) if row and row.responses else None for row in rows]
+
+    parts = {name: metric(key) for name, key in PARTS.items()}
+    whole = metric("timing_s/step")
+    parts["other"] = [_rest(total, [values[n] for values in parts.values()]) for n, total in enumerate(whole)]
+    kept = {"used": reward(lambda row: row.used), "left out": reward(lambda row: row.left_out)}
+    right = {"right": reward(lambda row: row.right / row.responses)}
+    mean = {"reward": reward(lambda row: row.reward / row.responses)}
+    length = {"mean": reward(lambda row: row.tokens / row.responses), "longest": metric("response_length/max")}
+    throughput = {"tokens per second": [_throughput(training.metrics.get(step, {})) for step in steps]}
+    return [
+        chart("Right responses, %", steps, right, last=last, percent=True, text="of all responses"),
+        chart("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
+        chart("Entropy, nats per token", steps, {"entropy": metric("actor/entropy")}, last=last),
+        chart("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
+        chart("Groups of responses", steps, kept, last=last, stacked=True, text="left out: all right, all wrong, surplus"),
+        chart("Clipped tokens, %", steps, {"clipped": metric("actor/pg_clipfrac")}, last=last, percent=True),
+        chart("KL to the start", steps, {"KL": metric("actor/kl_loss")}, last=last),
+        chart("Gradient norm", steps, {"norm": metric("actor/grad_norm")}, last=last),
+        chart("Cut-off responses, %", steps, {"cut off": metric("guards/cut_off_share")}, last=last, percent=True),
+        chart("Time per iteration, s", steps, parts, last=last, stacked=True),
+        chart("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
+    ]  # fmt: skip
+
+
+def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:
+    """Each guard with its level, and the iterations in which it fired."""
+    levels = {name: guard["level"] for name, guard in settings.guards.model_dump().items()}
+    fired: dict[str, list[int]] = {}
+    for finding in findings:
+        fired.setdefault(finding["guard"], []).append(finding["step"])
+    items = [{"name": name, "level": level, "fired": fired.get(name, [])} for name, level in levels.items()]
+    return {"kind": "guards", "items": sorted(items, key=lambda item: (not item["fired"], item["level"] == "off"))}
+
+
+def _throughput(metrics: Mapping[str, Any]) -> float | None:
+    tokens, seconds = metrics.get("perf/total_num_tokens"), metrics.get("timing_s/step")
+    return tokens / seconds if finite(tokens) and finite(seconds) and seconds > 0 else None
+
+
+def _rest(total: Any, parts: Sequence[Any]) -> float | None:
+    return max(0.0, total - sum(part for part in parts if finite(part))) if finite(total) else None
+
+
+def _take_group(gathered: dict[int, Rewards], line: dict[str, Any]) -> None:
+    """Add a line of `rewards.jsonl`; one that lacks something changes nothing."""
+    step, rewards, tokens, used = int(line["step"]), line["rewards"], sum(line["tokens"]), bool(line["used"])
+    total, right = sum(rewards), sum(reward > 0 for reward in rewards)
+    row = gathered.setdefault(step, Rewards())
+    row.responses += len(rewards)
+    row.reward += total
+    row.right += right
+    row.tokens += tokens
+    row.used += used
+    row.left_out += not used
+
+
+def _metrics(saved: Path, live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
+    try:
+        return all_metrics(saved, live, metrics)
+    except (ValueError, KeyError, TypeError, OSError):  # replaced while it was read: the next look finds it whole
+        return {}
+
+
+def _findings(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [one for one in read_findings(path) if {"step", "guard", "level", "message"} <= one.keys()]
+    except (ValueError, AttributeError, OSError):
+        return []
+
+
+def _json_list(path: Path) -> list[dict[str, Any]]:
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, OSError):
+        return []
+
+
+def _read_steps(path: Path) -> dict[int, dict[str, Any]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{name: _float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    return {int(row["step"]): row for row in rows if row.get("step") is not None}
+
+
+def _float(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def _read_rewards(path: Path) -> dict[int, Rewards]:
+    """Of a finished stage; a problem that was drawn twice in one iteration counts as one group."""
+    table = pq.read_table(path, columns=["step", "id", "reward", "response_tokens", "used"])
+    table = table.append_column("right", pc.cast(pc.greater(table["reward"], 0), "int64"))
+    sums = table.group_by("step").aggregate(
+        [("reward", "count"), ("reward", "sum"), ("right", "sum"), ("response_tokens", "sum")]
+    )
+    rewards = {
+        row["step"]: Rewards(row["reward_count"], row["reward_sum"], row["right_sum"], row["response_tokens_sum"])
+        for row in sums.to_pylist()
+    }
+    for row in table.group_by(["step", "id", "used"]).aggregate([]).to_pylist():
+        if row["used"]:
+            rewards[row["step"]].used += 1
+        else:
+            rewards[row["step"]].left_out += 1
+    return rewards

@@ -1,0 +1,135 @@
+"""All that the page shows at one moment: the list of stages, the links, and the view of the chosen stage."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from compass.live.blocks import Block, note, warning
+from compass.live.counts import counts_view, report_view
+from compass.live.responses import RolloutReader
+from compass.live.sampled import SampledReader, sampled_view
+from compass.live.stages import Pipeline, Stage, read_pipeline
+from compass.live.training import TrainingReader, training_view
+from compass.rl.failure import log_lines, reason
+from compass.services.state import read_services
+
+SERVICES = {"mlflow": "MLflow", "prefect": "Prefect"}
+"""Services with a page of their own, and what they are called."""
+
+LOGGED = 40
+"""Lines of an RL stage's log that are shown where it failed and says no cause."""
+
+
+class Reader:
+    """Reads a repository's state, again and again; what does not change is read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._training = TrainingReader(root)
+        self._rollouts = RolloutReader(root)
+        self._sampled = SampledReader(root)
+
+    def state(self, chosen: str = "", step: int | None = None) -> dict[str, Any]:
+        """What the page shows.
+
+        Args:
+            chosen: the stage to view; where there is none of this name, the one that runs or ran last.
+            step: the iteration whose rollouts are shown; None for the newest.
+        """
+        pipeline = read_pipeline(self.root)
+        stage = pipeline.find(chosen) or pipeline.newest()
+        ran = [one for one in pipeline.stages if one.state != "waiting"]
+        blocks: list[Block] = []
+        if pipeline.problem:
+            blocks.append(warning(f"The parameters cannot be read: {pipeline.problem}"))
+        if not ran:
+            blocks.append(
+                note("No stage has run here yet. Start the whole pipeline, or one stage of it:", "compass run")
+            )
+        elif stage:
+            blocks += [*self._ended(stage), *self._safe_view(stage, pipeline, step)]
+        return {
+            "profile": pipeline.settings.profile if pipeline.settings else "",
+            "folder": self.root.resolve().name,
+            "links": self._links(pipeline),
+            "stages": [_listed(one) for one in pipeline.stages],
+            "selected": stage.name if stage else None,
+            "newest": newest.name if (newest := pipeline.newest()) else None,
+            "blocks": blocks,
+        }
+
+    def _safe_view(self, stage: Stage, pipeline: Pipeline, step: int | None) -> list[Block]:
+        """The view of a stage, or why there is none: a file is replaced while it is read, or is not what the stage writes."""
+        try:
+            return self._view(stage, pipeline, step)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, pa.ArrowException) as error:
+            return [warning(f"What {stage.name} wrote cannot be read now.", f"{type(error).__name__}: {error}")]
+
+    def _view(self, stage: Stage, pipeline: Pipeline, step: int | None) -> list[Block]:
+        settings = pipeline.settings
+        if stage.kind == "rl":
+            ours = settings.rl.stages.get(stage.name) if settings else None
+            training = self._training.read(stage)
+            blocks = training_view(stage, training, ours)
+            if training and training.steps:
+                every = ours.record.rollouts_every if ours else None
+                blocks.append(self._rollouts.block(training.rollouts, step, every))
+            return blocks
+        if stage.kind in ("grade", "evaluate"):
+            return sampled_view(stage, self._sampled, settings)
+        if stage.kind == "report":
+            return [*report_view(self.root, stage), *counts_view(self.root, stage)]
+        return counts_view(self.root, stage)
+
+    def _ended(self, stage: Stage) -> list[Block]:
+        """What to say of a stage that did not end well."""
+        told = stage.progress
+        if told is None or stage.state not in ("failed", "killed"):
+            return []
+        if stage.state == "killed":
+            where = f" in {told.phase}" if told.phase else ""
+            again = "It goes on from its last checkpoint or response when it is run again."
+            text = f"{stage.name} was ended from outside{where}. {again}"
+            return [warning(text), note("To go on:", f"compass run {stage.name}")]
+        log = self._log(stage)
+        return [
+            warning(f"{stage.name} failed: {told.error}", log),
+            note("After the mend:", f"compass run {stage.name}"),
+        ]
+
+    def _log(self, stage: Stage) -> str:
+        """Why an RL stage ended, from the newest log of its trainer."""
+        logs = sorted((self.root / "work" / stage.name).glob("*/train.log"), key=lambda path: path.stat().st_mtime)
+        if stage.kind != "rl" or not logs or (stage.progress and logs[-1].stat().st_mtime < stage.progress.started):
+            return ""
+        return f"{logs[-1].relative_to(self.root)}:\n{reason(log_lines(logs[-1]), last=LOGGED)}"
+
+    def _links(self, pipeline: Pipeline) -> list[dict[str, str]]:
+        """Pages of the run that is shown, of the services that are up, and of the report."""
+        newest = pipeline.newest()
+        pages = dict(newest.progress.pages) if newest and newest.progress else {}
+        for name, service in read_services(self.root).items():
+            if name in SERVICES and service.url:
+                pages.setdefault(SERVICES[name], service.url)
+        links = [{"text": text, "url": url} for text, url in pages.items() if url.startswith(("http://", "https://"))]
+        if (self.root / "reports" / "index.html").exists():
+            links.append({"text": "Report", "url": "/reports/index.html"})
+        return links
+
+
+def _listed(stage: Stage) -> dict[str, Any]:
+    """A stage as the list shows it; times are seconds since 1970."""
+    told = asdict(stage.progress) if stage.progress else {}
+    names = ("phase", "detail", "done", "total", "unit", "seconds_left", "started", "error")
+    return {
+        "name": stage.name,
+        "state": stage.state,
+        "seconds": None if stage.state == "running" else stage.seconds,
+        "ended": stage.ended,
+        "this_run": stage.this_run,
+        **{name: told.get(name) for name in names},
+    }

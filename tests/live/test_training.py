@@ -1,0 +1,161 @@
+"""The view of an RL stage, from the files of its trainer."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.live.view import Reader
+from compass.rl.metrics import write_curves
+from compass.rl.reward_table import write_rewards
+from compass.rl.rollout_table import write_rollouts
+from compass.tracking.progress import stage_progress
+
+
+def blocks(root: Path, step: int | None = None, reader: Reader | None = None) -> dict[str, Any]:
+    state = (reader or Reader(root)).state("rl-1", step)
+    return {block["kind"]: block for block in state["blocks"]}
+
+
+def values(block: dict[str, Any], title: str) -> dict[str, list[float | None]]:
+    (chart,) = [item for item in block["items"] if item["title"] == title]
+    return {one["name"]: one["values"] for one in chart["series"]}
+
+
+def test_curves_are_of_all_responses_and_of_verls_metrics(repository: Path, trainer: Any) -> None:
+    with stage_progress("rl-1", repository):
+        for step in (1, 2, 3):
+            trainer.iteration(step)
+        seen = blocks(repository)
+    charts = seen["charts"]
+    assert values(charts, "Right responses, %") == {"right": [5 / 8, 6 / 8, 7 / 8]}
+    assert values(charts, "Reward") == {"reward": [0.25, 0.5, 0.75]}
+    assert values(charts, "Entropy, nats per token") == {"entropy": [0.5, 0.25, 0.16667]}
+    assert values(charts, "Response length, tokens")["mean"] == [7.5, 12.5, 17.5]
+    assert values(charts, "Groups of responses") == {"used": [1, 1, 1], "left out": [1, 1, 1]}
+    assert values(charts, "Clipped tokens, %") == {"clipped": [0.01] * 3}
+    assert values(charts, "Time per iteration, s") == {"rollout": [2.0] * 3, "update": [1.0] * 3, "other": [1.0] * 3}
+    assert values(charts, "Throughput, tokens per second") == {"tokens per second": [1000.0] * 3}
+    assert "KL to the start" not in [item["title"] for item in charts["items"]]
+    assert [item["last"] for item in charts["items"]] == [20] * len(charts["items"])
+    figures = {item["name"]: item["value"] for item in seen["figures"]["items"]}
+    assert figures["accuracy"] == "87.5%"
+    assert figures["groups used"] == "1 of 2"
+    assert figures["throughput"] == "1,000"
+
+
+def test_kl_is_drawn_where_it_is_on_and_what_is_no_number_is_a_gap(repository: Path, trainer: Any) -> None:
+    trainer.iteration(1, **{"actor/kl_loss": 0.02, "actor/entropy": None, "actor/grad_norm": float("nan")})
+    trainer.iteration(2, **{"actor/kl_loss": 0.03})
+    with stage_progress("rl-1", repository):
+        os.utime(trainer.paths.rewards)
+        charts = blocks(repository)["charts"]
+    assert values(charts, "KL to the start") == {"KL": [0.02, 0.03]}
+    assert values(charts, "Entropy, nats per token") == {"entropy": [None, 0.25]}
+    assert values(charts, "Gradient norm") == {"norm": [None, 1.0]}
+
+
+def test_what_comes_in_is_added_and_half_a_line_waits(repository: Path, trainer: Any) -> None:
+    reader = Reader(repository)
+    with stage_progress("rl-1", repository):
+        trainer.iteration(1)
+        assert values(blocks(repository, reader=reader)["charts"], "Reward") == {"reward": [0.25]}
+        whole = trainer.paths.rewards.read_text()
+        with trainer.paths.rewards.open("a") as file:
+            file.write('{"step": 2, "id": "p1", "rewards": [1.0], "tok')
+        assert values(blocks(repository, reader=reader)["charts"], "Reward") == {"reward": [0.25]}
+        with trainer.paths.rewards.open("a") as file:
+            file.write('ens": [3], "used": true}\nnot json\n{"step": 3}\n')
+        assert values(blocks(repository, reader=reader)["charts"], "Reward") == {"reward": [0.25, 1.0]}
+        # A restart goes back to the last checkpoint: the file is replaced by a shorter one.
+        fresh = trainer.paths.rewards.with_name("fresh")
+        fresh.write_text(whole)
+        fresh.replace(trainer.paths.rewards)
+        assert values(blocks(repository, reader=reader)["charts"], "Reward") == {"reward": [0.25]}
+
+
+def test_a_stage_that_has_just_started_does_not_show_an_earlier_course(repository: Path, trainer: Any) -> None:
+    trainer.iteration(1)
+    for path in trainer.paths.work.iterdir():
+        os.utime(path, (1, 1))
+    with stage_progress("rl-1", repository):
+        seen = blocks(repository)
+    assert list(seen) == ["note"]
+    assert "starting" in seen["note"]["text"]
+
+
+def test_guards_say_what_they_do_and_what_they_found(repository: Path, trainer: Any) -> None:
+    with stage_progress("rl-1", repository):
+        trainer.iteration(1)
+        trainer.findings.fire("cut_off", 1, "60% of the responses are cut off")
+        trainer.findings.fire("cut_off", 2, "70% of the responses are cut off")
+        seen = blocks(repository)
+    first = seen["guards"]["items"][0]
+    assert first == {"name": "cut_off", "level": "warn", "fired": [1, 2]}
+    assert {"watchdog", "agreement", "loops"} < {item["name"] for item in seen["guards"]["items"]}
+    assert "2 findings of guards. The newest: cut_off in iteration 2" in seen["warning"]["text"]
+    assert "60% of the responses" in seen["warning"]["details"]
+
+
+def test_the_newest_rollouts_or_those_of_a_chosen_iteration(repository: Path, trainer: Any) -> None:
+    with stage_progress("rl-1", repository):
+        for step in (1, 5):
+            trainer.iteration(step)
+            trainer.rollouts(step, response=f"iteration {step} \\boxed{{2}}")
+        (repository / f"work/rl-1/{trainer.paths.work.name}/rollouts/notes.txt").write_text("not a table")
+        newest, first = blocks(repository)["responses"], blocks(repository, step=1)["responses"]
+        unknown = blocks(repository, step=77)["responses"]
+    assert (newest["choices"], newest["chosen"], unknown["chosen"]) == ([1, 5], 5, 5)
+    used, left_out = newest["problems"]
+    assert used["about"] == "p1 · level 2 · 3 of 4 right, used"
+    assert left_out["about"].endswith("left out of the update")
+    assert (used["gold"], used["problem"]) == ("2", "user\nWhat is 1+1? (p1)\nassistant\n")
+    right = used["responses"][0]
+    assert (right["right"], right["answer"], right["text"]) == (True, "2", "iteration 5 \\boxed{2}")
+    assert right["facts"] == ["equal", "text", "reward +1.00", "advantage +0.50", "7 tokens"]
+    assert first["problems"][0]["responses"][0]["text"].startswith("iteration 1 ")
+
+
+def test_a_finished_stage_is_read_from_its_outputs(repository: Path, trainer: Any) -> None:
+    from compass.rl.metrics import read_metrics
+
+    for step in (1, 2):
+        trainer.iteration(step)
+        trainer.rollouts(step)
+    out = repository / "data/rl-1"
+    out.mkdir(parents=True)
+    write_curves(read_metrics(trainer.paths.metrics), out / "steps.csv")
+    write_rewards(trainer.paths.rewards, out / "rewards.parquet")
+    write_rollouts(trainer.paths.rollouts, out / "rollouts.parquet")
+    with stage_progress("rl-1", repository):
+        pass
+    live = blocks(repository)
+    import shutil
+
+    shutil.rmtree(repository / "work/rl-1")
+    finished = blocks(repository)
+    assert finished["charts"] == live["charts"]
+    assert finished["responses"] == live["responses"]
+
+
+def test_many_iterations_are_drawn_as_means(repository: Path, trainer: Any) -> None:
+    from compass.live.blocks import chart
+
+    drawn = chart("x", list(range(1, 1001)), {"y": [float(n) for n in range(1000)]})
+    assert drawn is not None
+    assert len(drawn["steps"]) == 334
+    assert drawn["steps"][-1] == 1000
+    assert drawn["series"][0]["values"][0] == 1.0
+    assert chart("x", [1], {"y": [None]}) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]\n", '{"step": "x"}\n', "\x00\n", '{"step": 1}\n'])
+def test_files_that_are_not_whole_break_nothing(repository: Path, trainer: Any, text: str) -> None:
+    with stage_progress("rl-1", repository):
+        trainer.iteration(1)
+        for path in (trainer.paths.metrics, trainer.paths.findings, trainer.paths.rewards, trainer.paths.live_metrics):
+            path.write_text(text)
+        (trainer.paths.rollouts).mkdir()
+        (trainer.paths.rollouts / "000001.parquet").write_text(text)
+        assert blocks(repository)
