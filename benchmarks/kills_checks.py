@@ -132,7 +132,9 @@ def iterations(root: Path, stage: str, before: dict[int, float], known: set[str]
     finished = [run for run, (name, status) in fresh.items() if (name, status) == (stage, "FINISHED")]
     if len(finished) != 1:
         return [*faults, f"MLflow has {sorted(fresh.values())}, not one finished {stage}"]
-    history = _query(root, "SELECT step FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step", finished[0], CURVE)
+    history = _query(
+        root, "SELECT step FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step", finished[0], "train/reward"
+    )
     if [step for (step,) in history] != wanted:
         faults.append(f"MLflow has iterations {history} in the finished run, not {wanted}")
     return faults
@@ -151,5 +153,5 @@ def _stage_runs(root: Path) -> dict[str, tuple[str, str]]:
 
 def _query(root: Path, sql: str, *values: str) -> list[tuple]:
     """Ask MLflow's database itself: its client keeps connections to the database of the copy before."""
-    with contextlib.closing(sqlite3.connect(f"file:{root}/mlflow.db?mode=ro", uri=True)) as database:
+    with contextlib.closing(sqlite3.connect(f"file:{root}/.compass/mlflow.db?mode=ro", uri=True)) as database:
         return database.execute(sql, values).fetchall()

@@ -151,8 +151,8 @@ def test_the_library_knows_neither_prefect_nor_dvc(library: str) -> None:
     assert importers(library) == []
 
 
-def test_mlflow_is_imported_in_one_module() -> None:
-    assert importers("mlflow") == ["compass.tracking.mlflow_client"]
+def test_mlflow_is_imported_in_modules_that_say_so() -> None:
+    assert all(module.startswith("compass.tracking.mlflow_") for module in importers("mlflow"))
     assert importers("mlflow", of="stages") == []
     assert importers("mlflow", of="flows") == []
 

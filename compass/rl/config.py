@@ -260,7 +260,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "actor_rollout_ref.model.path": str(paths.model),
         "actor_rollout_ref.model.trust_remote_code": False,
         "actor_rollout_ref.model.custom_chat_template": find_prompt(settings.data.model_dump()).chat_template,
-        "trainer.logger": ["console", "file", "mlflow"],
+        "trainer.logger": ["console", "file"],
         "trainer.project_name": "compass",
         "trainer.experiment_name": stage,
         "trainer.total_training_steps": settings.steps,

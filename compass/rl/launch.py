@@ -30,7 +30,7 @@ from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_m
 from compass.rl.progress import read_progress
 from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
-from compass.tracking import record_curves
+from compass.tracking import current_run
 
 
 class TrainingError(UserError):
@@ -75,13 +75,14 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
             warmup=ours.warmup_steps,
         )
     # The run of a killed process keeps what it recorded; this one's has every iteration of the result once.
-    record_curves(read_metrics(paths.metrics))
+    current_run().curves(read_metrics(paths.metrics))
     log = paths.work / "train.log"
     earlier = len(log_lines(log))
     cause = ""
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
+        current_run().artifact(config)
         cause = _run(stage, settings, paths, config, done)
     for finding in read_findings(paths.findings):
         if finding["level"] == "stop":
@@ -121,6 +122,8 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
             while True:
                 running = process.poll() is None
                 fresh, position = follow_metrics(paths.live_metrics, position, paths.metrics)
+                # verl's own MLflow logger gives up for good where the server is away, and records a thousand parameters
+                current_run().curves(fresh)
                 for row in fresh:
                     watchdog.iteration(row)
                     done, said = row["step"], headline(row)

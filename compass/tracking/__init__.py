@@ -4,14 +4,15 @@
         ...
         tracked.summary({"read": 10, "kept": 9, "dropped": {"exact_duplicate": 1}})
 
-A stage's run holds its parameters, its metrics, the git commit, DVC's hashes of what it read and wrote and the row
-counts of its parquet inputs. The parent carries the headline metrics, and for every stage that DVC skipped the id of
-the run that produced the cached result. Runs go into `mlflow.db` beside `dvc.yaml`, or to `MLFLOW_TRACKING_URI`.
+A stage's run holds its settings, the metrics that people compare, the git commit, DVC's hashes of what it read and wrote, its
+datasets and its model. The parent is named after what differs from the profile and carries the headline scores, the rows that
+every stage kept, the hours of each, and for every stage that DVC skipped the id of the run that produced the cached result.
+Runs go into `.compass/mlflow.db`, or to `MLFLOW_TRACKING_URI`; what a server could not take waits in `.compass/outbox`.
 
-Only `mlflow_client.py` imports MLflow.
+Only modules called `mlflow_*` import MLflow.
 """
 
 from compass.tracking.mlflow_client import tracking_uri
-from compass.tracking.stage_run import StageRun, TrackingError, record_curves, run_page, stage_run
+from compass.tracking.stage_run import StageRun, TrackingError, current_run, run_page, stage_run
 
-__all__ = ["StageRun", "TrackingError", "record_curves", "run_page", "stage_run", "tracking_uri"]
+__all__ = ["StageRun", "TrackingError", "current_run", "run_page", "stage_run", "tracking_uri"]

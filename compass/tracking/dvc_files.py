@@ -74,31 +74,6 @@ class Graph:
         """DVC's hash of each output as it was when the stage last ran."""
         return {out["path"]: out["md5"] for out in self.lock.get(stage, {}).get("outs", [])}
 
-    def datasets(self, stage: str) -> list[dict[str, Any]]:
-        """The parquet files that a stage reads: `name` (its path), `md5`, `rows`, `columns`."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        files: list[Path] = []
-        for dep in self.deps(stage):
-            path = self.folder / dep
-            files += sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.suffix == ".parquet" else []
-        tables = []
-        for path in (file for file in files if file.exists()):
-            try:
-                shape = pq.read_metadata(path)
-            except (pa.ArrowInvalid, OSError):
-                continue  # not a whole file: the stage that reads it says so, and what to do
-            tables.append(
-                {
-                    "name": path.relative_to(self.folder).as_posix(),
-                    "md5": dvc_md5(path),
-                    "rows": shape.num_rows,
-                    "columns": shape.schema.to_arrow_schema().names,
-                }
-            )
-        return tables
-
 
 def digest(hashes: dict[str, str]) -> str:
     """One digest over `{path: hash}`."""

@@ -126,7 +126,7 @@ def test_every_setting_becomes_verls() -> None:
         "trainer.max_actor_ckpt_to_keep": None,
         "trainer.default_local_dir": "work/checkpoints",
         "trainer.resume_mode": "auto",
-        "trainer.logger": ["console", "file", "mlflow"],
+        "trainer.logger": ["console", "file"],
         "trainer.project_name": "compass",
         "trainer.experiment_name": "warm",
         "trainer.total_training_steps": 23,

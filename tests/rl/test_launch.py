@@ -245,14 +245,17 @@ def test_one_checkpoint_is_left(stage: Stage) -> None:
     assert [path.name for path in stage.paths.checkpoints.glob("global_step_*")] == ["global_step_3"]
 
 
-def test_iterations_of_before_are_recorded_in_the_new_run(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iterations_of_before_and_new_ones_are_recorded_in_the_run(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr("compass.rl.launch.record_curves", told.extend)
+    run = SimpleNamespace(curves=told.extend, artifact=lambda path: None)
+    monkeypatch.setattr("compass.rl.launch.current_run", lambda: run)
     stage.checkpoint(2)
     rows = [{"step": step, **AGREES} for step in (1, 2)]
     stage.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
     stage.train(steps=[3], reached=3)
-    assert told == rows
+    assert told == [*rows, {"step": 3, **AGREES}]
 
 
 def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: Stage) -> None:

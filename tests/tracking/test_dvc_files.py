@@ -4,8 +4,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from compass.tracking.dvc_files import Graph, digest, dvc_md5
@@ -29,7 +27,7 @@ def graph(tmp_path: Path) -> Graph:
 def test_a_folder_without_dvc_files_has_no_stages(tmp_path: Path) -> None:
     graph = Graph(tmp_path)
     assert (graph.stages, graph.lock) == ({}, {})
-    assert (graph.deps("a"), graph.outs("a"), graph.locked_outs("a"), graph.datasets("a")) == ([], [], {}, [])
+    assert (graph.deps("a"), graph.outs("a"), graph.locked_outs("a")) == ([], [], {})
     (tmp_path / "dvc.yaml").write_text("")
     (tmp_path / "dvc.lock").write_text("schema: '2.0'\n")
     assert (Graph(tmp_path).stages, Graph(tmp_path).lock) == ({}, {})
@@ -90,26 +88,6 @@ def test_hashes_of_what_exists_come_from_the_lock_where_another_stage_wrote_it(g
     assert Graph(tmp_path).dep_hashes("b") == {"code.py": "1"}
     assert Graph(tmp_path).locked_outs("a") == {"code.py": "1", "gone": "2"}
     assert Graph(tmp_path).locked_outs("b") == Graph(tmp_path).locked_outs("c") == {}
-
-
-def test_datasets_are_the_whole_parquet_files_that_a_stage_reads(tmp_path: Path) -> None:
-    (tmp_path / "dvc.yaml").write_text(
-        "stages: {a: {cmd: x, deps: [folder, one.parquet, gone.parquet, cut.parquet, notes.txt]}}"
-    )
-    (tmp_path / "folder").mkdir()
-    for name in ("folder/b.parquet", "folder/a.parquet", "one.parquet"):
-        pq.write_table(pa.table({"id": ["x", "y"], "n": [1, 2]}), tmp_path / name)
-    (tmp_path / "folder/notes.txt").write_text("x")
-    (tmp_path / "notes.txt").write_text("x")
-    (tmp_path / "cut.parquet").write_text("PAR1")
-    datasets = Graph(tmp_path).datasets("a")
-    assert [dataset["name"] for dataset in datasets] == ["folder/a.parquet", "folder/b.parquet", "one.parquet"]
-    assert datasets[2] == {
-        "name": "one.parquet",
-        "md5": dvc_md5(tmp_path / "one.parquet"),
-        "rows": 2,
-        "columns": ["id", "n"],
-    }
 
 
 def test_a_digest_does_not_depend_on_the_order_of_the_paths() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.settings import load_settings
-from compass.tracking import TrackingError, run_page, stage_run
+from compass.tracking import TrackingError, current_run, run_page, stage_run
 from compass.tracking.dvc_files import Graph, dvc_md5
+from compass.tracking.journal import waiting_folders
 from compass.tracking.mlflow_client import connect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database as its first use leaves it: migrations take seconds, so they run once."""
     folder = tmp_path_factory.mktemp("database")
     connect(folder)
-    return folder / "mlflow.db"
+    return folder / ".compass/mlflow.db"
 
 
 @pytest.fixture
@@ -37,9 +37,16 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Path) 
     for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID", "COMPASS_TRACKING"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COMPASS_PIPELINE_RUN", "first")
-    shutil.copy(database, tmp_path)
+    (tmp_path / ".compass").mkdir()
+    shutil.copy(database, tmp_path / ".compass")
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     (tmp_path / "dvc.yaml").write_text(
         "stages:\n"
+        "  collect: {cmd: x, outs: [data/collect]}\n"
+        "  base: {cmd: x, outs: [models/base]}\n"
+        "  rl-1: {cmd: x, deps: [models/base], outs: [models/rl-1]}\n"
+        "  rl-2: {cmd: x, deps: [models/rl-1], outs: [models/rl-2]}\n"
+        "  evaluate: {cmd: x, deps: [data/collect, models/base, models/rl-1], metrics: [metrics/evaluate.json]}\n"
         "  dedup: {cmd: x, deps: [data/collect], outs: [data/dedup]}\n"
         "  denoise: {cmd: x, deps: [data/dedup], outs: [data/denoise]}\n"
     )
@@ -49,7 +56,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Path) 
     def client() -> Any:
         from mlflow import MlflowClient
 
-        return MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
+        return MlflowClient(f"sqlite:///{tmp_path}/.compass/mlflow.db")
 
     def runs(kind: str) -> list[Any]:
         return client().search_runs(["1"], f"tags.`compass.kind` = '{kind}'", order_by=["attributes.start_time"])
@@ -74,13 +81,15 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert stage.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert stage.data.tags["compass.pipeline"] == parent.data.tags["compass.pipeline"] == "first"
     assert stage.info.run_name == "dedup"
-    assert re.fullmatch(r"tiny \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", parent.info.run_name)
+    assert parent.info.run_name == "tiny"
     assert stage.data.tags["compass.profile"] == parent.data.tags["compass.profile"] == "tiny"
     assert stage.data.params["dedup.threshold"] == "0.8"
-    assert parent.data.params["rl.stages.rl-1.init_from"] == "base"
-    assert stage.data.metrics == {"read": 3, "kept": 2, "dropped.near_duplicate": 1, "p_at_1": 0.5}
+    assert parent.data.params == {"profile": "tiny", "seed": "0"}
+    measured = {name: value for name, value in stage.data.metrics.items() if not name.startswith("system/")}
+    assert measured == {"read": 3, "kept": 2, "dropped": 1, "dropped/near_duplicate": 1, "p_at_1": 0.5}
+    assert "system/cpu_utilization_percentage" in stage.data.metrics
     [dataset] = [found.dataset for found in stage.inputs.dataset_inputs]
-    assert dataset.name == "data/collect/kept.parquet"
+    assert (dataset.name, dataset.digest) == ("collect/kept", dvc_md5(repository.folder / "data/collect/kept.parquet"))
     assert json.loads(dataset.profile) == {"num_rows": 3}
     assert stage.data.tags["dvc.dep.data/collect"] == dvc_md5(repository.folder / "data/collect")
     assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
@@ -89,8 +98,11 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
 def test_verl_finds_the_run_in_the_environment(repository: SimpleNamespace) -> None:
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
         assert os.environ["MLFLOW_RUN_ID"] == tracked.run_id
-        assert os.environ["MLFLOW_TRACKING_URI"] == f"sqlite:///{repository.folder}/mlflow.db"
+        assert os.environ["MLFLOW_TRACKING_URI"] == f"sqlite:///{repository.folder}/.compass/mlflow.db"
         assert str(tracked.parent_id) in run_page()["MLflow run (after make ui)"]
+        assert current_run() is tracked
+    assert current_run() is not tracked
+    assert run_page() == {}
     assert "MLFLOW_RUN_ID" not in os.environ
     assert "MLFLOW_TRACKING_URI" not in os.environ
 
@@ -132,54 +144,124 @@ def test_a_killed_stage_is_marked_by_the_next_one(repository: SimpleNamespace) -
     assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
 
 
-def test_a_stage_killed_after_its_training_ended_the_run_is_marked_too(repository: SimpleNamespace) -> None:
-    script = (
-        "import os, signal, mlflow; from pathlib import Path; from compass.settings import load_settings\n"
-        "from compass.tracking import stage_run\n"
-        f"with stage_run('dedup', load_settings({str(ROOT / 'profiles/tiny.yaml')!r}), {str(repository.folder)!r}):\n"
-        "    with mlflow.start_run(): pass\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == -9
-    assert [run.info.status for run in repository.runs("stage")] == ["FINISHED"]
-    run_dedup(repository.folder)
-    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED"]
-    run_dedup(repository.folder)
-    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED", "FINISHED"]
-
-
-def test_headline_scores_reach_the_parent(repository: SimpleNamespace) -> None:
-    scores = {"base": {"average": {"accuracy": 0.25, "ci95": [0.2, 0.3]}, "level-1": {"accuracy": 0.5}}}
-    with stage_run("evaluate", SETTINGS, repository.folder) as tracked:
-        (repository.folder / "metrics").mkdir()
-        (repository.folder / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
+def test_headline_scores_with_intervals_reach_the_parent_with_what_else_people_compare(
+    repository: SimpleNamespace,
+) -> None:
+    folder = repository.folder
+    average = {"accuracy": 0.5, "ci95": [0.4, 0.6], "over_base": 0.25, "over_base_ci95": [0.1, 0.4]}
+    scores = {
+        "base": {"average": {"accuracy": 0.25, "ci95": [0.2, 0.3]}, "level-1": {"accuracy": 0.5}},
+        "rl-1": {"average": average, "level-1": {"accuracy": 0.75}},
+    }
+    (folder / "metrics").mkdir()
+    collected = {"read": 9, "kept": 8, "dropped": {"empty": 1}}
+    (folder / "metrics/collect.json").write_text(json.dumps(collected))
+    for model in scores:
+        (folder / "models" / model).mkdir(parents=True)
+        (folder / "models" / model / "weights").write_text(model)
+    with stage_run("evaluate", SETTINGS, folder) as tracked:
+        (folder / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
         tracked.summary({"models": scores})
     [parent], [stage] = repository.runs("pipeline"), repository.runs("stage")
-    assert parent.data.metrics["base.average.accuracy"] == 0.25
-    assert "base.level-1.accuracy" not in parent.data.metrics
-    assert stage.data.metrics["base.level-1.accuracy"] == 0.5
+    told = {name: value for name, value in parent.data.metrics.items() if not name.startswith("hours/")}
+    assert told == {
+        "average/base": 0.25,
+        "average/base.low": 0.2,
+        "average/base.high": 0.3,
+        "average/rl-1": 0.5,
+        "average/rl-1.low": 0.4,
+        "average/rl-1.high": 0.6,
+        "gain/rl-1": 0.25,
+        "gain/rl-1.low": 0.1,
+        "gain/rl-1.high": 0.4,
+        "kept/collect": 8,
+        "dropped/collect": 1,
+    }
+    assert parent.data.metrics["hours/total"] == parent.data.metrics["hours/evaluate"] > 0
+    assert stage.data.metrics["accuracy/level-1/rl-1"] == 0.75
+    assert "rl-1 over base: **+25.0 points** (+10.0 to +40.0)" in parent.data.tags["mlflow.note.content"]
+    client = repository.client()
+    champion = client.get_model_version_by_alias("compass-tiny", "champion")
+    assert champion.tags["dvc.md5"] == dvc_md5(folder / "models/rl-1")
+    assert client.get_model_version_by_alias("compass-tiny", "base").tags["compass.model"] == "base"
+    model = client.get_logged_model(champion.tags["compass.model_id"])
+    assert {one.key: one.value for one in model.metrics}["average.low"] == 0.4
+    assert len(client.get_run(stage.info.run_id).inputs.model_inputs) == 2
 
 
-def test_a_server_that_is_down_is_an_early_error_or_a_warning(
+def test_a_model_is_logged_once_by_its_hash_as_an_output_of_the_stage_that_made_it(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("first", "second"):
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
+        with stage_run("base", SETTINGS, repository.folder):
+            (repository.folder / "models/base").mkdir(parents=True, exist_ok=True)
+            (repository.folder / "models/base/weights").write_text("same")
+    [model] = repository.client().search_logged_models(["1"])
+    first, second = repository.runs("stage")
+    assert (model.name, model.source_run_id) == ("base", first.info.run_id)
+    assert model.tags["dvc.md5"] == dvc_md5(repository.folder / "models/base")
+    outputs = [[one.model_id for one in run.outputs.model_outputs] for run in (first, second)]
+    assert outputs == [[model.model_id], [model.model_id]]
+
+
+def test_curves_count_on_over_all_rl_stages_on_the_parent(repository: SimpleNamespace) -> None:
+    with stage_run("rl-2", SETTINGS, repository.folder) as tracked:
+        tracked.curves([{"step": step, "critic/score/mean": step / 10, "perf/mfu/actor": 1.0} for step in (1, 2)])
+    [parent], [stage] = repository.runs("pipeline"), repository.runs("stage")
+    client = repository.client()
+
+    def curve(run: Any) -> list[tuple[int, float]]:
+        return [(one.step, one.value) for one in client.get_metric_history(run.info.run_id, "train/reward")]
+
+    assert curve(stage) == [(1, 0.1), (2, 0.2)]
+    assert curve(parent) == [(21, 0.1), (22, 0.2)]
+    assert not any("mfu" in name for name in stage.data.metrics)
+
+
+def test_a_server_that_is_required_and_away_is_an_early_error(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://someone:secret@127.0.0.1:9")
+    monkeypatch.setenv("COMPASS_TRACKING", "required")
+    with (
+        pytest.raises(TrackingError, match="COMPASS_TRACKING=optional") as caught,
+        stage_run("dedup", SETTINGS, repository.folder),
+    ):
+        pytest.fail("the stage began")
+    assert "secret" not in str(caught.value)
+    assert waiting_folders(repository.folder) == []
+
+
+def test_a_server_that_is_away_costs_no_record_and_one_line(
     repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://someone:secret@127.0.0.1:9")
-    with pytest.raises(TrackingError, match="COMPASS_TRACKING=optional") as caught, stage_run("dedup", SETTINGS):
+    assert run_dedup(repository.folder) is None
+    told = capsys.readouterr().err
+    assert "http://***@127.0.0.1:9 cannot take records (no connection); they are kept in .compass/outbox" in told
+    assert "secret" not in "".join(path.read_text() for path in waiting_folders(repository.folder)[0].glob("*.jsonl"))
+    assert repository.runs("stage") == []
+
+
+@pytest.mark.parametrize(("variable", "value"), [("MLFLOW_TRACKING_URI", "htp://x"), ("COMPASS_TRACKING", "maybe")])
+def test_settings_of_tracking_that_mean_nothing_are_refused(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(TrackingError, match=f"{variable} is '{value}'"), stage_run("dedup", None, repository.folder):
         pytest.fail("the stage began")
-    assert "secret" not in str(caught.value)
-    monkeypatch.setenv("COMPASS_TRACKING", "optional")
-    with stage_run("dedup", SETTINGS, repository.folder) as tracked:
-        tracked.summary({"read": 1})
-    assert "continuing without a record" in capsys.readouterr().err
 
 
-def test_a_database_that_fails_later_costs_only_the_record(
+def test_what_mlflow_refuses_costs_only_that_record(
     repository: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
-        repository.client().delete_run(tracked.run_id)  # from now on MLflow refuses to write to it
+        tracked.write("params", on="run", values={"seed": "another"})  # MLflow lets no parameter change
         tracked.metrics({"read": 1})
-    assert "not recorded" in capsys.readouterr().err
+    assert "params not recorded" in capsys.readouterr().err
+    [stage] = repository.runs("stage")
+    assert (stage.info.status, stage.data.metrics["read"]) == ("FINISHED", 1)
 
 
 def test_tracking_can_be_off(repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
