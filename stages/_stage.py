@@ -33,6 +33,8 @@ class Summary:
     stage: str
     counts: Counts | None = None
     metrics: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    """What the stage's line ends with: what the user should know without looking into the metrics."""
 
     def as_dict(self) -> dict[str, Any]:
         """The content of `metrics/<stage>.json`."""
@@ -129,7 +131,8 @@ def perform(
         )
     if counts := summary.counts:
         reasons = f"; dropped {counts.reasons()}" if counts.dropped else ""
-        print(f"{stage}: read {counts.read:,}, kept {counts.kept:,}{reasons}")
+        note = f"; {summary.note}" if summary.note else ""
+        print(f"{stage}: read {counts.read:,}, kept {counts.kept:,}{reasons}{note}")
 
 
 def _remove_secured(stage: str) -> None:

@@ -28,6 +28,7 @@ def settings(tmp_path):
         "sources": [{"name": "a", "path": str(tmp_path / "a.jsonl")}, {"name": "b", "path": str(tmp_path / "b.csv")}],
         "benchmarks": [{"name": "bench", "path": str(tmp_path / "bench.jsonl")}],
     }
+    values["rl"]["data"]["batch_size"] = values["rl"]["optimizer"]["mini_batch_size"] = 8
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(values))
     return load_settings(path)
@@ -138,6 +139,23 @@ def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
     kept = read_records(tmp_path / "curriculum/kept.parquet").to_pylist()
     assert all(row["stages"] for row in kept)
     assert {row["level"] for row in kept if "rl-3" in row["stages"].split(",")} <= {2, 3, 4, 5}
+
+
+def test_curriculum_says_how_many_problems_are_missing(settings, tmp_path):
+    graded(tmp_path, [str(n) for n in range(50)])
+    summary = curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
+    assert summary.note.startswith("short: rl-1 has 30 of 768 wanted problems, 738 are missing; rl-2 has ")
+    enough = settings.model_copy(update={"curriculum": settings.curriculum.model_copy(update={"problems": 20})})
+    assert curriculum.run(enough, tmp_path / "grade/kept.parquet", tmp_path / "curriculum").note == ""
+
+
+def test_curriculum_stops_before_a_stage_that_could_fill_no_batch(settings, tmp_path):
+    graded(tmp_path, [str(n) for n in range(9)])
+    with pytest.raises(
+        curriculum.ShortError, match=r"rl-1 gets \d problems, fewer than `rl.data.batch_size` \(8\).* to \d or less"
+    ):
+        curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
+    assert not (tmp_path / "curriculum").exists()
 
 
 def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_path):
