@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compass.parallel import in_processes
+from compass.parallel import in_processes, processes
 
-# Spawned processes import what they run, and not the tests: both functions are the standard library's.
+# Other processes import what they run, and not the tests: both functions are the standard library's.
 add_ten = partial(partial, operator.add, 10)
 call = partial(partial, operator.call)
 
@@ -81,3 +81,28 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
     while any(runs(pid) for pid in workers):
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_one_set_of_workers_does_all_that_a_block_maps(tmp_path):
+    with processes(2):
+        first = set(in_processes(call, [os.getpid] * 8))
+        assert list(in_processes(add_ten, range(5), workers=3)) == list(range(10, 15))
+        last = set(in_processes(call, [os.getpid] * 8))
+        assert os.getpid() not in first | last
+        assert len(first | last) <= 2
+        assert set(in_processes(call, [os.getpid], workers=1)) == {os.getpid()}
+    after = set(in_processes(call, [os.getpid] * 8, workers=2))
+    assert not after & first
+
+
+def test_an_error_of_a_worker_reaches_the_caller_and_the_workers_go_on():
+    with processes(2):
+        with pytest.raises(TypeError):
+            list(in_processes(add_ten, [1, "two", 3]))
+        assert list(in_processes(add_ten, [1])) == [11]
+
+
+def test_what_is_mapped_in_turn_in_one_block_is_not_mixed_up():
+    with processes(2):
+        ones, twos = in_processes(add_ten, range(6)), in_processes(call, [list] * 6)
+        assert list(zip(ones, twos, strict=True)) == [(10 + n, []) for n in range(6)]

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 STAGES = ("collect", "dedup", "denoise", "verify", "select")
 """What runs, in this order; `select` with `--problems` alone."""
 
+WORK = [
+    "compass.sources.collect",
+    "compass.curation.dedup",
+    "compass.curation.denoise",
+    "compass.curation.verify_golds",
+]
+"""What worker processes import, once for all stages."""
+
 
 def _one_process() -> Curation:
     from compass.settings import Curation
@@ -82,6 +90,7 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
 
     from compass.curation.on_ray.cluster import ray_cluster
     from compass.files import file_digest, write_json
+    from compass.parallel import processes
     from compass.report.data_card import write_card
     from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
@@ -89,7 +98,7 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
-    with ray_cluster(settings.curation):
+    with ray_cluster(settings.curation), processes(preload=WORK):
         for name, stage in _stages(settings, out).items():
             summaries[name] = stage()
             counts, now = summaries[name].counts, time.monotonic()

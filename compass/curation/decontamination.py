@@ -14,6 +14,7 @@ A problem is contaminated when one of these rules finds a benchmark item in it:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,8 @@ class BenchmarkIndex:
         self._by_numbers: dict[tuple[str, ...], list[int]] = {}
         self._by_ngram: dict[str, list[int]] = {}
         self._by_beginning: dict[str, list[int]] = {}  # items shorter than an n-gram, by their first words
+        self._ngram_marks: set[tuple[str, str, str]] = set()
+        self._beginning_marks: set[tuple[str, str, str]] = set()
         self._words: list[list[str]] = []
         self._trigrams: list[set[str]] = []
         self._beginning = min(SHORTEST, settings.contamination_ngram)
@@ -78,9 +81,11 @@ class BenchmarkIndex:
             if len(item_words) >= settings.contamination_ngram:
                 for ngram in set(ngrams(item_words, settings.contamination_ngram)):
                     self._by_ngram.setdefault(ngram, []).append(number)
+                self._ngram_marks.update(_marks(item_words, settings.contamination_ngram))
             elif len(item_words) >= self._beginning:
                 beginning = " ".join(item_words[: self._beginning])
                 self._by_beginning.setdefault(beginning, []).append(number)
+                self._beginning_marks.update(_marks(item_words[: self._beginning], self._beginning))
 
     def search(self, problem: str | None) -> list[Match]:
         """The benchmark items found in a problem, best first: by rule, then by score, then in the items' order."""
@@ -96,6 +101,8 @@ class BenchmarkIndex:
 
     def _short_items(self, problem: list[str]) -> list[int]:
         """Items shorter than an n-gram that stand whole in the problem."""
+        if self._beginning_marks.isdisjoint(_marks(problem, self._beginning)):
+            return []
         whole = f" {' '.join(problem)} "
         candidates = (item for gram in ngrams(problem, self._beginning) for item in self._by_beginning.get(gram, ()))
         return [item for item in candidates if f" {' '.join(self._words[item])} " in whole]
@@ -103,6 +110,8 @@ class BenchmarkIndex:
     def _covered(self, problem: list[str]) -> dict[int, float]:
         """Items of whose distinct n-grams the problem holds enough, each with that share."""
         n = self.settings.contamination_ngram
+        if self._ngram_marks.isdisjoint(_marks(problem, n)):
+            return {}
         held: dict[int, int] = {}
         for ngram in set(ngrams(problem, n)):
             for item in self._by_ngram.get(ngram, ()):
@@ -120,6 +129,11 @@ class BenchmarkIndex:
     def _match(self, item: int, rule: str, score: float) -> Match:
         row = self.items[item]
         return Match(row["source"], row["source_id"], rule, round(score, 4), row["answer"] or "")
+
+
+def _marks(words: list[str], n: int) -> Iterable[tuple[str, str, str]]:
+    """Three words of each n-gram: most problems share none with any item, which is told without joining their n-grams."""
+    return zip(words, words[n // 2 :], words[n - 1 :], strict=False)
 
 
 def contaminated(matches: list[Match], answer: str | None) -> Drop:

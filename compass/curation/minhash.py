@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from datasketch import MinHash
 
 
 def signatures(sets: np.ndarray, sizes: np.ndarray, permutations: int, seed: int) -> np.ndarray:
     """MinHash signatures `(texts, permutations)` of what `ngram_sets` returned."""
-    # datasketch's values (scheme affine32) without its object and hash list per text, which take longer than the minima.
-    scale, shift = MinHash(num_perm=permutations, seed=seed, scheme="affine32").permutations
-    return _minima(sets.astype(np.uint32), np.cumsum(sizes), scale.astype(np.uint32), shift.astype(np.uint32))
+    # The values of datasketch's scheme affine32: its object and hash list per text take longer than the minima, and
+    # importing it, with scipy behind it, takes each process a second.
+    draw = np.random.RandomState(seed).randint
+    scale = draw(0, 1 << 31, permutations, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+    shift = draw(0, 1 << 32, permutations, dtype=np.uint32)
+    return _minima(sets.astype(np.uint32), np.cumsum(sizes), scale, shift)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,16 +8,24 @@ equal a perturbed copy (`unstable_gold`), when it is a statement in words that n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 
 import pyarrow as pa
 
 from compass.ledger import Drop, Reason, split
+from compass.parallel import in_processes
 from compass.progress import report, reported
 from compass.records import with_column
 from compass.settings import Verify
 from compass.verifier import Verdict, answer_type, group_equal, is_wordy, verify_many
+
+CHUNK = 500
+"""Golds that a process judges at a time."""
+
+SMALL = 1_000
+"""Fewer golds are judged in this process: starting others takes longer."""
 
 Pairs = Sequence[tuple[str, str]]
 """Pairs of a gold and an answer."""
@@ -43,16 +51,14 @@ def verify_golds(
         records: `RECORD` rows.
         settings: the section `verify`.
         rollouts: for each graded record's id its rollouts as (extracted answer or None, correct).
-        processes: worker processes of the verifier; None takes one per core.
+        processes: that share the work; None takes one per core.
 
     Returns:
         Kept rows with `answer_type`, and dropped rows.
     """
     answers, others = (records.column(name).to_pylist() for name in ("answer", "alternatives"))
     several = [[answer or "", *(more or ())] for answer, more in zip(answers, others, strict=True)]
-    unique = list(dict.fromkeys(gold for golds in several for gold in golds))
-    kinds = {gold: answer_type(gold) for gold in unique}
-    judged = check_golds(unique, settings, kinds, processes=processes)
+    judged, types_of = judge_golds([gold for golds in several for gold in golds], settings, processes=processes)
     trusted = [[gold for gold in golds if judged[gold] is None] for golds in several]
     golds = [(good or all_of)[0] for good, all_of in zip(trusted, several, strict=True)]
     verdicts: list[Drop | None] = [judged[gold] for gold in golds]
@@ -68,23 +74,47 @@ def verify_golds(
         for row, (id_, gold) in enumerate(reported(rows, total=len(ids), unit="rows", phase="asking the rollouts")):
             if verdicts[row] is None and id_ in rollouts:
                 verdicts[row] = suspicious(gold, rollouts[id_], settings)
-    types = [WORDING if is_wordy(gold) else kinds[gold] for gold in golds]
-    return split(with_column(records, "answer_type", types), verdicts, "verify")
+    records = with_column(records, "answer_type", [types_of[gold] for gold in golds])
+    return split(records, verdicts, "verify")
 
 
-def check_golds(
-    golds: Sequence[str], settings: Verify, kinds: dict[str, str], *, processes: int | None = None
-) -> dict[str, Drop | None]:
+def judge_golds(
+    golds: Iterable[str], settings: Verify, *, processes: int | None = None
+) -> tuple[dict[str, Drop | None], dict[str, str]]:
+    """For each distinct gold the verdict on the gold alone, and its answer type as a record names it.
+
+    Args:
+        golds: what records call right.
+        settings: the section `verify`.
+        processes: that share the work; None takes one per core.
+    """
+    unique = list(dict.fromkeys(golds))
+    chunks = (unique[low : low + CHUNK] for low in range(0, len(unique), CHUNK))
+    judged: dict[str, Drop | None] = {}
+    types: dict[str, str] = {}
+    for drops, kinds in in_processes(partial(_judge, settings), chunks, 1 if len(unique) < SMALL else processes or 0):
+        judged |= drops
+        types |= kinds
+        report(len(judged), len(unique), "golds", "reading golds")
+    return judged, types
+
+
+def _judge(settings: Verify) -> Callable[[list[str]], tuple[dict[str, Drop | None], dict[str, str]]]:
+    def judge(golds: list[str]) -> tuple[dict[str, Drop | None], dict[str, str]]:
+        kinds = {gold: answer_type(gold) for gold in golds}
+        return check_golds(golds, settings, kinds), {gold: WORDING if is_wordy(gold) else kinds[gold] for gold in golds}
+
+    return judge
+
+
+def check_golds(golds: Sequence[str], settings: Verify, kinds: dict[str, str]) -> dict[str, Drop | None]:
     """For each gold the verdict of the verifier on the gold alone; `kinds` holds the golds' answer types."""
     pairs: list[tuple[str, str]] = []
     for gold in golds:
         pairs.append((gold, gold))
         if settings.require_self_equal:
             pairs += [(gold, copy) for copy in (*rewritten(gold, kinds[gold]), *perturbed(gold, kinds[gold]))]
-    verdicts = verify_many(
-        pairs, processes=processes, told=lambda done, total: report(done, total, "comparisons", "reading golds")
-    )
-    outcomes = dict(zip(pairs, verdicts, strict=True))
+    outcomes = dict(zip(pairs, verify_many(pairs, processes=1), strict=True))
     return {gold: _gold_verdict(gold, kinds[gold], settings, outcomes) for gold in golds}
 
 

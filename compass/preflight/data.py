@@ -12,7 +12,8 @@ from compass.evaluation.registry import AVERAGE, BENCHMARKS, BenchmarkError, che
 from compass.preflight.problem import Problem, nearest, nearest_file, split_message
 from compass.settings import Benchmark, Collect, Settings, Source
 from compass.sources.adapters import ADAPTERS, MISSING, reach
-from compass.sources.collect import CHECK_FIELDS_AFTER, collect_benchmarks
+from compass.sources.collect import collect_benchmarks
+from compass.sources.configured_fields import CHECK_FIELDS_AFTER
 from compass.sources.read import SourceError, data_files, expand, file_rows
 from compass.sources.tiny import FILES as GENERATED
 

@@ -6,29 +6,33 @@ settings (missing file, wrong field name, no rows at all) is a `SourceError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from compass.ledger import LEDGER, Drop, Reason, count_reasons, split
+from compass.parallel import in_processes
 from compass.progress import reported
 from compass.records import RECORD, record_id, table
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
+from compass.sources.configured_fields import ConfiguredFields
 from compass.sources.hub import hub_rows, is_commit, resolve_commit
 from compass.sources.placeholder import is_placeholder
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
-from compass.sources.repair import repair, repaired_row
+from compass.sources.repair import JSON_STARTS, repair, repaired_row
 
 STAGE = "collect"
-BATCH = 8192
-"""Rows held as Python objects at a time; the rest is in Arrow tables."""
+PIECE = 2_000
+"""Rows that a process takes at a time; few pieces are held as Python objects, the rest in Arrow tables."""
 
-CHECK_FIELDS_AFTER = 1000
-"""Rows without any sign of a configured field after which its name is called wrong."""
+SMALL = 10_000
+"""Fewer rows are read in this process alone: starting others takes longer."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,33 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
         SourceError: a source cannot be read; names file or hub id, and row.
     """
     kept, dropped, facts, total = [RECORD.empty_table()], [LEDGER.empty_table()], {}, 0
-    for source in sources:
-        try:
-            rows, origin = _rows(source, folders)
-            batches = list(_batches(source, rows, limits))
-        except SourceError as error:
-            if not limits.skip_unreadable:
-                raise
-            batches, origin = [], {"path": source.path, "warning": f"source {source.name!r} is skipped: {error}"}
+    given = list(sources)
+    origins: list[dict[str, Any]] = [{} for _ in given]
+    skipped: dict[int, SourceError] = {}
+    parts: list[list[tuple[pa.Table, pa.Table]]] = [[] for _ in given]
+
+    def failed(number: int, error: SourceError) -> None:
+        if not limits.skip_unreadable:
+            raise error
+        skipped.setdefault(number, error)
+
+    def pieces() -> Iterator[_Piece]:
+        for number, source in enumerate(given):
+            try:
+                rows, origins[number] = _rows(source, folders)
+                yield from _pieces(number, source, rows)
+            except SourceError as error:
+                failed(number, error)
+
+    for number, made in _mapped(partial(_recorder, limits), pieces()):
+        if isinstance(made, SourceError):
+            failed(number, made)
+        else:
+            parts[number].append(made)
+    for source, origin, batches, error in zip(given, origins, parts, map(skipped.get, range(len(given))), strict=True):
+        if error:
+            warning = f"source {source.name!r} is skipped: {error}"
+            batches, origin = [], {"path": source.path, "warning": warning}
         reasons = [reason for _, ledger in batches for reason in ledger.column("reason").to_pylist()]
         read = sum(records.num_rows + ledger.num_rows for records, ledger in batches)
         kept += [records for records, _ in batches]
@@ -132,50 +155,73 @@ def _rows(source: Source, folders: Mapping[str, Any]) -> tuple[Iterator[tuple[st
     return numbered, {"path": source.path, "files": len(files)}
 
 
-def _batches(
-    source: Source, rows: Iterator[tuple[str, str, Row]], limits: Collect
-) -> Iterator[tuple[pa.Table, pa.Table]]:
+@dataclass(frozen=True)
+class _Piece:
+    """Some rows of a source: each as published, with its number as id, its own id, and the first row of that id."""
+
+    number: int
+    source: Source
+    rows: list[tuple[Row, str, str, str]]
+
+
+def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -> Iterator[_Piece]:
+    """The rows of one source, the checks made that need all of them."""
     if source.adapter not in ADAPTERS:
         raise SourceError(
             f"source {source.name!r}: unknown adapter {source.adapter!r}; there are {', '.join(ADAPTERS)}"
         )
-    adapter = ADAPTERS[source.adapter]
-    fields = _Fields(source)
+    fields = ConfiguredFields(source)
     seen: dict[str, str] = {}
-    batch: list[tuple[dict[str, Any], Drop | None]] = []
-    number = -1
+    piece: list[tuple[Row, str, str, str]] = []
+    row_number = -1
     counted = reported(rows, total=source.max_rows or None, unit="rows", phase=f"reading {source.name}")
-    for number, (place, row_id, row) in enumerate(counted):
-        if source.max_rows and number >= source.max_rows:
+    for row_number, (place, row_id, row) in enumerate(counted):
+        if source.max_rows and row_number >= source.max_rows:
             break
         fields.check(row, place)
-        batch.append(_record(source, adapter, row, row_id, seen, limits))
-        if len(batch) == BATCH:
-            yield _split(batch)
-            batch = []
-    if number < 0:
+        own_id = reach(row, source.id_field) if source.id_field else MISSING
+        source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
+        piece.append((row, row_id, source_id, seen.setdefault(source_id, row_id)))
+        if len(piece) == PIECE:
+            yield _Piece(number, source, piece)
+            piece = []
+    if row_number < 0:
         raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows; remove it or fill it")
     fields.finish()
-    if batch:
-        yield _split(batch)
+    if piece:
+        yield _Piece(number, source, piece)
 
 
-def _split(batch: list[tuple[dict[str, Any], Drop | None]]) -> tuple[pa.Table, pa.Table]:
-    return split(table([record for record, _ in batch]), [drop for _, drop in batch], STAGE)
+def _mapped(start: Callable[[], Callable[[_Piece], Any]], pieces: Iterator[_Piece]) -> Iterator[Any]:
+    """The pieces through a function: in this process where they are few, since starting others takes longer."""
+    first, rows = [], 0
+    while rows < SMALL and (piece := next(pieces, None)):
+        first.append(piece)
+        rows += len(piece.rows)
+    return in_processes(start, chain(first, pieces), workers=1 if rows < SMALL else 0)
+
+
+def _recorder(limits: Collect) -> Callable[[_Piece], tuple[int, tuple[pa.Table, pa.Table] | SourceError]]:
+    def record(piece: _Piece) -> tuple[int, tuple[pa.Table, pa.Table] | SourceError]:
+        adapter = ADAPTERS[piece.source.adapter]
+        try:
+            made = [_record(piece.source, adapter, *row, limits) for row in piece.rows]
+        except SourceError as error:
+            return piece.number, error
+        return piece.number, split(table([record for record, _ in made]), [drop for _, drop in made], STAGE)
+
+    return record
 
 
 def _record(
-    source: Source, adapter: Adapter, row: Row, row_id: str, seen: dict[str, str], limits: Collect
+    source: Source, adapter: Adapter, row: Row, row_id: str, source_id: str, first_row: str, limits: Collect
 ) -> tuple[dict[str, Any], Drop | None]:
     published = as_published = adapter(row, source)
     if limits.repair:
         # The row first: a gold is cut out of texts by marks that damage hides, and stripping takes a form feed for a blank.
         whole = repaired_row(row)
-        published = repaired(published if whole is row else adapter(whole, source))
+        published = repaired(published if whole is row else adapter(whole, source), whole)
     was_damaged = published.problem != as_published.problem
-    own_id = reach(row, source.id_field) if source.id_field else MISSING
-    source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
-    first_row = seen.setdefault(source_id, row_id)
     drop = _verdict(published, source, limits)
     if first_row != row_id:
         drop = Drop(Reason.DUPLICATE_ID, {"source_id": source_id, "row": row_id, "first_row": first_row})
@@ -218,53 +264,27 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
     return None
 
 
-def repaired(published: Published) -> Published:
-    """The row with texts repaired that its file held inside of JSON, where doubled backslashes are right."""
+def repaired(published: Published, whole: Row) -> Published:
+    """The row with texts repaired that its file held inside of JSON, where doubled backslashes are right.
+
+    Args:
+        published: what the adapter read.
+        whole: the repaired row that it read: a text that stands in it as it is needs no second look.
+    """
+    looked_at = {id(value) for value in whole.values()} if isinstance(whole, dict) else set()
+
+    def again(text: str) -> str:
+        return text if id(text) in looked_at and text.lstrip()[:2] not in JSON_STARTS else repair(text)
+
     return replace(
         published,
-        problem=published.problem and repair(published.problem),
-        answer=repair(published.answer),
-        alternatives=tuple(map(repair, published.alternatives)),
-        solution=repair(published.solution),
+        problem=published.problem and again(published.problem),
+        answer=again(published.answer),
+        alternatives=tuple(map(again, published.alternatives)),
+        solution=again(published.solution),
     )
 
 
 def clean(text: str) -> str:
     """Text that can be written as UTF-8: lone surrogates, which JSON can smuggle in, become U+FFFD."""
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-class _Fields:
-    """Tells a wrong field name, which no row has, from a field that some rows lack."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        names = [name for name in Source.model_fields if name.endswith("_field")]
-        # Of several fields with commas between them, each needs to be there.
-        self.unseen = {
-            (name, path.strip()): path.strip()
-            for name in names
-            for path in getattr(source, name).split(",")
-            if path.strip()
-        }
-        self.rows = 0
-        self.fields: dict[str, None] = {}
-        self.place = ""
-
-    def check(self, row: Row, place: str) -> None:
-        if not self.unseen:
-            return
-        self.rows += 1
-        self.place = place
-        self.fields |= dict.fromkeys(row)
-        self.unseen = {name: path for name, path in self.unseen.items() if reach(row, path) is MISSING}
-        if self.rows == CHECK_FIELDS_AFTER:
-            self.finish()
-
-    def finish(self) -> None:
-        for (name, _), path in self.unseen.items():
-            raise SourceError(
-                f"source {self.source.name!r}: none of the first {self.rows} rows (to {self.place}) has the field {path!r} "
-                f"that `{name}` names; found: {', '.join(self.fields) or 'no fields'}"
-            )
-        self.unseen = {}

@@ -200,7 +200,7 @@ def test_the_verifiers_outcomes_decide(monkeypatch, outcomes, reason, evidence):
     monkeypatch.setattr(
         module,
         "verify_many",
-        lambda pairs, processes, told: [verdict((usual | outcomes).get(copy, "equal")) for _, copy in pairs],
+        lambda pairs, processes: [verdict((usual | outcomes).get(copy, "equal")) for _, copy in pairs],
     )
     drop = check_golds(["7"], Verify(), {"7": "integer"})["7"]
     assert (drop and str(drop.reason)) == reason
@@ -211,7 +211,7 @@ def test_the_verifiers_outcomes_decide(monkeypatch, outcomes, reason, evidence):
 def test_without_the_check_of_copies_a_gold_is_compared_with_itself_alone(monkeypatch):
     asked = []
     monkeypatch.setattr(
-        module, "verify_many", lambda pairs, processes, told: [asked.append(pair) or verdict("equal") for pair in pairs]
+        module, "verify_many", lambda pairs, processes: [asked.append(pair) or verdict("equal") for pair in pairs]
     )
     assert check_golds(["7"], Verify(require_self_equal=False), {"7": "integer"}) == {"7": None}
     assert asked == [("7", "7")]
@@ -221,7 +221,7 @@ def test_one_perturbed_copy_may_mean_the_same(monkeypatch):
     monkeypatch.setattr(
         module,
         "verify_many",
-        lambda pairs, processes, told: [verdict("different" if copy == "2/4" else "equal") for _, copy in pairs],
+        lambda pairs, processes: [verdict("different" if copy == "2/4" else "equal") for _, copy in pairs],
     )
     assert check_golds(["1/2"], Verify(), {"1/2": "fraction"}) == {"1/2": None}
 

@@ -108,7 +108,7 @@ def test_rows_of_a_folder_are_numbered_within_their_file(tmp_path):
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5])
 def test_batches_change_nothing(tmp_path, monkeypatch, count):
-    monkeypatch.setattr("compass.sources.collect.BATCH", 2)
+    monkeypatch.setattr("compass.sources.collect.PIECE", 2)
     found = run(tmp_path, [{"problem": f"{n}?", "answer": n if n % 2 else ""} for n in range(count)])
     assert found.read == count
     assert found.kept.column("answer").to_pylist() == [str(n) for n in range(1, count, 2)]

@@ -21,7 +21,7 @@ ASK = re.compile(
 
 def holds_any(text: str, pieces: Iterable[str]) -> bool:
     """Whether one of the pieces stands in the text: asked first, since a regular expression takes many times as long."""
-    return any(piece in text for piece in pieces)
+    return any(map(text.__contains__, pieces))  # a generator takes three times as long
 
 
 @lru_cache(maxsize=4)
