@@ -1,0 +1,150 @@
+"""The sizes fit the problems, the model and the machine, whatever these are."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compass.curriculum.selection import select_problems
+from compass.errors import UserError
+from compass.init.computer import Computer
+from compass.init.model import Policy, find_policy
+from compass.init.plan import plan
+from compass.init.rows import Rows
+from compass.init.sizes import choose_sizes
+from compass.settings import Benchmark, Settings, Source
+from compass.settings.load import check_values
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = Source(name="mine", path="mine.csv", problem_field="question", licence="MIT")
+BENCHMARK = Benchmark(name="held-out", path="bench.jsonl")
+
+LAPTOP = Computer(cores=2, memory_gb=16, gpus=0, gpu_memory_gb=0)
+WORKSTATION = Computer(cores=32, memory_gb=256, gpus=0, gpu_memory_gb=0)
+ONE_GPU = Computer(cores=16, memory_gb=128, gpus=1, gpu_memory_gb=80)
+EIGHT_GPUS = Computer(cores=96, memory_gb=1000, gpus=8, gpu_memory_gb=80)
+
+TINY = find_policy("")
+SMALL = Policy("gguf", "small.gguf", 135_000_000, 0)
+BIG = Policy("hub", "owner/big-7B", 7_000_000_000, 0)
+SHORT = Policy("folder", "short", 135_000_000, 512)
+UNKNOWN = Policy("hub", "owner/model", 0, 0)
+
+
+def rows(usable: int, items: int = 13, chars: int = 120, solution: int = 0) -> Rows:
+    problems = ["x" * chars] * 3
+    return Rows(round(usable * 1.2), usable, True, {}, {"held-out": items}, problems, solution, ["en"])
+
+
+def settings(given: Rows, policy: Policy, computer: Computer) -> Settings:
+    made = plan(
+        "mine",
+        [(SOURCE, [])],
+        [(BENCHMARK, [])],
+        given,
+        policy,
+        computer,
+        revision="0" * 40,
+        profiles=ROOT / "profiles",
+    )
+    return check_values(yaml.safe_load(made.text))
+
+
+@pytest.mark.parametrize(
+    ("usable", "policy", "computer"),
+    [
+        *product((5, 6, 7, 10, 22, 42, 200, 5_000, 200_000), (TINY, SMALL), (LAPTOP,)),
+        *product((5, 42, 1_000, 30_000), (SMALL, BIG, SHORT, UNKNOWN), (LAPTOP, WORKSTATION, ONE_GPU, EIGHT_GPUS)),
+    ],
+)
+def test_every_stage_can_fill_its_batches(usable: int, policy: Policy, computer: Computer) -> None:
+    made = settings(rows(usable), policy, computer)
+    graded = made.grade.max_problems or usable
+    levels = {str(n): 1 + n * 5 // graded for n in range(graded)}
+    chosen = select_problems(levels, made.curriculum.mixes, made.curriculum.problems, made.seed)
+    for name, stage in made.rl.stages.items():
+        assert len(chosen[name].ids) >= stage.data.batch_size
+        assert chosen[name].missing == 0 or usable < 10
+        assert stage.steps >= 2
+
+
+@pytest.mark.parametrize("usable", [0, 1, 4])
+def test_too_few_problems_are_refused(usable: int) -> None:
+    with pytest.raises(UserError, match=rf"{usable} of \d rows are left after curation; training needs at least 5"):
+        choose_sizes(rows(usable), SMALL, LAPTOP)
+
+
+def test_why_rows_were_lost_is_told_where_too_few_are_left() -> None:
+    lost = Rows(9, 2, True, {"image": 5, "link": 2}, {"held-out": 13}, ["x"], 0, ["en"])
+    with pytest.raises(UserError, match="left after curation: image 5, link 2; training"):
+        choose_sizes(lost, SMALL, LAPTOP)
+
+
+def test_more_problems_make_larger_batches_up_to_what_the_device_takes() -> None:
+    def batch(usable: int, policy: Policy, computer: Computer) -> int:
+        return settings(rows(usable), policy, computer).rl.stages["rl-1"].data.batch_size
+
+    assert [batch(usable, TINY, LAPTOP) for usable in (5, 10, 22, 42, 100, 2_000)] == [2, 2, 4, 8, 16, 32]
+    assert [batch(usable, SMALL, LAPTOP) for usable in (5, 22, 42, 2_000)] == [2, 4, 8, 8]
+    assert [batch(usable, SMALL, ONE_GPU) for usable in (42, 2_000)] == [8, 64]
+
+
+def test_prompts_hold_the_longest_problem_and_no_model_gets_more_than_it_takes() -> None:
+    assert settings(rows(42, chars=900), SMALL, LAPTOP).rl.stages["rl-1"].data.max_prompt_tokens == 352
+    short = settings(rows(42, chars=9_000), SHORT, LAPTOP)
+    assert short.grade.sampling.max_model_len == short.evaluate.sampling.max_model_len == 512
+    stage = short.rl.stages["rl-1"]
+    assert stage.data.max_prompt_tokens + stage.rollout.max_response_tokens == 512
+
+
+def test_responses_have_room_for_the_datas_own_solutions() -> None:
+    assert settings(rows(42), SMALL, LAPTOP).rl.stages["rl-1"].rollout.max_response_tokens == 192
+    assert settings(rows(42, solution=160), SMALL, LAPTOP).rl.stages["rl-1"].rollout.max_response_tokens == 128
+    assert settings(rows(42, solution=5_000), SMALL, ONE_GPU).rl.stages["rl-1"].rollout.max_response_tokens == 2_560
+
+
+def test_a_large_benchmark_is_asked_in_part_on_a_cpu_alone() -> None:
+    assert settings(rows(42, items=13), SMALL, LAPTOP).evaluate.max_problems == 0
+    few = settings(rows(42, items=3_000), SMALL, LAPTOP).evaluate
+    assert few.samples == 2
+    assert 8 <= few.max_problems < 100
+    assert settings(rows(42, items=3_000), SMALL, ONE_GPU).evaluate.max_problems == 0
+
+
+def test_the_expected_time_grows_with_the_model_and_falls_with_the_cores() -> None:
+    tiny, small = choose_sizes(rows(42), TINY, LAPTOP).minutes, choose_sizes(rows(42), SMALL, LAPTOP).minutes
+    assert 5 < tiny < small < 60
+    assert choose_sizes(rows(42), SMALL, WORKSTATION).minutes < small
+    assert choose_sizes(rows(42), BIG, ONE_GPU).minutes == 0
+
+
+def test_a_model_that_does_not_fit_into_memory_is_told() -> None:
+    def lines(policy: Policy) -> str:
+        return " ".join(
+            " ".join(
+                plan("m", [(SOURCE, [])], [(BENCHMARK, [])], rows(42), policy, LAPTOP, profiles=ROOT / "profiles").lines
+            ).split()
+        )
+
+    assert "training takes about 159 GB of memory and this machine has 16" in lines(BIG)
+    assert "of memory and this machine has" not in lines(SMALL)
+
+
+@pytest.mark.parametrize(
+    ("model", "millions"),
+    [
+        ("owner/Qwen2.5-Math-1.5B", 1500),
+        ("owner/SmolLM2-135M-Instruct", 135),
+        ("owner/model-v2", 0),
+        ("owner/Llama-3.1-8B-Instruct", 8000),
+    ],
+)
+def test_a_hub_ids_size_is_read_from_its_name(model: str, millions: int) -> None:
+    assert find_policy(model).parameters == millions * 1e6
+
+
+def test_a_gguf_files_size_says_about_how_many_parameters_it_has(tmp_path: Path) -> None:
+    for name, parameters in (("m.Q4_1.gguf", 1600), ("m-Q8_0.gguf", 888), ("m.F16.gguf", 500), ("m.gguf", 1600)):
+        (tmp_path / name).write_bytes(b"x" * 1000)
+        assert find_policy(str(tmp_path / name)).parameters == parameters
