@@ -20,27 +20,33 @@ from compass.errors import UserError
 COMMANDS = {
     "init": ("compass.commands.init:init", "write a parameter file for your own data, benchmark and model"),
     "run": ("compass.commands.run:run", "run the pipeline, or a part of it: what changed, and nothing else"),
-    "profile": ("compass.commands.profile", "switch to a complete parameter set, compare two, list them"),
-    "rl": ("compass.commands.rl", "show what an RL stage would run with"),
-    "rollouts": ("compass.commands.rollouts", "read the responses that an RL stage learned from"),
+    "profile": ("compass.commands.profile:app", "switch to a complete parameter set, compare two, list them"),
+    "rl": ("compass.commands.rl:app", "show what an RL stage would run with"),
+    "rollouts": ("compass.commands.rollouts:rollouts", "read the responses that an RL stage learned from"),
     "report": (
-        "compass.commands.report",
+        "compass.commands.report:report",
         "write the page of a run, or of two compared: which model is better, by how much",
     ),
     "curate": ("compass.commands.curate_command:curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),
-    "card": ("compass.commands.card", "write the data card of a curated set, or upload the set to the hub"),
+    "card": ("compass.commands.card:card", "write the data card of a curated set, or upload the set to the hub"),
     "benchmarks": (
-        "compass.commands.benchmarks",
+        "compass.commands.benchmarks:benchmarks",
         "list the known benchmarks: which are here, and how to get the others",
     ),
-    "evaluate": ("compass.commands.evaluate", "score any model on benchmarks"),
-    "table1": ("compass.commands.table1", "show the technical report's Table 1 with intervals, beside your own scores"),
-    "forgetting": ("compass.commands.forgetting", "write two small benchmarks of what training may cost"),
-    "score": ("compass.commands.score", "score responses made elsewhere, from a file with any field names"),
-    "verify": ("compass.commands.verify", "compare two answers, or a file of pairs, and say how it was decided"),
-    "label": ("compass.commands.label", "judge a sample of responses and measure how often the verifier is wrong"),
+    "evaluate": ("compass.commands.evaluate:evaluate", "score any model on benchmarks"),
+    "table1": (
+        "compass.commands.table1:table1",
+        "show the technical report's Table 1 with intervals, beside your own scores",
+    ),
+    "forgetting": ("compass.commands.forgetting:forgetting", "write two small benchmarks of what training may cost"),
+    "score": ("compass.commands.score:score", "score responses made elsewhere, from a file with any field names"),
+    "verify": ("compass.commands.verify:verify", "compare two answers, or a file of pairs, and say how it was decided"),
+    "label": (
+        "compass.commands.label:label",
+        "judge a sample of responses and measure how often the verifier is wrong",
+    ),
     "doctor": (
         "compass.commands.doctor:doctor",
         "check this machine and this folder, and say how to mend what is wrong",
@@ -83,10 +89,10 @@ def build_app(only: str | None = None) -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, (path, line) in COMMANDS.items():
-        if (only is None or name == only) and ":" in path:
+        if only is None or name == only:
             app.command(_loaded(name, path, line), name=name)
         else:
-            app.command(path if ":" in path else f"{path}:run", name=name, help=line)
+            app.command(path, name=name, help=line)
 
     @app.meta.default
     def launch(
@@ -108,8 +114,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; returns its exit status, that of the error where the user's input cannot be used."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     chosen = next((word for word in arguments if not word.startswith("-")), "")
-    if chosen in COMMANDS and ":" not in COMMANDS[chosen][0]:
-        return _argparse(chosen, arguments)
     debug = "--debug" in _options(arguments)
     try:
         status = build_app(chosen).meta(arguments, exit_on_error=False, print_error=False)
@@ -180,28 +184,6 @@ def _usage_message(error: CycloptsError, chosen: str) -> str:
     command = " ".join(["compass", *(error.command_chain or ([chosen] if chosen else []))])
     said = " ".join(str(error).split()).rstrip(".")
     return f"{command}: {said} (`{command} --help` lists what it takes)"
-
-
-def _argparse(name: str, arguments: Sequence[str]) -> int:
-    """Run a subcommand whose module has `configure(parser)` and `run(args)`."""
-    import argparse
-
-    path, line = COMMANDS[name]
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    words = [word for at, word in enumerate(arguments) if word != "--debug" or at > end]
-    words.remove(name)
-    module = import_module(path)
-    parser = argparse.ArgumentParser(prog=f"compass {name}", description=line[0].upper() + line[1:] + ".")
-    module.configure(parser)
-    try:
-        return module.run(parser.parse_args(words))
-    except SystemExit as ended:
-        return ended.code
-    except UserError as error:
-        if "--debug" in _options(arguments):
-            raise
-        print(f"compass {name}: {error}", file=sys.stderr)
-        return error.exit_status
 
 
 def entry() -> None:

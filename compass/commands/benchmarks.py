@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-import json
+import json as json_lines
 import os
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -12,24 +11,30 @@ if TYPE_CHECKING:
     from compass.evaluation.known_benchmarks import KnownBenchmark
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their rules, licence and citation")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def benchmarks(names: list[str] | None = None, /, *, json: bool = False) -> int:
+    """List the known benchmarks: which are here, and how to get the others.
 
+    Exit status: 1 if a benchmark that is here is not the published set, or one that is asked for by name is missing.
 
-def run(args: argparse.Namespace) -> int:
-    """Print the benchmarks; the status is 1 if one is here and not the published set, or is asked for by name and missing.
+    Args:
+        names: only these, with their rules, licence and citation.
+        json: print JSON.
 
     Raises:
         BenchmarkError: a name is not known.
+
+    Examples:
+        compass benchmarks                          every benchmark, and whether it is here
+        compass benchmarks math-500 aime-2024       two of them, with rules, licence and citation
+        compass benchmarks --json                   the same for a script
     """
+    names = names or []
     from compass.evaluation.registry import BENCHMARKS, find
 
-    chosen = [find(name) for name in args.names] or list(BENCHMARKS.values())
+    chosen = [find(name) for name in names] or list(BENCHMARKS.values())
     facts = [describe(known) for known in chosen]
-    if args.json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    if json:
+        print(json_lines.dumps(facts, indent=2, ensure_ascii=False))
     else:
         folder = os.environ.get("COMPASS_DATA")
         missing = "" if not folder or os.path.isdir(folder) else ", which is no folder"
@@ -39,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
             else "COMPASS_DATA is not set: no local file is seen; the hub is used"
         )
         for known, fact in zip(chosen, facts, strict=True):
-            print(_shown(known, fact, whole=bool(args.names)))
+            print(_shown(known, fact, whole=bool(names)))
     states = {fact["state"] for fact in facts}
-    return int("wrong" in states or (bool(args.names) and "missing" in states))
+    return int("wrong" in states or (bool(names) and "missing" in states))
 
 
 def describe(known: KnownBenchmark) -> dict[str, Any]:

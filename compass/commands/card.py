@@ -1,56 +1,53 @@
-"""`compass card`: the data card of a pipeline's data or of a folder of `compass curate`; and its upload to the Hugging Face hub.
-
-    compass card                                        data/ of the pipeline, into reports/card
-    compass card --data curated --push owner/name       a finished curate folder, published as a dataset
-
-Nothing is uploaded without `--push`. It needs a token (`huggingface-cli login` or HF_TOKEN) and makes a private dataset
-unless `--public` is given.
-"""
+"""`compass card`: the data card of a pipeline's data or of a folder of `compass curate`; and its upload to the Hugging Face hub."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from compass.commands import add_data_folder
 
 if TYPE_CHECKING:
     from compass.report.outputs import Outputs
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_data_folder(parser)
-    parser.add_argument(
-        "--out", type=Path, help="where to write the card (default: reports/card, or the curate folder itself)"
-    )
-    parser.add_argument(
-        "--push", metavar="OWNER/NAME", help="upload card, kept and dropped rows to this dataset of the hub"
-    )
-    parser.add_argument("--public", action="store_true", help="with --push: a dataset that everybody can read")
+def card(
+    *,
+    data: Path = Path("data"),
+    out: Path | None = None,
+    push: str | None = None,
+    public: bool = False,
+) -> int:
+    """Write the data card of a curated set, or upload the set to the hub.
 
+    Nothing is uploaded without `--push`. It needs a token (`huggingface-cli login` or HF_TOKEN) and makes a private dataset
+    unless `--public` is given.
 
-def run(args: argparse.Namespace) -> int:
-    """Write the card, and upload it where that was asked for.
+    Args:
+        data: a pipeline's data folder, or one of `compass curate`.
+        out: where to write the card (without it, reports/card, or the curate folder itself).
+        push: OWNER/NAME of a dataset of the hub, to upload card, kept and dropped rows to.
+        public: with `--push`, a dataset that everybody can read.
 
     Raises:
         RecordError: the folder holds no outputs, or the upload failed.
+
+    Examples:
+        compass card                                        data/ of the pipeline
+        compass card --data curated --push owner/name       a finished curate folder, published as a dataset
     """
     from compass.report.data_card import write_card
     from compass.report.outputs import SETTINGS, open_outputs
 
-    outputs = open_outputs(args.data)
-    out = args.out or (args.data if (args.data / SETTINGS).exists() else Path("reports/card"))
-    if out != args.data:  # the folder of `compass curate` holds its card already
+    outputs = open_outputs(data)
+    out = out or (data if (data / SETTINGS).exists() else Path("reports/card"))
+    if out != data:  # the folder of `compass curate` holds its card already
         write_card(outputs, out)
     print(f"card: {out}/card.html, {out}/card.md")
-    if args.push:
-        print(f"pushed: {push(args.push, out, outputs, public=args.public)}")
+    if push:
+        print(f"pushed: {upload(push, out, outputs, public=public)}")
     return 0
 
 
-def push(repository: str, card: Path, outputs: Outputs, *, public: bool) -> str:
+def upload(repository: str, card: Path, outputs: Outputs, *, public: bool) -> str:
     """Upload a card and its rows as a dataset of the Hugging Face hub; returns its address.
 
     Raises:

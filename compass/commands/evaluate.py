@@ -1,16 +1,13 @@
-"""`compass evaluate MODEL… --benchmarks …`: score any model on benchmarks, with or without the pipeline.
-
-compass evaluate rl-3 base --benchmarks math-500 aime-2024 --samples 8 --greedy
-compass evaluate Qwen/Qwen2.5-Math-7B@COMMIT --benchmarks problems.jsonl --prompt qwen-math --max-tokens 3072
-compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
-"""
+"""`compass evaluate MODEL… --benchmarks …`: score any model on benchmarks, with or without the pipeline."""
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
 
 from compass.errors import UserError
 
@@ -24,69 +21,75 @@ class EvaluateError(UserError):
     """Arguments that name no model or benchmark; the message says what is allowed."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.description = "Score any model on benchmarks. A stopped run goes on where it was; more samples or another benchmark add to what is there."
-    parser.add_argument(
-        "models",
-        nargs="*",
-        metavar="MODEL",
-        help="a stage of the pipeline (base, rl-3), a model folder, a .gguf file, a hub id with its commit (OWNER/NAME@COMMIT), or "
-        "the URL of a server; NAME=MODEL gives it a name",
-    )
-    parser.add_argument("--server", action="append", default=[], metavar="URL", help="an OpenAI-compatible server")
-    parser.add_argument("--server-model", default="", metavar="ID", help="which of the server's models")
-    parser.add_argument(
-        "--benchmarks", nargs="+", required=True, metavar="BENCHMARK", help="names of benchmarks, or files of problems"
-    )
-    parser.add_argument(
-        "--samples", type=int, default=8, metavar="K", help="sampled responses per problem (default: 8)"
-    )
-    parser.add_argument("--greedy", action="store_true", help="also one greedy response per problem")
-    parser.add_argument(
-        "--max-problems", type=int, default=0, metavar="N", help="at most N problems per benchmark (default: all)"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("evaluation"), help="folder to add results to (default: evaluation)"
-    )
-    parser.add_argument(
-        "--replace", action="store_true", help="drop responses that --out has of the model under another setup"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of sampling and of the draw of problems")
-    sampling = parser.add_argument_group("sampling")
-    sampling.add_argument(
-        "--prompt", default="default", metavar="NAME", help="a named prompt; docs/evaluation.md lists them"
-    )
-    sampling.add_argument(
-        "--chat-template",
-        default="",
-        metavar="NAME",
-        help="`chatml`, `question-answer` or `plain`, for a model that has none",
-    )
-    sampling.add_argument("--system-prompt", default="", metavar="TEXT", help="with the prompt `default`")
-    sampling.add_argument("--prompt-suffix", default="", metavar="TEXT", help="with the prompt `default`")
-    sampling.add_argument("--temperature", type=float, default=1.0, metavar="T", help="default: 1")
-    sampling.add_argument("--top-p", type=float, default=1.0, metavar="P", help="default: 1")
-    sampling.add_argument("--max-tokens", type=int, default=2048, metavar="N", help="longest response (default: 2048)")
-    sampling.add_argument(
-        "--max-model-len", type=int, default=4096, metavar="N", help="prompt and response (default: 4096)"
-    )
-    sampling.add_argument("--dtype", default="auto", help="float32, bfloat16 or auto (default)")
-    sampling.add_argument(
-        "--kv-cache-gib", type=int, default=1, metavar="N", help="GiB of the key-value cache on a CPU (default: 1)"
-    )
-    cost = parser.add_argument_group("cost")
-    cost.add_argument("--price-per-million-tokens", type=float, default=0.0, metavar="PRICE", help="of sampled tokens")
-    cost.add_argument(
-        "--price-per-hour", type=float, default=0.0, metavar="PRICE", help="of the machine while it samples"
-    )
+SAMPLING = Parameter(group=Group("Sampling", sort_key=1))
+COST = Parameter(group=Group("Cost", sort_key=2))
 
 
-def run(args: argparse.Namespace) -> int:
-    """Evaluate, add to `--out`, and print the table.
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """On what, and how, models are scored."""
+
+    benchmarks: Annotated[list[str], Parameter(consume_multiple=(1, None))]
+    """names of benchmarks (`compass benchmarks` lists them), or files of problems."""
+    server: tuple[str, ...] = ()
+    """URL of an OpenAI-compatible server to score; may be repeated."""
+    server_model: str = ""
+    """which of the server's models."""
+    samples: int = 8
+    """sampled responses per problem."""
+    greedy: bool = False
+    """also one greedy response per problem."""
+    max_problems: int = 0
+    """at most so many problems per benchmark (0: all)."""
+    out: Path = Path("evaluation")
+    """the folder to add results to."""
+    replace: bool = False
+    """drop responses that `--out` has of the model under another setup."""
+    seed: int = 0
+    """of sampling and of the draw of problems."""
+    prompt: Annotated[str, SAMPLING] = "default"
+    """a named prompt; docs/evaluation.md lists them."""
+    chat_template: Annotated[str, SAMPLING] = ""
+    """`chatml`, `question-answer` or `plain`, for a model that has none."""
+    system_prompt: Annotated[str, SAMPLING] = ""
+    """with the prompt `default`."""
+    prompt_suffix: Annotated[str, SAMPLING] = ""
+    """with the prompt `default`."""
+    temperature: Annotated[float, SAMPLING] = 1.0
+    """of sampling."""
+    top_p: Annotated[float, SAMPLING] = 1.0
+    """of sampling."""
+    max_tokens: Annotated[int, SAMPLING] = 2048
+    """longest response."""
+    max_model_len: Annotated[int, SAMPLING] = 4096
+    """longest prompt and response together."""
+    dtype: Annotated[str, SAMPLING] = "auto"
+    """float32, bfloat16 or auto."""
+    kv_cache_gib: Annotated[int, SAMPLING] = 1
+    """GiB of the key-value cache on a CPU."""
+    price_per_million_tokens: Annotated[float, COST] = 0.0
+    """of sampled tokens."""
+    price_per_hour: Annotated[float, COST] = 0.0
+    """of the machine while it samples."""
+
+
+def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
+    """Score any model on benchmarks.
+
+    A stopped run goes on where it was; more samples or another benchmark add to what is there.
+
+    Args:
+        models: a stage of the pipeline (base, rl-3), a model folder, a .gguf file, a hub id with its commit
+            (OWNER/NAME@COMMIT), or the URL of a server; NAME=MODEL gives it a name.
 
     Raises:
         UserError: a model, benchmark or setting cannot be used, or `--out` holds responses of another setup.
+
+    Examples:
+        compass evaluate rl-3 base --benchmarks math-500 aime-2024 --samples 8 --greedy
+        compass evaluate Qwen/Qwen2.5-Math-7B@COMMIT --benchmarks problems.jsonl --prompt qwen-math --max-tokens 3072
+        compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
     """
     import pyarrow as pa
 
@@ -96,36 +99,36 @@ def run(args: argparse.Namespace) -> int:
     from compass.evaluation.write_results import write_results
     from compass.files import write_json
 
-    if not args.models and not args.server:
+    if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
-    if args.out.exists() and not args.out.is_dir():
-        raise EvaluateError(f"--out {args.out}: is a file; name a folder")
-    settings = _settings(args)
-    work = args.out / "work"
-    benchmarks = _benchmarks(args)
-    models = _models(args, work)
-    for name, model in models.items():
-        sampled, setups = evaluate_model(name, model, benchmarks, settings, seed=args.seed, work=work)
+    if asked.out.exists() and not asked.out.is_dir():
+        raise EvaluateError(f"--out {asked.out}: is a file; name a folder")
+    settings = _settings(asked)
+    work = asked.out / "work"
+    benchmarks = _benchmarks(asked)
+    found = _models(models or [], asked, work)
+    for name, model in found.items():
+        sampled, setups = evaluate_model(name, model, benchmarks, settings, seed=asked.seed, work=work)
         samples, problems, setups = add_results(
-            args.out, _priced(sampled, args), problems_table(benchmarks), setups, replace=args.replace
+            asked.out, _priced(sampled, asked), problems_table(benchmarks), setups, replace=asked.replace
         )
-        scores = write_results(args.out, samples, problems, setups, seed=args.seed)
-        write_json(args.out / "scores.json", {"models": scores})
+        scores = write_results(asked.out, samples, problems, setups, seed=asked.seed)
+        write_json(asked.out / "scores.json", {"models": scores})
     assert isinstance(samples, pa.Table)
     _print(scores, setups, samples)
-    print(f"\nresponses, problems, setups, comparisons and scores: {args.out}")
+    print(f"\nresponses, problems, setups, comparisons and scores: {asked.out}")
     return 0
 
 
-def _settings(args: argparse.Namespace) -> Any:
+def _settings(asked: Asked) -> Any:
     from pydantic import ValidationError
 
     from compass.settings import Evaluate, Sampling
 
     names = ("prompt", "chat_template", "system_prompt", "prompt_suffix", "temperature", "top_p", "max_tokens", "max_model_len", "dtype", "kv_cache_gib")  # fmt: skip
     try:
-        sampling = Sampling(**{name: getattr(args, name) for name in names})
-        return Evaluate(samples=args.samples, greedy=args.greedy, max_problems=args.max_problems, sampling=sampling)
+        sampling = Sampling(**{name: getattr(asked, name) for name in names})
+        return Evaluate(samples=asked.samples, greedy=asked.greedy, max_problems=asked.max_problems, sampling=sampling)
     except ValidationError as error:
         problems = []
         for problem in error.errors():
@@ -134,24 +137,24 @@ def _settings(args: argparse.Namespace) -> Any:
         raise EvaluateError("; ".join(problems)) from None
 
 
-def _benchmarks(args: argparse.Namespace) -> dict[str, pa.Table]:
+def _benchmarks(asked: Asked) -> dict[str, pa.Table]:
     from compass.commands.evaluate_benchmarks import load_benchmarks
 
-    return load_benchmarks(args.benchmarks, max_problems=args.max_problems, seed=args.seed)
+    return load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
 
 
-def _models(args: argparse.Namespace, work: Path) -> dict[str, Model | Server]:
+def _models(given: list[str], asked: Asked, work: Path) -> dict[str, Model | Server]:
     from compass.sampling.server import find_server
 
     found: dict[str, Model | Server] = {}
-    for text in [*args.models, *args.server]:
-        given, _, place = text.rpartition("=") if "=" in text and not text.startswith("http") else ("", "", text)
+    for text in [*given, *asked.server]:
+        named, _, place = text.rpartition("=") if "=" in text and not text.startswith("http") else ("", "", text)
         if place.startswith(("http://", "https://")):
-            server = find_server(place, model=args.server_model, name=given)
+            server = find_server(place, model=asked.server_model, name=named)
             name, model = server.name, server
         else:
             name, model = _local(place, work)
-        name = given or name
+        name = named or name
         if name in found:
             raise EvaluateError(f"two models are called {name!r}; give one a name: NAME=MODEL")
         found[name] = model
@@ -199,15 +202,15 @@ def _unpacked(file: Path, cache: Path) -> Path:
     return folder
 
 
-def _priced(samples: pa.Table, args: argparse.Namespace) -> pa.Table:
+def _priced(samples: pa.Table, asked: Asked) -> pa.Table:
     """The samples with their `cost`, null where no price is given."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not args.price_per_million_tokens and not args.price_per_hour:
+    if not asked.price_per_million_tokens and not asked.price_per_hour:
         return samples
-    tokens = pc.multiply(pc.cast(samples.column("tokens"), pa.float64()), args.price_per_million_tokens / 1e6)
-    hours = pc.multiply(samples.column("seconds"), args.price_per_hour / 3600)
+    tokens = pc.multiply(pc.cast(samples.column("tokens"), pa.float64()), asked.price_per_million_tokens / 1e6)
+    hours = pc.multiply(samples.column("seconds"), asked.price_per_hour / 3600)
     return samples.append_column("cost", pc.add(tokens, hours))
 
 

@@ -1,44 +1,39 @@
-"""`compass forgetting`: two small benchmarks of what training may cost, to be scored before and after.
-
-compass forgetting --out forgetting      writes general.jsonl (outside mathematics) and untrained.jsonl (problems that no stage trained on)
-"""
+"""`compass forgetting`: two small benchmarks of what training may cost, to be scored before and after."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from compass.commands import add_data_folder
 
+def forgetting(*, data: Path = Path("data"), out: Path = Path("forgetting"), count: int = 200, seed: int = 0) -> int:
+    """Write two small benchmarks of what training may cost, to be scored before and after.
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_data_folder(parser, "a pipeline's data folder")
-    parser.add_argument(
-        "--out", type=Path, default=Path("forgetting"), metavar="FOLDER", help="where to write (default: forgetting)"
-    )
-    parser.add_argument("--count", type=int, default=200, help="most untrained problems (default: 200); 0 takes all")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw of untrained problems")
+    `general.jsonl` asks questions outside mathematics; `untrained.jsonl` holds problems that no stage trained on.
 
-
-def run(args: argparse.Namespace) -> int:
-    """Write the two files and print how they are scored.
+    Args:
+        data: a pipeline's data folder.
+        out: the folder to write.
+        count: most untrained problems; 0 takes all.
+        seed: of the draw of untrained problems.
 
     Raises:
         RecordError: the curriculum's rows cannot be read.
+
+    Examples:
+        compass forgetting --out forgetting      write both, and print the command that scores models on them
     """
     from compass.evaluation.forgetting import general_items, untrained_items
     from compass.records import read_records
 
-    written = [_write(args.out / "general.jsonl", general_items())]
-    dropped = args.data / "curriculum" / "dropped.parquet"
+    written = [_write(out / "general.jsonl", general_items())]
+    dropped = data / "curriculum" / "dropped.parquet"
     if not dropped.exists():
         print(f"{dropped}: no such file, so no untrained problems; run the curriculum stage, or give --data")
-    elif items := untrained_items(read_records(dropped), args.count, args.seed):
-        written.append(_write(args.out / "untrained.jsonl", items))
+    elif items := untrained_items(read_records(dropped), count, seed):
+        written.append(_write(out / "untrained.jsonl", items))
         levels = Counter(str(item["level"]) for item in items)
         print("by level: " + ", ".join(f"{level}: {count}" for level, count in sorted(levels.items())))
     else:

@@ -1,20 +1,16 @@
-"""`compass label`: a person judges a sample of the run's responses, and learns how often the verifier is wrong.
-
-compass label                                    judge 40 responses of data/evaluate, stop and go on at any time
-compass label --second my_grader:is_right        look first at what another verifier, gold and response to bool, judges differently
-compass label --count 0                          only say what the labels so far measure
-"""
+"""`compass label`: a person judges a sample of the run's responses, and learns how often the verifier is wrong."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.commands import add_data_folder
+from cyclopts import Parameter
+
 from compass.errors import UserError
 from compass.report.printable import printable_lines
 
@@ -26,54 +22,64 @@ SHOWN = 1_500
 """Characters of a response's end that are shown; `a` shows all."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_data_folder(parser, "a pipeline's data folder, or one of `compass evaluate`")
-    parser.add_argument(
-        "--labels", type=Path, default=Path("labels"), metavar="FOLDER", help="where labels are kept (default: labels)"
-    )
-    parser.add_argument("--count", type=int, default=40, help="responses to judge now (default: 40); 0 judges none")
-    parser.add_argument("--seed", type=int, default=0, help="another seed draws other responses")
-    parser.add_argument(
-        "--second",
-        metavar="MODULE:FUNCTION",
-        help="another verifier, called with gold and response; its verdicts are kept",
-    )
-    parser.add_argument("--model", help="only responses of this model")
-    parser.add_argument("--benchmark", help="only responses to this benchmark")
-    parser.add_argument("--json", action="store_true", help="print what the labels measure as JSON")
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is judged, and where judgements are kept."""
+
+    data: Path = Path("data")
+    """a pipeline's data folder, or one of `compass evaluate`."""
+    labels: Path = Path("labels")
+    """the folder where labels are kept."""
+    count: int = 40
+    """responses to judge now; 0 judges none."""
+    seed: int = 0
+    """another seed draws other responses."""
+    second: str | None = None
+    """MODULE:FUNCTION of another verifier, called with gold and response; its verdicts are kept."""
+    model: str | None = None
+    """only responses of this model."""
+    benchmark: str | None = None
+    """only responses to this benchmark."""
+    json: bool = False
+    """print what the labels measure as JSON."""
 
 
-def run(args: argparse.Namespace) -> int:
-    """Ask for judgements, keep them, and print the measured error.
+def label(*, asked: Asked = Asked()) -> int:
+    """Judge a sample of responses and measure how often the verifier is wrong. Stop and go on at any time.
 
     Raises:
         UserError: there are no samples, the second verifier cannot be used, or labels cannot be read.
+
+    Examples:
+        compass label                                    judge 40 responses of data/evaluate
+        compass label --second my_grader:is_right        look first at what another verifier judges differently
+        compass label --count 0                          only say what the labels so far measure
     """
     from compass.evaluation.labels import distinct_responses, in_turn, measured_error, read_labels
 
-    if args.count < 0:
-        raise UserError(f"--count {args.count}: must be 0 or more")
-    samples, problems = _read(args)
-    path = args.labels / "labels.jsonl"
+    if asked.count < 0:
+        raise UserError(f"--count {asked.count}: must be 0 or more")
+    samples, problems = _read(asked)
+    path = asked.labels / "labels.jsonl"
     labels = read_labels(path)
-    second = _second(args, distinct_responses(samples), problems)
+    second = _second(asked, distinct_responses(samples), problems)
     responses = distinct_responses(samples, second)
-    if args.count:
-        waiting = list(in_turn(responses, labels, args.seed))
-        _ask(waiting, min(args.count, len(waiting)), problems, path)
+    if asked.count:
+        waiting = list(in_turn(responses, labels, asked.seed))
+        _ask(waiting, min(asked.count, len(waiting)), problems, path)
         labels = read_labels(path)
-    _print(measured_error(responses, labels), as_json=args.json)
+    _print(measured_error(responses, labels), as_json=asked.json)
     return 0
 
 
-def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
+def _read(asked: Asked) -> tuple[Any, dict[str, dict[str, Any]]]:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     from compass.evaluation.labels import samples_folder
 
-    folder = samples_folder(args.data)
+    folder = samples_folder(asked.data)
     for name in ("samples.parquet", "problems.parquet"):
         if not (folder / name).exists():
             raise UserError(
@@ -82,7 +88,7 @@ def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
     samples = pq.read_table(folder / "samples.parquet")
     if "response" not in samples.column_names:
         raise UserError(f"{folder / 'samples.parquet'}: holds no responses; run the evaluate stage again")
-    for column, value in (("model", args.model), ("benchmark", args.benchmark)):
+    for column, value in (("model", asked.model), ("benchmark", asked.benchmark)):
         if value is not None:
             there = samples.column(column).unique().to_pylist()
             if value not in there:
@@ -93,24 +99,24 @@ def _read(args: argparse.Namespace) -> tuple[Any, dict[str, dict[str, Any]]]:
 
 
 def _second(
-    args: argparse.Namespace, responses: list[Response], problems: Mapping[str, dict[str, Any]]
+    asked: Asked, responses: list[Response], problems: Mapping[str, dict[str, Any]]
 ) -> dict[tuple[str, str], bool]:
     """What the second verifier says: kept verdicts, and new ones where `--second` is given."""
     from compass.commands.progress import counted
     from compass.evaluation.labels import judge_by, read_labels, write_label
 
-    path = args.labels / "second.jsonl"
+    path = asked.labels / "second.jsonl"
     known = {key: right for key, right in read_labels(path).items() if right is not None}
-    if args.second is None:
+    if asked.second is None:
         return known
-    function = _function(args.second)
-    if others := _judges(path) - {args.second}:
+    function = _function(asked.second)
+    if others := _judges(path) - {asked.second}:
         raise UserError(f"{path}: holds verdicts of {', '.join(sorted(others))}; give another folder with --labels")
     golds = {name: row["answer"] for name, row in problems.items()}
     new = [one for one in responses if one.key not in known]
     for one in counted(new, len(new), "judged by the second verifier"):
         known[one.key] = judge_by(function, golds, one)
-        write_label(path, one, known[one.key], args.second)
+        write_label(path, one, known[one.key], asked.second)
     return known
 
 

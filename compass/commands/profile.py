@@ -1,51 +1,90 @@
-"""`compass profile`: complete parameter sets under `profiles/`, of which `params.yaml` is the one in use.
-
-compass profile list
-compass profile use small
-compass profile diff tiny small
-"""
+"""`compass profile`: complete parameter sets under `profiles/`, of which `params.yaml` is the one in use."""
 
 from __future__ import annotations
 
-import argparse
+import json as json_lines
 from pathlib import Path
 from typing import Any
+
+from cyclopts import App
 
 ABSENT = "(default)"
 """Shown for a key that a profile leaves to its default."""
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands `use`, `diff` and `list`."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    use = actions.add_parser("use", help="make a profile the parameters in use (params.yaml)")
-    use.add_argument("name", help="a file of profiles/, without .yaml")
-    use.add_argument("--force", action="store_true", help="overwrite params.yaml even where it was edited by hand")
-    diff = actions.add_parser("diff", help="the parameters in which two profiles differ")
-    diff.add_argument("a", help="a profile's name, or a parameter file")
-    diff.add_argument("b", help="a profile's name, or a parameter file")
-    actions.add_parser("list", help="all profiles, with a mark at the one in use")
+app = App(name="profile")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Carry out one subcommand from the repository's root.
+@app.command
+def use(name: str, /, *, force: bool = False) -> int:
+    """Make a profile the parameters in use (params.yaml).
+
+    Args:
+        name: a file of profiles/, without .yaml.
+        force: overwrite params.yaml even where it was edited by hand.
 
     Raises:
-        SettingsError: there is no such profile, or it cannot be used.
+        SettingsError: there is no such profile, it is invalid, or params.yaml holds edits that no profile has.
+
+    Examples:
+        compass profile use small             params.yaml becomes a copy of profiles/small.yaml
+        compass profile use tiny --force      also where params.yaml holds edits that would be lost
     """
-    if args.action == "use":
-        use(args.name, force=args.force)
-    elif args.action == "diff":
-        for key, a, b in diff(_file(args.a), _file(args.b)):
-            print(f"{key}\t{a}\t{b}")
-    else:
-        current = _parameters(Path("params.yaml")) if Path("params.yaml").exists() else None
-        for path in _profiles():
-            print(("* " if _parameters(path) == current else "  ") + path.stem)
+    put_in_force(name, force=force)
     return 0
 
 
-def use(name: str, *, force: bool) -> None:
+@app.command
+def diff(a: str, b: str, /, *, json: bool = False) -> int:
+    """Show the settings in which two profiles differ.
+
+    Exit status: 0 whether they differ or not; 1 if one of them cannot be read.
+
+    Args:
+        a: a profile's name, or a parameter file.
+        b: a profile's name, or a parameter file.
+        json: print a list of objects with `setting`, `a` and `b`.
+
+    Raises:
+        SettingsError: there is no such profile or file, or it is not YAML.
+
+    Examples:
+        compass profile diff tiny small              two profiles
+        compass profile diff tiny params.yaml        what you changed
+    """
+    rows = differences(_file(a), _file(b))
+    if json:
+        print(json_lines.dumps([dict(zip(("setting", "a", "b"), row, strict=True)) for row in rows], indent=2))
+    elif not rows:
+        print(f"{a} and {b} have the same settings")
+    else:
+        table = [("setting", a, b), *rows]
+        widths = [max(len(row[column]) for row in table) for column in (0, 1)]
+        for key, first, second in table:
+            print(f"{key:{widths[0]}}  {first:{widths[1]}}  {second}")
+    return 0
+
+
+@app.command(name="list")
+def list_(*, json: bool = False) -> int:
+    """List all profiles, with a mark at the one in use.
+
+    Args:
+        json: print a list of objects with `name` and `in_use`.
+
+    Examples:
+        compass profile list
+    """
+    current = _parameters(Path("params.yaml")) if Path("params.yaml").exists() else None
+    found = [{"name": path.stem, "in_use": _parameters(path) == current} for path in _profiles()]
+    if json:
+        print(json_lines.dumps(found, indent=2))
+        return 0
+    for profile in found:
+        print(f"{'*' if profile['in_use'] else ' '} {profile['name']}")
+    return 0
+
+
+def put_in_force(name: str, *, force: bool) -> None:
     """Copy `profiles/NAME.yaml` to `params.yaml`, after checking it, and fit dvc.yaml to its RL stages.
 
     Raises:
@@ -56,8 +95,8 @@ def use(name: str, *, force: bool) -> None:
     source, target = _file(name), Path("params.yaml")
     settings = load_settings(source)
     if target.exists() and not force:
-        nearest = min(_profiles(), key=lambda path: len(diff(path, target)))
-        if edits := diff(nearest, target):
+        nearest = min(_profiles(), key=lambda path: len(differences(path, target)))
+        if edits := differences(nearest, target):
             shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
             more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
             raise SettingsError(
@@ -81,14 +120,29 @@ def _fit_graph(settings: Any) -> None:
         print(f"dvc.yaml now has the RL stages {', '.join(settings.rl.stages)}")
 
 
-def diff(a: Path, b: Path) -> list[tuple[str, str, str]]:
-    """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key."""
+def differences(a: Path, b: Path) -> list[tuple[str, str, str]]:
+    """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key.
+
+    What a list names (sources, benchmarks) is compared by its name, wherever it stands in the list.
+    """
     from compass.tracking.values import flatten
 
-    first, second = flatten(_parameters(a)), flatten(_parameters(b))
+    first, second = flatten(_named(_parameters(a))), flatten(_named(_parameters(b)))
     keys = sorted(first.keys() | second.keys())
     rows = [(key, first.get(key, ABSENT), second.get(key, ABSENT)) for key in keys]
     return [row for row in rows if row[1] != row[2]]
+
+
+def _named(value: Any) -> Any:
+    """The value with each list of named things as a dictionary by name."""
+    if isinstance(value, dict):
+        return {key: _named(inner) for key, inner in value.items()}
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
+        return {
+            str(one["name"]): _named({key: inner for key, inner in one.items() if key != "name"} or "named")
+            for one in value
+        }
+    return value
 
 
 def _profiles() -> list[Path]:

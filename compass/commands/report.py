@@ -1,15 +1,7 @@
-"""`compass report`: the page of a finished run or of an evaluation, and the page that compares two.
-
-compass report                                  the run in this folder, into report/
-compass report exports/mine --out mine          another run's folder, or what `compass evaluate` wrote
-compass report --compare exports/one exports/two    which is better, by how much, how sure, and what differs
-
-The pipeline writes the same page into `reports/`, which belongs to DVC: this command never writes there.
-"""
+"""`compass report`: the page of a finished run or of an evaluation, and the page that compares two."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from compass.errors import UserError
@@ -19,54 +11,57 @@ MARK = "compass-report"
 """Stands in every page of ours, so that no other file is overwritten."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "folder", nargs="?", type=Path, metavar="RUN", help="a run's folder, or an evaluation's (default: this one)"
-    )
-    parser.add_argument("--compare", nargs=2, type=Path, metavar="RUN", help="compare the second of two with the first")
-    parser.add_argument(
-        "--models", nargs=2, metavar="MODEL", help="with --compare: the model of each (default: the last of each)"
-    )
-    parser.add_argument("--out", type=Path, default=Path("report"), help="the folder to write (default: report)")
-    parser.add_argument("--title", help="the page's heading")
-    parser.add_argument(
-        "--viewer-megabytes",
-        type=float,
-        default=20.0,
-        metavar="N",
-        help="most that responses may add to the page (default: 20)",
-    )
+def report(
+    folder: Path | None = None,
+    /,
+    *,
+    compare: tuple[Path, Path] | None = None,
+    models: tuple[str, str] | None = None,
+    out: Path = Path("report"),
+    title: str | None = None,
+    viewer_megabytes: float = 20.0,
+) -> int:
+    """Write the page of a run, or of two compared: which model is better, by how much and how sure, and what differs.
 
+    The pipeline writes the same page into `reports/`, which belongs to DVC: this command never writes there.
 
-def run(args: argparse.Namespace) -> int:
-    """Write the page and print its conclusion.
+    Args:
+        folder: a run's folder, or an evaluation's (without it, this one).
+        compare: compare the second of two such folders with the first.
+        models: with `--compare`, the model of each (without it, the last of each).
+        out: the folder to write.
+        title: the page's heading.
+        viewer_megabytes: most that responses may add to the page.
 
     Raises:
         UserError: a folder is no run, or the output folder holds something else.
+
+    Examples:
+        compass report                                          the run in this folder, into report/
+        compass report exports/mine --out mine                  another run's folder, or what `compass evaluate` wrote
+        compass report --compare exports/one exports/two        which is better, by how much, how sure, and what differs
     """
     from compass.report.conclusion import conclude
     from compass.report.page import write_pages, write_report
     from compass.report.run import read_run
 
-    if args.compare and args.folder:
+    if compare and folder:
         raise UserError("give one RUN, or two with --compare, not both")
-    if args.models and not args.compare:
+    if models and not compare:
         raise UserError("--models chooses what --compare compares; without it all models are shown")
-    _check_out(args.out)
-    if args.compare:
+    _check_out(out)
+    if compare:
         from compass.report.compare import compare_sections, join_runs
 
-        first, second = (read_run(folder) for folder in args.compare)
-        joined = join_runs(first, second, tuple(args.models) if args.models else None)
+        first, second = (read_run(one) for one in compare)
+        joined = join_runs(first, second, models)
         sections = compare_sections(first, second, joined)
-        title = args.title or f"{joined.models[1]} against {joined.models[0]}"
-        path = write_pages(sections, joined, args.out, title=title, megabytes=args.viewer_megabytes)
+        title = title or f"{joined.models[1]} against {joined.models[0]}"
+        path = write_pages(sections, joined, out, title=title, megabytes=viewer_megabytes)
         print(sections[0].parts[0].text)
     else:
-        found = read_run(args.folder or Path())
-        title = args.title or f"Report of {found.name}"
-        path = write_report(found, args.out, title=title, megabytes=args.viewer_megabytes)
+        found = read_run(folder or Path())
+        path = write_report(found, out, title=title or f"Report of {found.name}", megabytes=viewer_megabytes)
         print(conclude(found).headline)
     print(f"page: {path}")
     return 0

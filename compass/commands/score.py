@@ -1,12 +1,7 @@
-"""`compass score`: the accuracy of responses made elsewhere.
-
-compass score answers.jsonl.gz --response-field response --gold-field answer
-compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --problem-field item.question --verdicts out.jsonl
-"""
+"""`compass score`: the accuracy of responses made elsewhere."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,58 +10,54 @@ from typing import IO, Any
 from compass.errors import UserError
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.description = (
-        f"{parser.description} Prints JSON. Fields are names or dotted paths; `choices[].text` takes the text "
-        "of every element of a list. A response field may hold one text or a list of them."
-    )
-    parser.add_argument(
-        "responses", type=Path, metavar="RESPONSES", help="JSON lines, JSON, CSV or parquet, plain, .gz or .zst"
-    )
-    parser.add_argument(
-        "--response-field", required=True, metavar="F", help="the field with the response, or a list of them"
-    )
-    parser.add_argument("--gold-field", required=True, metavar="G", help="the field with the gold answer")
-    parser.add_argument(
-        "--problem-field",
-        metavar="P",
-        help="the field with the problem: an answer that only copies a formula of it is wrong",
-    )
-    parser.add_argument(
-        "--id-field",
-        metavar="I",
-        help="rows with the same id are samples of one problem (default: problem and gold, else each row)",
-    )
-    parser.add_argument(
-        "--verdicts", type=Path, metavar="OUT", help="write a line of JSON per response, with the verdict"
-    )
+def score(
+    responses: Path,
+    /,
+    *,
+    response_field: str,
+    gold_field: str,
+    problem_field: str | None = None,
+    id_field: str | None = None,
+    verdicts: Path | None = None,
+) -> int:
+    """Score responses made elsewhere, from a file with any field names. Prints JSON.
 
+    Fields are names or dotted paths; `choices[].text` takes the text of every element of a list. A response field may hold
+    one text or a list of them.
 
-def run(args: argparse.Namespace) -> int:
-    """Score the file and print the scores as JSON.
+    Args:
+        responses: JSON lines, JSON, CSV or parquet, plain, .gz or .zst.
+        response_field: the field with the response, or a list of them.
+        gold_field: the field with the gold answer.
+        problem_field: the field with the problem: an answer that only copies a formula of it is wrong.
+        id_field: rows with the same id are samples of one problem (without it, problem and gold, else each row).
+        verdicts: write a line of JSON per response, with the verdict, into this file.
 
     Raises:
         SourceError, ResponsesError: the file cannot be read or scored.
+
+    Examples:
+        compass score answers.jsonl.gz --response-field response --gold-field answer
+        compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
     """
     from compass.commands.progress import counted
     from compass.evaluation.given_responses import Fields, Given, Judged, Tally, judge_given, read_given
 
-    fields = Fields(args.response_field, args.gold_field, args.problem_field, args.id_field)
-    rows = sum(1 for _ in read_given(args.responses, fields))  # a bad last row is said before anything is judged
+    fields = Fields(response_field, gold_field, problem_field, id_field)
+    rows = sum(1 for _ in read_given(responses, fields))  # a bad last row is said before anything is judged
     tally = Tally()
 
     def judged() -> Iterator[tuple[Given, list[Judged]]]:
-        for row, judgements in counted(judge_given(read_given(args.responses, fields)), rows, "scored"):
+        for row, judgements in counted(judge_given(read_given(responses, fields)), rows, "scored"):
             tally.add(row, judgements)
             yield row, judgements
 
-    if args.verdicts is None:
+    if verdicts is None:
         for _ in judged():
             pass
     else:
-        _write(args.verdicts, judged(), args.responses)
-    print(json.dumps({"file": str(args.responses)} | tally.scores(), indent=2, ensure_ascii=False))
+        _write(verdicts, judged(), responses)
+    print(json.dumps({"file": str(responses)} | tally.scores(), indent=2, ensure_ascii=False))
     return 0
 
 

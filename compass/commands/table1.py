@@ -1,14 +1,8 @@
-"""`compass table1`: the report's Table 1, quoted and measured figures side by side, and how to measure them.
-
-compass table1                                    the quoted figures with the intervals that their problems allow
-compass table1 --results metrics/evaluate.json    and measured ones beside them
-compass table1 --commands --samples 32            the commands that evaluate every public model on the same footing
-"""
+"""`compass table1`: the report's Table 1, quoted and measured figures side by side, and how to measure them."""
 
 from __future__ import annotations
 
-import argparse
-import json
+import json as json_lines
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,43 +14,42 @@ if TYPE_CHECKING:
     from compass.evaluation.published_models import Cell
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument(
-        "--results",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="your scores to show beside them: a metrics/evaluate.json, or a scores.json of `compass evaluate`; may be repeated",
-    )
-    parser.add_argument(
-        "--commands", action="store_true", help="print the commands that evaluate the models, and no table"
-    )
-    parser.add_argument("--samples", type=int, default=32, help="responses per problem in these commands (default: 32)")
-    parser.add_argument(
-        "--own-prompts",
-        action="store_true",
-        help="in these commands, each model with its own prompt instead of one for all",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def table1(
+    *,
+    results: tuple[Path, ...] = (),
+    commands: bool = False,
+    samples: int = 32,
+    own_prompts: bool = False,
+    json: bool = False,
+) -> int:
+    """Show the technical report's Table 1 with intervals, beside your own scores.
 
-
-def run(args: argparse.Namespace) -> int:
-    """Print the table, or the commands.
+    Args:
+        results: your scores to show beside them: a metrics/evaluate.json, or a scores.json of `compass evaluate`; may be
+            repeated.
+        commands: print the commands that evaluate the models, and no table.
+        samples: responses per problem in these commands.
+        own_prompts: in these commands, each model with its own prompt instead of one for all.
+        json: print JSON.
 
     Raises:
         UserError: a file of results cannot be read.
-    """
-    from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
 
-    if args.commands:
-        if args.samples < 1:
-            raise UserError(f"--samples {args.samples}: must be at least 1")
+    Examples:
+        compass table1                                    the quoted figures with the intervals that their problems allow
+        compass table1 --results metrics/evaluate.json    and measured ones beside them
+        compass table1 --commands --samples 32            the commands that evaluate every public model on the same footing
+    """
+    from compass.evaluation.published_models import BENCHMARKS, TABLE1, rows
+    from compass.evaluation.published_models import commands as evaluate_commands
+
+    if commands:
+        if samples < 1:
+            raise UserError(f"--samples {samples}: must be at least 1")
         print("# COMMIT is the hub's revision: git ls-remote https://huggingface.co/OWNER/NAME HEAD")
-        print("\n".join(commands(args.samples, own_prompts=args.own_prompts)))
+        print("\n".join(evaluate_commands(samples, own_prompts=own_prompts)))
         return 0
-    table = rows(_measured(args.results))
+    table = rows(_measured(list(results)))
     for row in table:
         if not row.cells:
             print(
@@ -64,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
     table = [row for row in table if row.cells]
-    if args.json:
-        print(json.dumps([asdict(row) for row in table], indent=2))
+    if json:
+        print(json_lines.dumps([asdict(row) for row in table], indent=2))
         return 0
     print(f"| model | figures | {' | '.join(f'{name} ({count})' for name, count in BENCHMARKS.items())} |")
     print(f"|{'---|' * (len(BENCHMARKS) + 2)}")
@@ -93,7 +86,7 @@ def _measured(files: list[Path]) -> dict[str, dict[str, dict[str, Any]]]:
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for path in files:
         try:
-            models = json.loads(path.read_text(encoding="utf-8"))["models"]
+            models = json_lines.loads(path.read_text(encoding="utf-8"))["models"]
         except OSError as error:
             raise UserError(
                 f"--results {path}: {error.strerror}; the evaluate stage writes metrics/evaluate.json"

@@ -1,17 +1,16 @@
-"""`compass verify GOLD ANSWER` explains one verdict; `compass verify --file PAIRS.jsonl` judges a file of pairs; `compass verify --attack
-PROBLEMS` says how often answers that know only the question are paid."""
+"""`compass verify`: one verdict explained, a file of pairs judged, or how often answers that know only the question are paid."""
 
 from __future__ import annotations
 
-import argparse
-import json
+import json as json_lines
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.verifier import Outcome, answer_type, extract_answer, verify, verify_many
+from compass.verifier import Outcome, answer_type, extract_answer, verify_many
+from compass.verifier import verify as verdict_of
 from compass.verifier.reading.normalise import normalise
 
 _EXIT = {Outcome.EQUAL: 0, Outcome.DIFFERENT: 1, Outcome.UNRECOGNISED: 2}
@@ -23,69 +22,70 @@ class PairsError(UserError):
     exit_status = 3  # 1 and 2 are verdicts
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.description = (
-        "Judge whether an answer equals a gold. Exit code: 0 equal, 1 different, 2 unrecognised, 3 bad input."
-    )
-    parser.add_argument("gold", nargs="?", help="the reference answer")
-    parser.add_argument("answer", nargs="?", help="the answer to judge")
-    parser.add_argument(
-        "--response", action="store_true", help="ANSWER is a whole response: take its final answer first"
-    )
-    parser.add_argument(
-        "--file",
-        type=Path,
-        metavar="PAIRS.jsonl",
-        help="judge every line: an object with gold and answer (or pred, or response)",
-    )
-    parser.add_argument(
-        "--attack",
-        type=Path,
-        metavar="PROBLEMS",
-        help="let policies that know only the question answer a file of problems (records, or any file `compass curate` "
-        "reads), and print for how many each is paid",
-    )
-    parser.add_argument("--problems", type=int, default=500, help="problems for --attack, a fixed draw (0: all)")
-    parser.add_argument("--processes", type=int, help="processes for --file (default: every core)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def verify(
+    gold: str | None = None,
+    answer: str | None = None,
+    /,
+    *,
+    response: bool = False,
+    file: Path | None = None,
+    attack: Path | None = None,
+    problems: int = 500,
+    processes: int | None = None,
+    json: bool = False,
+) -> int:
+    """Judge whether an answer equals a gold, and say how it was decided.
 
+    Exit status of one pair: 0 equal, 1 different, 2 unrecognised, 3 an input cannot be used. With `--file` and `--attack`: 0.
 
-def run(args: argparse.Namespace) -> int:
-    """Print a verdict, or the counts of a file's verdicts; returns the outcome of a pair, 0 for a file.
+    Args:
+        gold: the reference answer.
+        answer: the answer to judge.
+        response: ANSWER is a whole response: take its final answer first.
+        file: judge every line of a file: a JSON object with gold and answer (or pred, or response).
+        attack: let policies that know only the question answer a file of problems (records, or any file that
+            `compass curate` reads), and print for how many each is paid.
+        problems: problems for `--attack`, a fixed draw (0: all).
+        processes: processes for `--file` (without it, every core).
+        json: print JSON.
 
     Raises:
         PairsError: there is nothing to judge, or the file cannot be used.
+
+    Examples:
+        compass verify "1/2" "0.5"                    one pair
+        compass verify 9 "It is 3 squared, so 9." --response
+        compass verify --file pairs.jsonl --json      every line of a file, a verdict per line
+        compass verify --attack problems.jsonl        how often guessing is paid
     """
-    if args.file is not None:
-        return _file(args)
-    if args.attack is not None:
+    if file is not None:
+        return _file(file, processes, as_json=json)
+    if attack is not None:
         from compass.commands.verify_attack import run_attack  # reads sources, which one pair does not need
 
-        return run_attack(args.attack, args.problems, as_json=args.json)
-    if args.gold is None or args.answer is None:
+        return run_attack(attack, problems, as_json=json)
+    if gold is None or answer is None:
         raise PairsError("give GOLD and ANSWER, --file PAIRS.jsonl, or --attack PROBLEMS")
-    return _pair(args)
+    return _pair(gold, extract_answer(answer) if response else answer, as_json=json)
 
 
-def _pair(args: argparse.Namespace) -> int:
-    answer = extract_answer(args.answer) if args.response else args.answer
+def _pair(gold: str, answer: str | None, *, as_json: bool) -> int:
     if answer is None:
         print("unrecognised: the response gives no final answer")
         return _EXIT[Outcome.UNRECOGNISED]
-    verdict = verify(gold=args.gold, answer=answer)
-    if args.json:
-        print(json.dumps({"gold": args.gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))
+    verdict = verdict_of(gold=gold, answer=answer)
+    if as_json:
+        print(json_lines.dumps({"gold": gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))
     else:
         print(f"{verdict.outcome}: decided by {verdict.method}, {verdict.detail}")
-        for name, text in (("gold", args.gold), ("answer", answer)):
+        for name, text in (("gold", gold), ("answer", answer)):
             print(f"  {name:6s} {answer_type(text):12s} read as {normalise(text)[:200]}")
     return _EXIT[verdict.outcome]
 
 
-def _file(args: argparse.Namespace) -> int:
-    rows = list(_rows(args.file))
-    verdicts = verify_many([(gold, answer) for gold, answer, _ in rows], processes=args.processes)
+def _file(path: Path, processes: int | None, *, as_json: bool) -> int:
+    rows = list(_rows(path))
+    verdicts = verify_many([(gold, answer) for gold, answer, _ in rows], processes=processes)
     counts = dict.fromkeys(Outcome, 0)
     wrong = labelled = 0
     for (gold, answer, label), verdict in zip(rows, verdicts, strict=True):
@@ -93,11 +93,11 @@ def _file(args: argparse.Namespace) -> int:
         if label is not None:
             labelled += 1
             wrong += verdict.equal != label
-        if args.json:
-            print(json.dumps({"gold": gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))
+        if as_json:
+            print(json_lines.dumps({"gold": gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))
     summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     against = f"; {wrong} of {labelled} against their label" if labelled else ""
-    print(f"{len(rows)} pairs: {summary}{against}", file=sys.stderr if args.json else sys.stdout)
+    print(f"{len(rows)} pairs: {summary}{against}", file=sys.stderr if as_json else sys.stdout)
     return 0
 
 
@@ -115,8 +115,8 @@ def _rows(path: Path) -> Iterator[tuple[str, str, bool | None]]:
 
 def _row(line: str, place: str) -> tuple[str, str, bool | None]:
     try:
-        row: Any = json.loads(line)
-    except json.JSONDecodeError as error:
+        row: Any = json_lines.loads(line)
+    except json_lines.JSONDecodeError as error:
         raise PairsError(f"{place}: no JSON object ({error.msg})") from None
     if not isinstance(row, dict) or not isinstance(row.get("gold"), str):
         raise PairsError(f"{place}: needs a text `gold` and one of `answer`, `pred`, `response`")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from compass.cli import main
-from compass.commands.profile import diff
+from compass.commands.profile import differences
 from compass.settings import SettingsError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ def test_an_invalid_profile_is_not_put_in_force(repository: Path, capsys: pytest
 
 
 def test_diff_names_key_and_both_values(repository: Path) -> None:
-    assert diff(Path("profiles/tiny.yaml"), Path("profiles/other.yaml")) == [("dedup.threshold", "0.8", "0.7")]
+    assert differences(Path("profiles/tiny.yaml"), Path("profiles/other.yaml")) == [("dedup.threshold", "0.8", "0.7")]
 
 
 def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,12 +94,28 @@ def test_at_most_ten_edits_are_named(
     assert lines[-1].endswith("`compass profile use other --force`.")
 
 
-def test_diff_prints_one_line_per_parameter(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_prints_a_header_and_one_line_per_parameter(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "mine.yml").write_text((repository / "profiles/tiny.yaml").read_text() + "added: 1\n")
     assert main(["profile", "diff", "other", "mine.yml"]) == 0
-    assert capsys.readouterr().out == "added\t(default)\t1\ndedup.threshold\t0.7\t0.8\n"
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["setting", "other", "mine.yml"],
+        ["added", "(default)", "1"],
+        ["dedup.threshold", "0.7", "0.8"],
+    ]
     assert main(["profile", "diff", "tiny", "tiny"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "tiny and tiny have the same settings\n"
+
+
+def test_diff_prints_json(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "diff", "tiny", "other", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"setting": "dedup.threshold", "a": "0.8", "b": "0.7"}]
+
+
+def test_diff_compares_sources_by_their_names(repository: Path) -> None:
+    one, two = ({"name": name, "path": f"{name}.csv", "adapter": "math"} for name in ("one", "two"))
+    (repository / "a.yaml").write_text(json.dumps({"collect": {"sources": [one, two]}}))
+    (repository / "b.yaml").write_text(json.dumps({"collect": {"sources": [two | {"path": "new.csv"}, one]}}))
+    assert differences(Path("a.yaml"), Path("b.yaml")) == [("collect.sources.two.path", "two.csv", "new.csv")]
 
 
 def test_list_marks_nothing_where_no_profile_is_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,9 +127,9 @@ def test_list_marks_nothing_where_no_profile_is_in_force(repository: Path, capsy
 def test_files_that_are_no_parameters_are_named(repository: Path) -> None:
     (repository / "broken.yaml").write_text("a: [")
     with pytest.raises(SettingsError, match=r"broken\.yaml: not readable as YAML"):
-        diff(Path("broken.yaml"), Path("profiles/tiny.yaml"))
+        differences(Path("broken.yaml"), Path("profiles/tiny.yaml"))
     (repository / "list.yaml").write_text("- 1")
-    assert diff(Path("list.yaml"), Path("list.yaml")) == []
+    assert differences(Path("list.yaml"), Path("list.yaml")) == []
 
 
 def test_outside_of_the_repository_it_says_so(

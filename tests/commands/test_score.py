@@ -22,7 +22,8 @@ def write(path: Path, *rows: object) -> Path:
 
 
 def score(path: Path, *words: str, response: str = "response", gold: str = "gold") -> int:
-    return main(["score", str(path), "--response-field", response, "--gold-field", gold, *words])
+    fields = [] if "--response-field" in words else ["--response-field", response, "--gold-field", gold]
+    return main(["score", str(path), *fields, *words])
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> dict:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
 
 import pytest
 
-from compass.cli import main
-from compass.commands.evaluate import configure
+from compass.cli import build_app, main
 from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
 from compass.evaluation.registry import BENCHMARKS as KNOWN
 from compass.prompts.registry import PROMPTS
@@ -109,8 +107,7 @@ def test_own_prompts_are_ones_that_there_are() -> None:
 @pytest.mark.parametrize("own_prompts", [False, True])
 def test_the_commands_are_ones_that_compass_evaluate_takes(own_prompts: bool) -> None:
     for command in commands(8, own_prompts=own_prompts):
-        parser = argparse.ArgumentParser()
-        configure(parser)
-        args = parser.parse_args(shlex.split(command)[2:])
-        assert args.benchmarks == list(BENCHMARKS)
-        assert set(args.benchmarks) <= set(KNOWN)
+        _, bound, _ = build_app("evaluate").parse_args(shlex.split(command)[1:], exit_on_error=False)
+        asked = bound.arguments["asked"]
+        assert asked.benchmarks == list(BENCHMARKS)
+        assert set(asked.benchmarks) <= set(KNOWN)
