@@ -76,10 +76,11 @@ def test_every_compass_command_parses(page: str, line: str) -> None:
         build_app(words[1]).parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
-def test_the_readme_lists_every_compass_command() -> None:
+def test_the_commands_that_the_readme_lists_exist() -> None:
+    """A choice of them: the reference, which is made from the commands, has all."""
     section = TEXT["README.md"].split("## The `compass` command")[1].split("\n## ")[0]
     rows = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
-    assert sorted(re.findall(r"`(.+?)`", " ".join(rows))) == sorted(COMMANDS)
+    assert set(re.findall(r"`(.+?)`", " ".join(rows))) <= set(COMMANDS)
 
 
 @pytest.mark.parametrize(("page", "line"), commands("make"))
