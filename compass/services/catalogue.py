@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from compass.environment import QUIET
 from compass.services import http
 from compass.services.ports import HOST
 from compass.services.state import FOLDER, Service
+from compass.tracking.local_store import relocate, store_lock
 
 MARK = "COMPASS_SERVICES_OF"
 """Environment variable of every process of a service: the repository's root. Finds those that outlived their parents."""
@@ -38,8 +40,8 @@ class Definition:
     """Asks the service itself over HTTP; quick, and False where it does not answer."""
     after: str | None = None
     """The service that has to be ready first."""
-    module: str | None = None
-    """File below the root without which there is nothing to start."""
+    prepare: Callable[[Path], AbstractContextManager[object]] = lambda root: nullcontext()
+    """Entered with the root before the service is started, and left when it is ready or has failed."""
 
 
 def url(name: str, ports: Mapping[str, int]) -> str | None:
@@ -62,6 +64,7 @@ def environment(root: Path, ports: Mapping[str, int], definition: Definition) ->
         "TMPDIR": str(folder / "tmp"),
         "NO_PROXY": local,
         "no_proxy": local,
+        "DVC_SITE_CACHE_DIR": str(folder / "dvc"),  # /var/tmp/dvc otherwise
         "PREFECT_HOME": str(folder / "prefect"),
         "PREFECT_PROFILES_PATH": str(folder / "prefect" / "profiles.toml"),
         "PREFECT_MEMO_STORE_PATH": str(folder / "prefect" / "memo_store.toml"),
@@ -72,14 +75,10 @@ def environment(root: Path, ports: Mapping[str, int], definition: Definition) ->
     }
 
 
-# A run that the caller's shell may be inside, and settings by which a server would find itself.
+# They belong to a run that the caller may be inside of.
 _NOT_PASSED_ON = {
-    "MLFLOW_RUN_ID",
-    "MLFLOW_EXPERIMENT_ID",
-    "COMPASS_PIPELINE_RUN",
-    "DVC_STAGE",
-    "DVC_ROOT",
-    "DVC_EXP_NAME",
+    *("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "COMPASS_PIPELINE_RUN", "COMPASS_PIPELINE_LOCK", "COMPASS_STARTED_BY"),
+    *("COMPASS_PREFECT_URL", "DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME"),
 }
 
 
@@ -121,12 +120,23 @@ def _mlflow_is_ready(service: Service, ports: Mapping[str, int]) -> bool:
     return http.answers(f"{service.url}/health")
 
 
+@contextmanager
+def _own_store(root: Path) -> Iterator[None]:
+    """Fit the records to this folder, which may be a copy, and hold a fresh database until the server has made its tables."""
+    with store_lock(root):
+        relocate(root)
+        if not (root / FOLDER / "mlflow.db").exists():
+            yield
+            return
+    yield
+
+
 def _deployments_command(root: Path, ports: Mapping[str, int]) -> list[str]:
     return [sys.executable, "-m", "flows.deployments"]
 
 
 def _deployments_variables(root: Path, ports: Mapping[str, int]) -> dict[str, str]:
-    return {"PREFECT_API_URL": prefect_api(ports), "COMPASS_STARTED_BY": "prefect"}
+    return {"PREFECT_API_URL": prefect_api(ports)}
 
 
 def prefect_api(ports: Mapping[str, int]) -> str:
@@ -162,14 +172,20 @@ CATALOGUE = {
             _prefect_variables,
             _prefect_is_ready,
         ),
-        Definition("mlflow", "compare runs", _mlflow_command, _mlflow_variables, _mlflow_is_ready),
+        Definition(
+            "mlflow",
+            "compare runs",
+            _mlflow_command,
+            _mlflow_variables,
+            _mlflow_is_ready,
+            prepare=_own_store,
+        ),
         Definition(
             "live",
             "watch the stage that runs now",
             _live_command,
             lambda root, ports: {},
             _live_is_ready,
-            module="compass/live/__main__.py",
         ),
         Definition(
             "deployments",
@@ -178,7 +194,6 @@ CATALOGUE = {
             _deployments_variables,
             _deployments_are_ready,
             after="prefect",
-            module="flows/deployments.py",
         ),
     )
 }

@@ -54,7 +54,7 @@ def start(
 
     Args:
         root: the repository's root.
-        wanted: names in `CATALOGUE`; one whose module this repository lacks is left out.
+        wanted: names in `CATALOGUE`.
         ports: the ports that the user chose; the others are those of services that run, or the defaults.
         tell: takes what is worth knowing while it takes time.
 
@@ -66,7 +66,7 @@ def start(
         ServiceError: a service ended or was not ready in time; those that this call started are ended.
     """
     with one_at_a_time(root, tell):
-        wanted = [name for name in CATALOGUE if name in wanted and _is_there(CATALOGUE[name], root)]
+        wanted = [name for name in CATALOGUE if name in wanted]
         recorded = recorded_services(root)
         running = {name: service for name, service in recorded.items() if service.runs}
         ports = {**DEFAULT_PORTS, **{name: _port(service) for name, service in running.items() if service.url}, **ports}
@@ -88,32 +88,46 @@ def _start_all(
     root: Path, new: Sequence[str], running: dict[str, Service], wanted: Sequence[str], ports: Mapping[str, int]
 ) -> dict[str, Service]:
     began: dict[str, Service] = {}
-    ready = set(running)
-    deadline = time.monotonic() + START_S
     try:
-        while waiting := [name for name in new if name not in ready]:
-            for name in waiting:
-                definition = CATALOGUE[name]
-                if name not in began and definition.after not in set(wanted) - ready:
-                    began[name] = _launch(root, definition, ports)
-                    write_services([*running.values(), *began.values()], root)
-            for name in waiting:
-                if name not in began:
-                    continue
-                if not began[name].runs:
-                    raise ServiceError(f"{name} ended while it started; {_last_lines(root, began[name])}")
-                if CATALOGUE[name].is_ready(began[name], ports):
-                    ready.add(name)
-            if time.monotonic() > deadline:
-                late = next(name for name in new if name not in ready)
-                raise ServiceError(f"{late} was not ready after {START_S:.0f} s; {_last_lines(root, began[late])}")
-            time.sleep(0.2)
+        with contextlib.ExitStack() as prepared:
+            for name in new:
+                prepared.enter_context(CATALOGUE[name].prepare(root))
+            _start_in_order(root, new, running, began, set(wanted) - set(running), ports)
     except BaseException:  # Ctrl-C as well: nothing half started stays
         processes.end(processes.tree(began.values()), STOP_S)
         write_services(running.values(), root)
         raise
     both = {**running, **began}
     return {name: both[name] for name in wanted}
+
+
+def _start_in_order(
+    root: Path,
+    new: Sequence[str],
+    running: Mapping[str, Service],
+    began: dict[str, Service],
+    missing: set[str],
+    ports: Mapping[str, int],
+) -> None:
+    """Start each service once the one that it needs is ready, and wait until all are; `began` and `missing` change meanwhile."""
+    deadline = time.monotonic() + START_S
+    while waiting := [name for name in new if name in missing]:
+        for name in waiting:
+            definition = CATALOGUE[name]
+            if name not in began and definition.after not in missing:
+                began[name] = _launch(root, definition, ports)
+                write_services([*running.values(), *began.values()], root)
+        for name in waiting:
+            if name not in began:
+                continue
+            if not began[name].runs:
+                raise ServiceError(f"{name} ended while it started; {_last_lines(root, began[name])}")
+            if CATALOGUE[name].is_ready(began[name], ports):
+                missing.discard(name)
+        if time.monotonic() > deadline:
+            late = next(name for name in began if name in missing)
+            raise ServiceError(f"{late} was not ready after {START_S:.0f} s; {_last_lines(root, began[late])}")
+        time.sleep(0.2)
 
 
 def check_ports(ports: Mapping[str, int]) -> None:
@@ -155,10 +169,6 @@ def _launch(root: Path, definition: Definition, ports: Mapping[str, int]) -> Ser
         )
     created = psutil.Process(process.pid).create_time()
     return Service(definition.name, process.pid, created, url(definition.name, ports), str(log.relative_to(root)))
-
-
-def _is_there(definition: Definition, root: Path) -> bool:
-    return definition.module is None or (root / definition.module).is_file()
 
 
 def _port(service: Service) -> int:

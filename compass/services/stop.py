@@ -12,7 +12,7 @@ from compass.services import http, processes
 from compass.services.start import STOP_S, one_at_a_time
 from compass.services.state import FOLDER, Service, recorded_services, write_services
 
-CANCEL_S = 10.0
+CANCEL_S = 12.0
 """Seconds that flow runs have to end after they were cancelled: a stage keeps its checkpoint in that time."""
 
 UNFINISHED = ("RUNNING", "PENDING", "CANCELLING")

@@ -56,6 +56,11 @@ def root(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def ports() -> Mapping[str, int]:
     """A free port for each service."""
+    return free_ports()
+
+
+def free_ports() -> dict[str, int]:
+    """A free port for each service, no two of them the same."""
     open_sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in catalogue.DEFAULT_PORTS}
     free = {name: one.getsockname()[1] for name, one in open_sockets.items()}
     for one in open_sockets.values():
