@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COLUMNS = ("--only-changed", "--drop", "^(compass|stages|data|models|metrics|reports)(/.*)?$")
-"""Only what differs, without the hashes of code and data."""
+SETTINGS = r"(params\.yaml:)?(profile|seed|[a-z]+\..*)"
+HASHES = "(compass|stages|data|models|metrics|reports)(/.*)?"
+COLUMNS = ("--drop", f"^(Created|{SETTINGS}|{HASHES})$")
+"""Without settings, since an experiment's name says what differs, and without the hashes of code and data."""
 
-KEEP = ("--keep", r"^(base|rl-|gain|kept|dropped|hours)")
-"""The headline metrics stay, whether they differ or not."""
+HEADLINE = Path("metrics/headline.json")
+"""Its columns stay, whether they differ or not."""
 
 OWN_COLUMNS = ("--only-changed", "--drop", "--keep", "--csv", "--json", "--param-deps")
 DIFFS = ("metrics:diff", "params:diff", "plots:diff")
@@ -20,11 +24,18 @@ DIFFS = ("metrics:diff", "params:diff", "plots:diff")
 def with_defaults(verb: str, words: list[str], root: Path) -> list[str]:
     """The words of a command, with the defaults of this project where the user gave none of their kind."""
     if verb == "exp:show" and not any(word.split("=")[0] in OWN_COLUMNS for word in words):
-        return [*words, *COLUMNS, *KEEP]
+        return [*words, *COLUMNS, "--keep", f"^({'|'.join(map(re.escape, _headline(root)))})$"]
     if verb in DIFFS and not _revisions(words) and (base := baseline(root)):
         print(f"dvc: compared with the experiment {base}; name others to compare those", file=sys.stderr)
         return [*words, base]
     return words
+
+
+def _headline(root: Path) -> list[str]:
+    try:
+        return list(json.loads((root / HEADLINE).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return ["base"]
 
 
 def baseline(root: Path) -> str | None:

@@ -11,6 +11,9 @@ from pathlib import Path
 from flows.repro import raw_dvc
 
 _REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
+LONGEST_NAME = 36
+"""Characters of a planned name."""
+
 LATEST = Path(".compass/last_experiment")
 """Holds the name of the experiment that the workspace's results were saved as."""
 
@@ -22,14 +25,27 @@ def experiments(root: Path) -> list[str]:
 
 
 def planned_name(root: Path) -> str | None:
-    """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet."""
+    """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet.
+
+    MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name
+    and has 120 columns for all it shows.
+    """
     from compass.settings import load_settings
-    from compass.tracking.run_name import run_name, slug
+    from compass.tracking.run_name import SHOWN, changed_settings, slug
 
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
-    name = slug(run_name(load_settings(root / "params.yaml"), root / "profiles"))
-    return unused(name, experiments(root))
+    settings = load_settings(root / "params.yaml")
+    changes = changed_settings(settings, root / "profiles") or []
+    shown = [f"{_last(change.name)}={change.after}" for change in changes[:SHOWN]]
+    more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
+    return unused(slug(" ".join([settings.profile, *shown, *more])[:LONGEST_NAME]), experiments(root))
+
+
+def _last(name: str) -> str:
+    """A setting's own name; of a setting of one RL stage with the stage's: `rl-2.steps`."""
+    parts = name.split(".")
+    return ".".join(parts[2:3] + parts[-1:]) if parts[:2] == ["rl", "stages"] and len(parts) > 3 else parts[-1]
 
 
 def unused(name: str, taken: Sequence[str]) -> str:

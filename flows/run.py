@@ -167,6 +167,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     """
     import difflib
 
+    from compass import preflight
     from compass.errors import UserError
     from compass.settings import check_values
     from compass.tracking.dvc_files import Graph
@@ -184,17 +185,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     import yaml
 
     settings = check_values(yaml.safe_load(text))
-    _preflight(root, settings)
-
-
-def _preflight(root: Path, settings: Any) -> None:
-    """The checks of variables, files, folders and the disk."""
-    import importlib.util
-
-    if importlib.util.find_spec("compass.preflight"):
-        from compass import preflight
-
-        preflight.check(root, settings)
+    preflight.check(root, settings)
 
 
 def _shown(value: Any) -> str:

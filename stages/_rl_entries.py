@@ -86,8 +86,7 @@ def _entry(name: str) -> list[str]:
         f"      - models/${{rl.stages.{name}.init_from}}",
         "    params:",
         *(f"      - {key}" for key in ("seed", *(f"rl.{group}" for group in GROUPS), f"rl.stages.{name}")),
-        f"    outs: [{models}, {data}]",
-        f"    metrics: [{metrics}]",
+        f"    outs: [{models}, {data}, {metrics}]",
         "",
     ]
 

@@ -1,17 +1,22 @@
 """report: `reports/index.html`, the same as Markdown, the ledger `reports/ledger.html` and the data card `reports/data_card/`.
 
+For DVC: `metrics/headline.json`, the columns of `dvc exp show`, and `plots/scores.csv`, the accuracy of each model.
+
 python -m stages.report
 """
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
+from compass.files import atomic_path, write_json
 from compass.report.data_card import write_card
+from compass.report.headline import headline, score_rows
 from compass.report.ledger_page import write_page
 from compass.report.outputs import open_outputs
 from compass.report.page import write_report
-from compass.report.run import read_run
+from compass.report.run import Run, read_run
 from compass.settings import Settings
 from compass.tracking import run_page
 from stages._stage import Summary, main
@@ -21,10 +26,12 @@ STAGE = "report"
 REPORTS = Path("reports")
 CARD = REPORTS / "data_card"
 LEDGER = REPORTS / "ledger.html"
+HEADLINE = Path("metrics/headline.json")
+SCORES = Path("plots/scores.csv")
 
 
 def run(settings: Settings) -> Summary:
-    """Write the report, the ledger and the card; reads `metrics/` and `data/` of the other stages."""
+    """Write the report, the ledger, the card and what DVC compares; reads `metrics/` and `data/` of the other stages."""
     outputs = open_outputs(Path("data"))
     write_card(outputs, CARD)
     write_page(outputs, LEDGER, seed=settings.seed)
@@ -37,8 +44,24 @@ def run(settings: Settings) -> Summary:
     }
     megabytes = settings.report.viewer_megabytes
     path = write_report(found, REPORTS, title=settings.report.title, megabytes=megabytes, links=links)
-    headline = {model: {"average": scored.get("average", {})} for model, scored in found.results.scores.items()}
-    return Summary(STAGE, metrics={**headline, "page_bytes": path.stat().st_size})
+    write_json(HEADLINE, headline(found.results, _seconds(found, settings)))
+    _write_scores(found)
+    averages = {model: {"average": scored.get("average", {})} for model, scored in found.results.scores.items()}
+    return Summary(STAGE, metrics={**averages, "page_bytes": path.stat().st_size})
+
+
+def _seconds(found: Run, settings: Settings) -> list[float]:
+    """How long each stage took when it last ran, this one left out: it has not ended yet."""
+    stages = (stage for stage in settings.stages if stage != STAGE)
+    return [found.times[stage]["seconds"] for stage in stages if stage in found.times]
+
+
+def _write_scores(found: Run) -> None:
+    SCORES.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(SCORES) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ("model", "accuracy", "greedy"))
+        writer.writeheader()
+        writer.writerows(score_rows(found.results))
 
 
 if __name__ == "__main__":

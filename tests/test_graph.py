@@ -27,12 +27,19 @@ def test_deps_name_what_a_stage_imports(stage: str) -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_has_its_settings_and_writes_its_metrics(stage: str) -> None:
     entry = GRAPH[stage]
-    assert entry["metrics"] == [f"metrics/{stage}.json"]
+    assert f"metrics/{stage}.json" in entry["outs"]
     assert (f"rl.stages.{stage}" if stage in SETTINGS.rl.stages else stage) in entry["params"]
     for name in entry["params"]:
         section = SETTINGS.model_dump()
         for key in name.split("."):
             section = section[key]
+
+
+def test_what_dvc_compares_is_one_small_file() -> None:
+    """Every number of every stage would be a column of `dvc exp show`."""
+    assert {stage: entry["metrics"] for stage, entry in GRAPH.items() if "metrics" in entry} == {
+        "report": ["metrics/headline.json"]
+    }
 
 
 def test_every_input_is_some_stages_output() -> None:

@@ -12,25 +12,38 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GRAPH = """\
-stages:
-  collect:
-    cmd: echo collect $COMPASS_PIPELINE_RUN >> ran.log && sleep 0.3 && mkdir -p data && echo rows > data/collect.txt
-    params: [seed, collect]
-    outs: [data/collect.txt]
-  grade:
-    cmd: echo grade $COMPASS_PIPELINE_RUN >> ran.log && sleep 0.3 && mkdir -p data && echo graded > data/grade.txt
-    params: [grade]
-    deps: [data/collect.txt]
-    outs: [data/grade.txt]
-  evaluate:
-    cmd: >-
-      echo evaluate $COMPASS_PIPELINE_RUN >> ran.log && sleep 0.3 &&
-      mkdir -p metrics && grep -A1 evaluate: params.yaml > metrics/evaluate.txt
-    params: [evaluate]
-    deps: [data/grade.txt]
-    outs: [metrics/evaluate.txt]
+STAGES = {
+    "collect": ("collect", [], "data/collect"),
+    "grade": ("grade", ["data/collect"], "data/grade"),
+    "rl-1": ("rl.stages.rl-1", ["data/grade"], "models/rl-1"),
+    "rl-2": ("rl.stages.rl-2", ["models/rl-1"], "models/rl-2"),
+    "rl-3": ("rl.stages.rl-3", ["models/rl-2"], "models/rl-3"),
+    "evaluate": ("evaluate", ["data/grade", "models/rl-3"], "data/evaluate"),
+}
+"""Stage to the setting it reads, its inputs and its output."""
+
+SCRIPT = """\
+import os, pathlib, sys, time
+name, out = sys.argv[-2:]
+with open("ran.log", "a") as log:
+    print(name, os.environ.get("COMPASS_PIPELINE_RUN"), file=log)
+time.sleep(float(os.environ.get("TOY_SECONDS", 0)))
+if name == os.environ.get("TOY_FAILS"):
+    sys.exit(f"noise\\n{name}: no model")
+pathlib.Path(out).mkdir(parents=True, exist_ok=True)
+pathlib.Path(out, "result.txt").write_text(pathlib.Path("params.yaml").read_text().split(f"{name}:")[1])
 """
+"""What every stage does: note that it ran, wait, write what its settings are."""
+
+
+def _graph() -> str:
+    lines = ["stages:"]
+    for name, (setting, deps, out) in STAGES.items():
+        program = f"rl {name}" if name.startswith("rl-") else f"toy {name}"
+        lines += [f"  {name}:", f"    cmd: python -m stages.{program} {out}", f"    params: [{setting}]"]
+        lines += [f"    deps: [{', '.join(deps)}]"] if deps else []
+        lines.append(f"    outs: [{out}]")
+    return "\n".join(lines) + "\n"
 
 
 @pytest.fixture
@@ -48,13 +61,17 @@ def ran() -> Callable[[Path], list[str]]:
     return lambda folder: [line.split()[0] for line in _lines(folder / "ran.log")]
 
 
-def make_toy(folder: Path, graph: str = GRAPH) -> Path:
-    """A committed repository with this dvc.yaml, and the parameters and profiles of the project."""
+def make_toy(folder: Path) -> Path:
+    """A committed repository with small stages, and the parameters and profiles of the project."""
     folder.mkdir(parents=True)
     shutil.copytree(ROOT / "profiles", folder / "profiles")
     shutil.copy(ROOT / "profiles" / "debug.yaml", folder / "params.yaml")
-    (folder / "dvc.yaml").write_text(graph)
-    (folder / ".gitignore").write_text("/data/\n/metrics/\n/.compass/\n/work/\n/ran.log\n/mlflow.db*\n")
+    (folder / "dvc.yaml").write_text(_graph())
+    (folder / "stages").mkdir()
+    (folder / "stages" / "__init__.py").touch()
+    for module in ("toy", "rl"):
+        (folder / "stages" / f"{module}.py").write_text(SCRIPT)
+    (folder / ".gitignore").write_text("/data/\n/models/\n/.compass/\n/work/\n/ran.log\n__pycache__\n")
     for command in (
         ["git", "init", "-q", "-b", "main"],
         ["git", "config", "user.name", "t"],

@@ -23,6 +23,10 @@ def test_the_page_links_the_card_and_the_averages_are_the_headline(
     summary = report.run(load_settings(TINY))
     assert summary.stage == "report"
     page = (root / "reports/index.html").read_text(encoding="utf-8")
+    headline = json.loads((root / "metrics/headline.json").read_text(encoding="utf-8"))
+    assert {name: headline[name] for name in ("base", "±")} == {"base": 50.0, "±": 10.0}
+    assert headline["kept"] + headline["dropped"] > 0
+    assert (root / "plots/scores.csv").read_text().splitlines() == ["model,accuracy,greedy", "base,50.0,"]
     assert summary.metrics == {"base": {"average": average}, "page_bytes": len(page.encode())}
     assert "<h1>Compass-Thinker pipeline, tiny profile</h1>" in page
     assert "base solves 50.0%" in page

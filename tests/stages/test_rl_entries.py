@@ -92,8 +92,7 @@ def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
             "rl.record",
             "rl.stages.warm",
         ],
-        "outs": ["models/warm", "data/warm"],
-        "metrics": ["metrics/warm.json"],
+        "outs": ["models/warm", "data/warm", "metrics/warm.json"],
     }
 
 
