@@ -1,0 +1,195 @@
+"""The page's content for a terminal: the stages, the one that is looked at, its figures, curves and newest responses."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from compass.tracking.progress_display import duration
+
+SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
+STYLES = {"waiting": "dim", "running": "bold cyan", "finished": "green", "failed": "bold red", "killed": "yellow"}
+
+LEVELS = "▁▂▃▄▅▆▇█"
+CURVE = 40
+"""Characters of a curve; more iterations than these are drawn as means of neighbours."""
+
+PROBLEMS, RESPONSES, LINES = 2, 2, 6
+"""Problems shown, responses of each, and lines of a text."""
+
+# Escape sequences would run on the terminal, and directions turn what stands beside them around.
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+
+
+def safe(text: Any) -> str:
+    """Text with what a terminal would obey, or not show, replaced by its number."""
+    return _ODD.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
+
+
+def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:
+    """What `compass.live.view.Reader.state` returns, as rich draws it."""
+    now = time.time() if now is None else now
+    stages = {stage["name"]: stage for stage in state["stages"]}
+    parts: list[RenderableType] = [_stages(state), Rule(style="dim")]
+    if state["selected"]:
+        parts += _head(stages[state["selected"]], now)
+    for block in state["blocks"]:
+        if drawn := KINDS[block["kind"]](block):
+            parts += ["", *drawn]
+    links = [f"{link['text']}: {link['url']}" for link in state["links"] if link["url"].startswith("http")]
+    return Group(*parts, "", *(Text(safe(link), style="dim") for link in links))
+
+
+def _stages(state: Mapping[str, Any]) -> Text:
+    line = Text()
+    for stage in state["stages"]:
+        share = (
+            f" {100 * stage['done'] // stage['total']:.0f}%" if stage["state"] == "running" and stage["total"] else ""
+        )
+        underline = " underline" if stage["name"] == state["selected"] else ""
+        line.append(f"{SIGNS[stage['state']]} {safe(stage['name'])}{share}", STYLES[stage["state"]] + underline)
+        line.append("  ")
+    return line
+
+
+def _head(stage: Mapping[str, Any], now: float) -> list[RenderableType]:
+    running = stage["state"] == "running"
+    title = Text(f"{safe(stage['name'])}  ", style="bold")
+    title.append(stage["state"], STYLES[stage["state"]])
+    if running:
+        title.append(f", for {duration(now - stage['started'])}", "dim")
+    elif stage["seconds"] is not None:
+        title.append(f", took {duration(stage['seconds'])}", "dim")
+    if not running:
+        return [title]
+    told = [stage["phase"], _counted(stage), stage["detail"]]
+    if stage["seconds_left"] is not None:
+        told.insert(2, f"{duration(stage['seconds_left'])} left")
+    line = Text(safe(" · ".join(filter(None, told))))
+    bar = [ProgressBar(total=stage["total"], completed=stage["done"], width=60)] if stage["total"] else []
+    return [title, *bar, line]
+
+
+def _counted(stage: Mapping[str, Any]) -> str:
+    if stage["total"]:
+        return f"{stage['done']:,.0f} of {stage['total']:,.0f} {stage['unit']}"
+    return f"{stage['done']:,.0f} {stage['unit']}" if stage["done"] else ""
+
+
+def _note(block: Mapping[str, Any]) -> list[RenderableType]:
+    return [Text(safe(f"{block['text']} {block['command']}".strip()))]
+
+
+def _warning(block: Mapping[str, Any]) -> list[RenderableType]:
+    details = safe(block["details"]).splitlines()[:LINES]
+    return [Text(safe(block["text"]), style="yellow"), *(Text(f"  {line}", style="dim") for line in details)]
+
+
+def _figures(block: Mapping[str, Any]) -> list[RenderableType]:
+    table = Table.grid(padding=(0, 2))
+    for item in block["items"]:
+        table.add_row(item["name"], Text(safe(item["value"]), style="bold"), Text(safe(item["note"]), style="dim"))
+    return [table]
+
+
+def _table(block: Mapping[str, Any]) -> list[RenderableType]:
+    table = Table(*map(safe, block["head"]), box=None, pad_edge=False, show_header=any(block["head"]), title=None)
+    for row in block["rows"]:
+        table.add_row(*(Text(safe(f"{value:,}" if isinstance(value, int) else value)) for value in row))
+    return [Text(block["title"], style="bold"), table]
+
+
+def _bars(block: Mapping[str, Any]) -> list[RenderableType]:
+    most = max((size for _, size, _ in block["items"]), default=1) or 1
+    table = Table.grid(padding=(0, 1))
+    for name, size, told in block["items"]:
+        table.add_row(
+            safe(name), Text("█" * max(1, round(30 * size / most)), style="blue"), Text(safe(told), style="dim")
+        )
+    return [Text(block["title"], style="bold"), table]
+
+
+def _charts(block: Mapping[str, Any]) -> list[RenderableType]:
+    """Each chart's first series as a line of blocks, from its least to its largest value; of parts of a whole their sum."""
+    table = Table.grid(padding=(0, 1))
+    for chart in block["items"]:
+        series = [one["values"] for one in chart["series"]]
+        if chart["stacked"]:
+            series = [[sum(value or 0 for value in parts) for parts in zip(*series, strict=True)]]
+        values = [value for value in series[0] if value is not None]
+        factor, sign = (100, "%") if chart["percent"] else (1, "")
+        ends = f"{factor * values[0]:.4g}{sign} → {factor * values[-1]:.4g}{sign}"
+        table.add_row(safe(chart["title"]), Text(sparkline(values), style="cyan"), Text(ends, style="dim"))
+    return [table]
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Values as a line of at most `CURVE` blocks, the lowest for the least of them."""
+    size = -(-len(values) // CURVE)
+    means = [sum(part) / len(part) for low in range(0, len(values), size) if (part := values[low : low + size])]
+    low, high = min(means), max(means)
+    room = (high - low) or 1.0
+    return "".join(LEVELS[min(len(LEVELS) - 1, int(len(LEVELS) * (mean - low) / room))] for mean in means)
+
+
+def _guards(block: Mapping[str, Any]) -> list[RenderableType]:
+    fired = [item for item in block["items"] if item["fired"]]
+    quiet = sum(item["level"] != "off" for item in block["items"]) - len(fired)
+    line = Text("Guards: ", style="bold")
+    for item in fired:
+        line.append(
+            f"{item['name']} ({item['level']}) in iteration {', '.join(map(str, item['fired'][-3:]))}; ", "yellow"
+        )
+    return [line.append(f"{quiet} on and quiet", "green")]
+
+
+def _responses(block: Mapping[str, Any]) -> list[RenderableType]:
+    at = f", iteration {block['chosen']}" if block["chosen"] is not None else ""
+    parts: list[RenderableType] = [Text(f"{block['title']}{at}", style="bold")]
+    for problem in block["problems"][:PROBLEMS]:
+        parts += [Text(safe(problem["about"]), style="dim"), Text(_lines(problem["problem"]))]
+        parts.append(Text(f"gold {safe(problem['gold'])}", style="bold"))
+        for one in _mixed(problem["responses"]):
+            verdict, style = {True: ("RIGHT", "green"), False: ("WRONG", "red")}.get(
+                one["right"], ("not judged yet", "dim")
+            )
+            about = Text(f"{one['name']} · ").append(verdict, style)
+            about.append(safe("".join(f" · {fact}" for fact in one["facts"])), "dim")
+            parts += [
+                Padding(about, (0, 0, 0, 2), expand=False),
+                Padding(Text(_lines(one["text"])), (0, 0, 0, 4), expand=False),
+            ]
+    return parts
+
+
+def _mixed(responses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first right and the first wrong response, where there are both."""
+    first = {one["right"]: one for one in reversed(responses)}
+    return list(first.values())[::-1][:RESPONSES] if len(first) > 1 else list(responses[:RESPONSES])
+
+
+def _lines(text: str) -> str:
+    lines = safe(text).splitlines()
+    return "\n".join([*lines[: LINES - 1], "…"] if len(lines) > LINES else lines)
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any]], list[RenderableType]]] = {
+    "note": _note,
+    "warning": _warning,
+    "figures": _figures,
+    "table": _table,
+    "bars": _bars,
+    "charts": _charts,
+    "guards": _guards,
+    "responses": _responses,
+    "link": lambda block: [],
+}
