@@ -1,6 +1,7 @@
 """How the noise filters do on labelled rows that no rule was written on, per source and per reason, and on ValiMath.
 
     COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/noise_measured.md --mark last]
+    COMPASS_DATA=folder python benchmarks/noise_unseen.py --labels tests/data/two_reasons_labels.csv --reasons multi_question lost_context
 
 Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/noise_measured.md). Rows with an odd number in their file
 are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read.
@@ -145,11 +146,13 @@ def read_rows(data: Path, wanted: set[str]) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def reason_table(found: Agreement) -> str:
-    """Precision and recall per reason as a Markdown table, by the number of labelled rows."""
+def reason_table(found: Agreement, reasons: Sequence[str] = ()) -> str:
+    """Precision and recall per reason as a Markdown table, by the number of labelled rows; of `reasons` alone where given."""
     lines = ["| reason | labelled | fired | precision | recall |", "|---|---|---|---|---|"]
     by_size = sorted(found.reasons.items(), key=lambda item: (-(item[1].hits + item[1].misses), item[0]))
     for reason, count in by_size:
+        if reasons and reason not in reasons:
+            continue
         lines.append(
             f"| `{reason}` | {count.hits + count.misses} | {count.hits + count.false_hits} "
             f"| {share(count.precision)} | {share(count.recall)} |"
@@ -226,10 +229,14 @@ def main() -> None:
     parser.add_argument("--split", choices=["dev", "held"], help="only the rows of this split")
     parser.add_argument("--misses", action="store_true", help="list every disagreement, of the split dev alone")
     parser.add_argument("--write", type=Path, help="the page that holds the tables")
+    parser.add_argument("--labels", type=Path, default=LABELS, help="the file of labels")
+    parser.add_argument(
+        "--reasons", nargs="+", default=[], help="the reasons that the labels tell of; others are not counted"
+    )
     parser.add_argument("--mark", default="last", help="the name in the page's marks, <!-- NAME: begin --> to end")
     arguments = parser.parse_args()
     data = Path(os.environ.get("COMPASS_DATA") or sys.exit("COMPASS_DATA is not set: the folder of the sources"))
-    labels = [label for label in read_labels(LABELS) if arguments.split in (None, label.split)]
+    labels = [label for label in read_labels(arguments.labels) if arguments.split in (None, label.split)]
     rows = read_rows(data, {label.id for label in labels})
     settings = Denoise()
     found, missing = agreements(rows, labels, settings)
@@ -239,6 +246,9 @@ def main() -> None:
         for kind, reason, label in found["all"].disagreements:
             if label.split == "dev":
                 print(f"{kind:9} {reason:15} {rows[label.id]['source']}:{rows[label.id]['source_id']}  {label.id}")
+        return
+    if arguments.reasons:
+        print(f"{found['all'].rows} rows:\n\n{reason_table(found['all'], arguments.reasons)}")
         return
     profile = {source.name for source in load_settings(ROOT / "profiles/small.yaml").collect.sources}
     parts = {f"split `{split}`": [label for label in labels if label.split == split] for split in ("dev", "held")}

@@ -28,12 +28,15 @@ _OUTSIDE = re.compile(
     # numbered statements
     r"|\b(?:theorem|lemma|proposition|corollary|definition|section|chapter|appendix|exercise|equation|eq\.|formula) \(?(?:\d+\.\d+(?:\.\d+)*|[A-Z]\.\d+)\)?"
     r"|\b(?:the |this )?(?:above|preceding|previous|foregoing) (?:theorem|lemma|proposition|corollary|exercise|example|passage|text|article|story|discussion|paragraph)\b"
+    # files beside the text
+    r"|[(<\[](?:see )?(?:the )?attached\b[^)>\]\d]{0,40}[)>\]]|\b(?:see|in|use|using|from|open|read) the attached\b|\bthe attached (?:file|document|instructions?|spreadsheet|data)\b"
     # passages
     r"|\b(?:according to|based on|in|from|read) the (?:passage|article|story|text|reading|essay|letter|paragraph)(?! of\b| message)(?: (?:above|below))?\b"
     # relays and the contest itself
-    r"|\bTNYWR\b|\bthe number you will receive\b|\bwill be (?:passed|handed|given) to you\b|\bfrom your teammate\b|\byour teammate's\b"
+    # "the number you will receive", "the number from the preceding problem": acronyms, with blanks between the letters or without
+    r"|\bT ?N ?(?:Y ?W ?R|F ?T ?P ?P)\b|\bthe number you will receive\b|\bwill be (?:passed|handed|given) to you\b|\bfrom your teammate\b|\byour teammate's\b"
     r"|\b(?:everyone|everybody|people|persons|students|contestants|participants|teams|authors|those) (?:who|that) (?:wrote|write|submitted|took|take|proposed|participated|competed|answered)\b[^.?]{0,40}\b(?:this|these) (?:\w+['’]?s? )?(?:problems?|contest|round|test|exam|competition|tournament)"
-    r"|\b(?:your team|other teams|other contestants)\b[^.?]{0,60}\b(?:this|first|last|previous|guts|relay) (?:contest|round|competition|test)\b|\bin (?:this|the entire) (?:\w+ )?(?:guts|relay|contest|round|booklet|problem set)\b"
+    r"|\b(?:your team|other teams|other contestants)\b[^.?]{0,60}\b(?:this|previous|guts|relay) (?:contest|round|competition|test)\b|\bin (?:this|the entire) (?:\w+ )?(?:guts|relay|contest|round|booklet|problem set)\b"
     r"|\bwrote (?:a problem|problems) for\b|\b(?:under|with) the same (?:assumptions|conditions|notation|hypotheses) as (?:in|before)\b",
     re.I,
 )
@@ -50,11 +53,12 @@ _STORY = re.compile(
     r"\b(?:homework|worksheet|quiz|exam|test|textbook|teacher|students?|class|worth|he|she|they|minutes?|solv(?:es|ed))\b",
     re.I,
 )
+_RANGE = re.compile(r"\b(?:problems|questions|exercises) \d+\s?(?:-|–|--|to|through)\s?\d", re.I)
 _PARTS = re.compile(r"[(（](?:1|2|a|b|i|I|Ⅰ)[)）]|①|(?:^|\n)\s*(?:1|a)[.)]\s")
 _GUARDS = (
     "previous", "preceding", "foregoing", "prior ", "earlier ", "problem", "question", "exercise", "part (", "parts (", "part a", "part b",
     "theorem", "lemma", "proposition", "corollary", "passage", "article", "the story", "the text", "the letter", "essay", "tnywr", "will receive",
-    "teammate", "everyone who", "those who", "contest", "guts", "relay", " section ", "chapter", "appendix", "definition", "equation (", "formula (",
+    "teammate", "t n y w r", "tnftpp", "t n f t p p", "attached", "everyone who", "those who", "contest", "guts", "relay", " section ", "chapter", "appendix", "definition", "equation (", "formula (",
     "in example", "of example", "see example", "as before", "as above", "paragraph", "other teams", "your team", "defined similarly", "same set of", "continuing", "same as",
 )  # fmt: skip
 _DOUBTS = (
@@ -89,6 +93,8 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
 def _holds(text: str, match: re.Match[str]) -> bool:
     """Whether what is referred to stands in the text, or is part of a story."""
     said = match[0]
+    if _RANGE.search(text, match.start(), match.end() + 8) and _STORY.search(text):
+        return True  # "answers to Questions 1-15": a test in a story, all of it
     if re.match(r"as \w+ [(\d]", said) and re.search(r"\bas \w+ (?:\w+ ){0,3}$", text[: match.start()], re.I):
         return True  # "worth twice as many points as problem 3" compares problems of a story
     if re.search(r"\b(?:previous|preceding|prior|earlier|above|same)\b", said, re.I) and _PARTS.search(

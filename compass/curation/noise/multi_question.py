@@ -11,6 +11,7 @@ import re
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.multiple_choice import multiple_choice
 from compass.curation.noise.text import blank, holds_any, without_figures
+from compass.curation.noise.two_demands import is_one_value, two_demands
 from compass.ledger import Reason
 from compass.settings import Denoise
 
@@ -92,12 +93,12 @@ _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreove
 
 
 def multi_question(record: dict, settings: Denoise) -> Finding | None:
-    """Two or more questions, a question and a further demand, or two blanks with one value as the gold."""
+    """Two or more questions, a question and a further demand, a demand for two things, or two blanks, with one value as the gold."""
     text = record["problem"]
     lowered = text.lower()
     if lowered.count("?") < 2 and not holds_any(lowered, _GUARDS):
-        return _blanks(record)
-    plain = _ASIDE.sub(blank, _QUOTED.sub(blank, without_figures(text)))
+        return _two_demands(record, settings) or _blanks(record)
+    plain = _plain(text)
     parts = [match for match in _SENTENCE.finditer(plain) if match[0].strip()]
     questions = [part for part in parts if part[0].rstrip().endswith(("?", "？")) and _WORDS.search(part[0])]
     further = [part for part in parts if _FURTHER.search(part[0])]
@@ -109,12 +110,28 @@ def multi_question(record: dict, settings: Denoise) -> Finding | None:
         further = further or parts[-1:]
     strength = _strength(asked, [part for part in further if part not in asked])
     if not strength:
-        return _blanks(record)
+        return _two_demands(record, settings) or _blanks(record)
     if strength == Strength.LIKELY and (_several(record.get("answer") or "") or multiple_choice(record, settings)):
         strength = Strength.POSSIBLE
     last = ([*asked, *(part for part in further if part not in asked)])[-1]
     told = [part[0].strip()[-120:] for part in sorted({*asked, *further}, key=lambda part: part.start())[:4]]
     return found(Reason.MULTI_QUESTION, strength, record, last, questions=told)
+
+
+def _plain(text: str) -> str:
+    return _ASIDE.sub(blank, _QUOTED.sub(blank, without_figures(text)))
+
+
+def _two_demands(record: dict, settings: Denoise) -> Finding | None:
+    """One demand for two values, of which the gold is one."""
+    text, answer = record["problem"], record.get("answer") or ""
+    if not is_one_value(answer) or (" and " not in text and " as well as " not in text):
+        return None
+    match = two_demands(_plain(text))
+    if not match:
+        return None
+    strength = Strength.POSSIBLE if multiple_choice(record, settings) else Strength.LIKELY
+    return found(Reason.MULTI_QUESTION, strength, record, match, kind="two things in one demand")
 
 
 def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
@@ -169,13 +186,13 @@ def _several(answer: str) -> bool:
 
 def _blanks(record: dict) -> Finding | None:
     """Two blanks to fill, and one value."""
-    text, answer = record["problem"], record.get("answer") or ""
+    text, answer = record["problem"].replace("\xa0", " "), record.get("answer") or ""
     if "__" not in text and "    " not in text and "\\_\\_" not in text and "\\underline" not in text:
         return None
     blanks = list(_BLANK.finditer(text))
     if not blanks or not answer or _TWO_VALUES.search(answer):
         return None
-    question = text.find("?")
+    question = _plain(text).find("?")  # a story may quote one
     if len(blanks) < 2 and not (
         question > 0 and blanks[0].start() - question > 40
     ):  # a question, and a blank in a later sentence

@@ -26,6 +26,10 @@ LOST = [
     "Continuing the previous part, determine the speed after 4 seconds.",
     "Read the article above. How many people live in the town?",
     "For the function defined in problem 5, find $f(3)$.",
+    "Let $T = T N Y W R$. Find the number of divisors of $T$.",
+    "Let T = TNFTPP. Compute the sum of the digits of $T$.",
+    "Fill in the table by the rules (attached to this problem) and give the total.",
+    "How long is the longer wall? [center]<see attached>[/center]",
 ]
 
 WHOLE = [

@@ -23,6 +23,16 @@ SEVERAL = [
     ("When do they meet? Which of them has walked farther?", "noon"),
     ("How much is each share? How many people get nothing?", "4"),
     ("Find the median of 3, 4 and 8. Furthermore, calculate the mean.", "5"),
+    ("A cone has base radius 3 and slant height 5. Find the height and the volume of the cone.", "12\\pi"),
+    ("The marks are 5, 7 and 9. Calculate the mean and the variance of the marks.", "7"),
+    ("On $[0, 4]$, find the maximum and minimum values of $f(x) = x^2 - 2x$.", "8"),
+    ("A box holds red and green pens, 30 in all. How many red pens are there, and how many of them are new?", "12"),
+    ("Find the vertex of the parabola $y = x^2 - 4x$ and calculate the value of $y$ at $x = 5$.", "5"),
+    ("Let $f(x) = x^2 + 1$. Find $f(2)$ and $f(3)$.", "5"),
+    ("What is the speed of the train in km/h, and what is the length of the train?", "240"),
+    ("Find the least value of the function $y = x^2 - 2x$ on $[0, 3]$ and the corresponding value of $x$.", "1"),
+    ("The wire needed is \xa0\xa0\xa0\xa0 cm. The paper needed is \xa0\xa0\xa0\xa0 cm.", "94"),
+    ("Two lines meet at $(1, 2)$. Determine the slope as well as the intercept.", "4"),
 ]
 
 ONE = [
@@ -51,6 +61,16 @@ ONE = [
         "\\frac{1}{2}",
     ),
     ("If $x = 3?$ and $3? = 3 \\cdot 2 \\cdot 1$, what is $x$?", "6"),
+    ("Find the sum of the height and the width of the door.", "3"),
+    ("Find the height and the volume of the cone.", "4, 12\\pi"),
+    ("Find the area of the region bounded by the curve and the axis.", "4"),
+    ("Find the distance between the centre and the vertex.", "4"),
+    ("Find the area of a triangle whose base is 4 and the height is 5.", "10"),
+    ("Determine the number of words and find the remainder when this number is divided by 10.", "2"),
+    ("Find the radius and the height. What is their product?", "12"),
+    ("Find the maximum and the minimum value of $f$. Give their difference.", "12"),
+    ("Determine the values of $x$ and $y$ and find the value of $xy$ modulo 5.", "3"),
+    ('Ben asks Ann "How many coins do you have?" and counts them. The number of her coins is ____.', "7"),
 ]
 
 DOUBTED = [
