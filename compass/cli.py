@@ -21,6 +21,7 @@ COMMANDS = {
     "init": ("compass.commands.init:init", "write a parameter file for your own data, benchmark and model"),
     "run": ("compass.commands.run:run", "run the pipeline, or a part of it: what changed, and nothing else"),
     "watch": ("compass.commands.watch:watch", "follow the run that is going on, in the terminal"),
+    "status": ("compass.commands.status:status", "show what runs now, what is stale and why, what a run would do"),
     "profile": ("compass.commands.profile:app", "switch to a complete parameter set, compare two, list them"),
     "rl": ("compass.commands.rl:app", "show what an RL stage would run with"),
     "rollouts": ("compass.commands.rollouts:rollouts", "read the responses that an RL stage learned from"),

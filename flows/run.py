@@ -12,18 +12,20 @@ repository there.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from compass.line import in_line
 from flows.experiment import planned_name, save_experiment
+from flows.last_run import write_last_run
 from flows.overrides import Change, changed_text, read_text, write_overrides
-from flows.repro import Watched, dvc_words, forget_dead_locks, raw_dvc, run_group
+from flows.repro import ReproError, Watched, dvc_words, forget_dead_locks, raw_dvc, run_group
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -145,8 +147,12 @@ def run(
             **held,
         }
         forget_dead_locks(root)
-        run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched, shown=shown)
-        saved = save_experiment(root, name, watched.ran, message=request.message, env=variables) if name else None
+        saved = None
+        with _remembered(root, command, watched) as facts:
+            run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched, shown=shown)
+            if name:
+                saved = save_experiment(root, name, watched.ran, message=request.message, env=variables)
+            facts["experiment"] = saved
     return RunResult(
         command=command,
         ran=tuple(watched.ran),
@@ -157,6 +163,22 @@ def run(
         seconds=time.monotonic() - began,
         waited_s=began - asked,
     )
+
+
+@contextlib.contextmanager
+def _remembered(root: Path, command: str, watched: Watched) -> Iterator[dict[str, Any]]:
+    """Keep what the block did, for `compass status`, however it ends."""
+    began, clock, state = time.time(), time.monotonic(), "finished"
+    facts: dict[str, Any] = {}
+    try:
+        yield facts
+    except BaseException as error:
+        state = "failed" if isinstance(error, ReproError) else "stopped"
+        facts["stage"] = watched.stage
+        raise
+    finally:
+        seconds = time.monotonic() - clock
+        write_last_run(root, command=command, state=state, began=began, seconds=seconds, ran=watched.ran, **facts)
 
 
 def check_request(request: RunRequest, root: Path) -> None:

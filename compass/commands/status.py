@@ -1,0 +1,84 @@
+"""`compass status`: what runs now, what is stale and why, what the last run gave, what a run would do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flows.status import Status
+
+SHOWN = 3
+"""Reasons per stage that are told; the others are counted."""
+
+
+def status(*, json: bool = False) -> int:
+    """Tell what runs now, what is stale and why, what the last run gave, and what a run would do.
+
+    Args:
+        json: print it as JSON, with every reason.
+
+    Examples:
+        compass status          what `compass run` would do, and why
+        compass status --json   the same for a script
+    """
+    import dataclasses
+    from pathlib import Path
+
+    from compass.errors import UserError
+    from flows.status import read_status
+
+    root = Path.cwd()
+    if not (root / "dvc.yaml").exists():
+        raise UserError(f"there is no dvc.yaml in {root}; run this from the repository's root")
+    found = read_status(root)
+    if json:
+        import json as writer
+
+        print(writer.dumps(dataclasses.asdict(found), indent=2))
+        return 0
+    for line in lines(found):
+        print(line)
+    return 0
+
+
+def lines(found: Status) -> Iterator[str]:
+    """The status as text."""
+    from compass.progress import Step
+    from compass.tracking.progress_display import count, duration
+
+    yield f"now       {found.running or 'nothing runs'}"
+    for one in found.progress:
+        step = Step(one["done"], one["total"], one["unit"], one["phase"], one["detail"])
+        left = "" if one["seconds_left"] is None else f", {duration(one['seconds_left'])} left"
+        yield f"          {one['stage']}: {one['phase']}, {count(step)}{left}"
+    for number, one in enumerate(found.waiting, 1):
+        yield f"waiting   {number}. {one}"
+    yield from _last(found)
+    if found.fault:
+        yield f"stale     {found.fault}"
+        return
+    if not found.stale:
+        yield "stale     nothing: a run would do nothing"
+        return
+    for number, (stage, reasons) in enumerate(found.stale.items()):
+        more = f"; {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else ""
+        yield f"{'' if number else 'stale':<9} {stage}: {'; '.join(map(str, reasons[:SHOWN]))}{more}"
+    yield f"next run  {', '.join(found.stale)}"
+    if found.following:
+        yield f"          and, where what they read turns out different, {', '.join(found.following)}"
+
+
+def _last(found: Status) -> Iterator[str]:
+    import time
+
+    if last := found.last:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(last["began"]))
+        what = f"ran {', '.join(last['ran'])}" if last["ran"] else "ran nothing"
+        stopped = f" in {last['stage']}" if last["state"] != "finished" and last.get("stage") else ""
+        kept = f"; kept as the experiment {last['experiment']}" if last.get("experiment") else ""
+        yield f"last run  {when}, `{last['command']}`: {last['state']}{stopped}, {what}{kept}"
+    if found.headline:
+        shown = ", ".join(f"{name} {value:g}" for name, value in found.headline.items())
+        yield f"results   {shown}"

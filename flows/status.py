@@ -1,0 +1,140 @@
+"""What runs in a repository now, what is stale and why, and what a run would do: from DVC's own account of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compass.line import Holder, holder, waiting
+from flows.last_run import read_last_run
+from flows.repro import raw_dvc
+
+PARAMETERS = "params.yaml"
+STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "not in cache": "is not in DVC's cache"}
+"""DVC's words for what is wrong with a file, and ours."""
+
+LONGEST_S = 30.0
+"""Seconds that DVC may take to tell."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a stage is stale: `kind` is `setting`, `code`, `input`, `output` or `command`."""
+
+    kind: str
+    name: str
+    """The setting's name or the file."""
+    state: str
+    """What is with it: `changed`, `is not there`, …; of a setting `8 → 16`."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}{':' if self.kind == 'setting' else ''} {self.state}".rstrip()
+
+
+@dataclass(frozen=True)
+class Status:
+    """Everything that `compass status` tells."""
+
+    running: Holder | None
+    waiting: list[Holder]
+    progress: list[dict[str, Any]]
+    """The stages that are at work: `stage`, `phase`, `done`, `total`, `unit`, `seconds_left`."""
+    stale: dict[str, list[Reason]]
+    """Stages that changed themselves, each with the reasons."""
+    following: dict[str, list[str]]
+    """Stages that run if what they read of stale ones turns out different, each with those."""
+    last: dict[str, Any] | None
+    headline: dict[str, float] = field(default_factory=dict)
+    fault: str = ""
+    """Why it is not known what is stale; empty where it is."""
+
+
+def read_status(root: Path) -> Status:
+    """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
+    from compass.tracking.progress import read_progress
+
+    at_work = [
+        {name: getattr(one, name) for name in ("stage", "phase", "done", "total", "unit", "seconds_left", "detail")}
+        for one in read_progress(root).values()
+        if one.state == "running"
+    ]
+    stale, fault = _stale(root)
+    return Status(
+        running=holder(root),
+        waiting=waiting(root),
+        progress=at_work,
+        stale=stale,
+        following=_following(root, list(stale)),
+        last=read_last_run(root),
+        headline=_headline(root),
+        fault=fault,
+    )
+
+
+def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
+    """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
+    from compass.tracking.dvc_files import Graph
+
+    # Without `--wait-for-lock`: whoever asks wants to know now.
+    command = [word for word in raw_dvc("status", "--json") if word != "--wait-for-lock"]
+    try:
+        told = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=LONGEST_S)
+        changed = json.loads(told.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        return {}, "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
+    graph = Graph(root)
+    return {stage: _reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}, ""
+
+
+def _reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
+    if stage not in graph.lock:
+        return [Reason("output", "", "has not been made yet")]
+    reasons: list[Reason] = []
+    for entry in entries:
+        if not isinstance(entry, dict):
+            reasons.append(Reason("command", "", entry.removeprefix("changed ")))
+            continue
+        for path, state in entry.get("changed deps", {}).items():
+            if isinstance(state, dict):
+                reasons += [one for name in state for one in _settings(graph, stage, name)]
+            else:
+                kind = "code" if path.startswith(("compass/", "stages/")) else "input"
+                reasons.append(Reason(kind, path, STATES.get(state, state)))
+        for path, state in entry.get("changed outs", {}).items():
+            reasons.append(Reason("output", path, STATES.get(state, state)))
+    return reasons
+
+
+def _settings(graph: Any, stage: str, name: str) -> list[Reason]:
+    """The settings below `name` that differ from those of the stage's last run."""
+    from compass.tracking.values import flatten
+
+    before = graph.lock[stage].get("params", {}).get(PARAMETERS, {}).get(name)
+    now: Any = graph.parameters
+    for key in name.split("."):
+        now = now.get(key) if isinstance(now, dict) else None
+    old, new = flatten({name: before}), flatten({name: now})
+    return [
+        Reason("setting", key, f"{old.get(key, 'default')} → {new.get(key, 'default')}")
+        for key in dict.fromkeys([*new, *old])
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _following(root: Path, stale: list[str]) -> dict[str, list[str]]:
+    """The stages below stale ones, each with those of them that it builds on."""
+    from compass.tracking.dvc_files import Graph
+
+    graph = Graph(root)
+    below = {stage: [one for one in graph.ancestors(stage) if one in stale] for stage in graph.stages}
+    return {stage: above for stage, above in below.items() if above and stage not in stale}
+
+
+def _headline(root: Path) -> dict[str, float]:
+    try:
+        return json.loads((root / "metrics" / "headline.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,115 @@
+"""`compass status` tells what is stale and why, what would run, who runs, and what the last run gave."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from compass.commands.status import lines
+from compass.commands.status import status as command
+from compass.line import holder, in_line, waiting
+from flows.run import RunRequest, run
+from flows.status import read_status
+
+
+def quiet(request: RunRequest, root: Path):
+    return run(request, root, log=lambda line: None)
+
+
+def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys, monkeypatch) -> None:
+    first = read_status(toy)
+    assert str(first.stale["collect"][0]) == "output  has not been made yet"
+    quiet(RunRequest(), toy)
+    assert [line.split()[0] for line in lines(read_status(toy))] == ["now", "last", "stale"]
+
+    text = (toy / "params.yaml").read_text()
+    (toy / "params.yaml").write_text(text.replace("  rollouts: ", "  rollouts: 1", 1))
+    (toy / "models" / "rl-1" / "result.txt").unlink()
+    found = read_status(toy)
+    rollouts = text.split("  rollouts: ")[1].split()[0]
+    assert {stage: [str(one) for one in reasons] for stage, reasons in found.stale.items()} == {
+        "grade": [f"setting grade.rollouts: {rollouts} → 1{rollouts}"],
+        "rl-1": ["output models/rl-1 changed"],
+        "rl-2": ["input models/rl-1 changed"],
+    }
+    assert list(found.following) == ["rl-3", "evaluate"]
+    assert found.last is not None
+    assert (found.last["state"], found.last["experiment"]) == ("finished", "debug")
+
+    monkeypatch.chdir(toy)
+    assert command(json=True) == 0
+    assert list(json.loads(capsys.readouterr().out)["stale"]) == ["grade", "rl-1", "rl-2"]
+
+
+def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOY_FAILS", "rl-1")
+    with pytest.raises(RuntimeError):
+        quiet(RunRequest(), toy)
+    last = next(line for line in lines(read_status(toy)) if line.startswith("last run"))
+    assert last.endswith("`dvc repro`: failed in rl-1, ran collect, grade")
+
+
+def test_who_holds_the_line_and_who_waits(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def wait() -> None:
+        with in_line(tmp_path, "second", on_wait=said.append):
+            said.append("in")
+
+    with in_line(tmp_path, "first"):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while not said:
+            thread.join(0.05)
+        assert [one.command for one in waiting(tmp_path)] == ["second"]
+        current = holder(tmp_path)
+        assert current is not None
+        assert (current.command, current.pid) == ("first", os.getpid())
+    thread.join(10)
+    assert said == [f"waiting for `first` (process {os.getpid()}, for 0 s)", "in"]
+    assert (holder(tmp_path), waiting(tmp_path)) == (None, [])
+
+
+HOLDER = """
+import sys, time
+from compass.line import in_line
+with in_line(sys.argv[1], sys.argv[2]):
+    print("in", flush=True)
+    time.sleep(float(sys.argv[3]))
+"""
+
+
+def started(root: Path, name: str, seconds: float) -> subprocess.Popen:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", HOLDER, str(root), name, str(seconds)]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=pipe, stderr=pipe, text=True)
+
+
+def test_killed_holders_and_killed_waiters_block_nobody(tmp_path: Path) -> None:
+    first = started(tmp_path, "first", 600)
+    assert first.stdout is not None
+    first.stdout.readline()
+    second, third = started(tmp_path, "second", 600), None
+    while not waiting(tmp_path):
+        assert second.poll() is None
+    third = started(tmp_path, "third", 0)
+    while len(waiting(tmp_path)) < 2:
+        assert third.poll() is None
+    second.kill()
+    second.wait()
+    first.kill()
+    first.wait()
+    out, _ = third.communicate(timeout=20)
+    assert out == "in\n"
+    assert holder(tmp_path) is None
+
+
+def test_what_the_holder_starts_does_not_wait_for_itself(tmp_path: Path) -> None:
+    with in_line(tmp_path, "outer") as variables:
+        code = HOLDER.replace("import sys, time", f"import os, sys, time; os.environ.update({variables!r})")
+        inner = [sys.executable, "-c", code, str(tmp_path), "inner", "0"]
+        subprocess.run(inner, cwd=Path(__file__).parents[2], check=True, timeout=60, capture_output=True)
