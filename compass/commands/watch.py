@@ -40,7 +40,7 @@ def watch(
     from compass.live.view import Reader
 
     reader = Reader(repository())
-    state = reader.state(stage)
+    state = reader.newest().state(stage)
     names = [one["name"] for one in state["stages"]]
     if stage and stage not in names:
         raise UserError(f"no stage {stage!r}; there are {', '.join(names)}")
@@ -57,8 +57,8 @@ def watch(
         with Live(draw(state), console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
             while True:
                 time.sleep(EVERY_S)
-                live.update(draw(reader.state(stage)), refresh=True)
+                live.update(draw(reader.newest().state(stage)), refresh=True)
     except KeyboardInterrupt:
-        console.print(draw(reader.state(stage)))
+        console.print(draw(reader.newest().state(stage)))
         sys.stdout.flush()
     return 0

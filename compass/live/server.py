@@ -55,7 +55,9 @@ def make_app(root: Path) -> Starlette:
         """What the page shows: `?stage=NAME&step=N`, both optional. A state that the page has is not sent again."""
         asked = request.query_params
         step = asked.get("step", "")
-        found = reader.state(asked.get("stage", ""), int(step) if step.isdecimal() and len(step) < 10 else None)
+        found = reader.newest().state(
+            asked.get("stage", ""), int(step) if step.isdecimal() and len(step) < 10 else None
+        )
         body = _encoded(found)
         tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
         # The time is not part of the tag: a page whose state stays the same counts on by itself.

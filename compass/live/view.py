@@ -16,6 +16,8 @@ from compass.live.stages import Pipeline, Stage, read_pipeline
 from compass.live.training import TrainingReader, training_view
 from compass.rl.failure import log_lines, reason
 from compass.services.state import read_services
+from compass.tracking.progress import read_progress
+from compass.tracking.repository import repository_root
 
 SERVICES = {"mlflow": "MLflow", "prefect": "Prefect"}
 """Services with a page of their own, and what they are called."""
@@ -24,17 +26,36 @@ LOGGED = 40
 """Lines of an RL stage's log that are shown where it failed and says no cause."""
 
 
+COPIES = ".dvc/tmp/exps"
+"""Where `dvc exp run --temp` and its queue put copies of the repository, each with stages of its own."""
+
+
 class Reader:
     """Reads a repository's state, again and again; what does not change is read once."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, shown: str = "") -> None:
+        """`root` is what is read; `shown` is what to call it, by default the folder's name."""
         self.root = root
+        self._shown = shown or root.resolve().name
+        self._copies: dict[Path, Reader] = {}
         self._training = TrainingReader(root)
         self._rollouts = RolloutReader(root)
         self._sampled = SampledReader(root)
 
+    def newest(self) -> Reader:
+        """The reader of where something runs: this one, or that of a running experiment's copy of the repository."""
+        if any(one.state == "running" for one in read_progress(self.root).values()):
+            return self
+        copies = self.root / COPIES
+        for folder in sorted([*copies.glob("*/work/progress"), *copies.glob("*/*/work/progress")]):
+            copy = folder.parents[1]
+            if any(one.state == "running" for one in read_progress(copy).values()):
+                name = f"{self._shown}, experiment in {copy.relative_to(self.root)}"
+                return self._copies.setdefault(copy, Reader(copy, name))
+        return self
+
     def state(self, chosen: str = "", step: int | None = None) -> dict[str, Any]:
-        """What the page shows.
+        """What the page shows of this reader's repository.
 
         Args:
             chosen: the stage to view; where there is none of this name, the one that runs or ran last.
@@ -54,7 +75,7 @@ class Reader:
             blocks += [*self._ended(stage), *self._safe_view(stage, pipeline, step)]
         return {
             "profile": pipeline.settings.profile if pipeline.settings else "",
-            "folder": self.root.resolve().name,
+            "folder": self._shown,
             "links": self._links(pipeline),
             "stages": [_listed(one) for one in pipeline.stages],
             "selected": stage.name if stage else None,
@@ -112,7 +133,7 @@ class Reader:
         """Pages of the run that is shown, of the services that are up, and of the report."""
         newest = pipeline.newest()
         pages = dict(newest.progress.pages) if newest and newest.progress else {}
-        for name, service in read_services(self.root).items():
+        for name, service in read_services(repository_root(self.root)).items():
             if name in SERVICES and service.url:
                 pages.setdefault(SERVICES[name], service.url)
         links = [{"text": text, "url": url} for text, url in pages.items() if url.startswith(("http://", "https://"))]

@@ -72,6 +72,21 @@ def test_stages_of_an_earlier_run_are_told_apart(repository: Path, monkeypatch: 
     assert [stage["this_run"] for stage in Reader(repository).state()["stages"][:2]] == [False, True]
 
 
+@pytest.mark.parametrize("place", ["tmpx1", "standalone/tmpx1"])
+def test_an_experiment_in_a_copy_of_the_repository_is_shown_while_it_runs(repository: Path, place: str) -> None:
+    copy = repository / ".dvc/tmp/exps" / place
+    copy.mkdir(parents=True)
+    (copy / "params.yaml").write_text((repository / "params.yaml").read_text())
+    reader = Reader(repository)
+    with stage_progress("dedup", copy):
+        state = reader.newest().state()
+        assert (state["selected"], state["stages"][1]["state"]) == ("dedup", "running")
+        assert f"experiment in .dvc/tmp/exps/{place}" in state["folder"]
+        with stage_progress("collect", repository):
+            assert reader.newest().state()["selected"] == "collect"
+    assert reader.newest().state()["selected"] == "collect"
+
+
 def test_a_stage_that_failed_says_why_and_what_to_do(repository: Path) -> None:
     with pytest.raises(UserError), stage_progress("denoise", repository):
         raise UserError("data/dedup/kept.parquet: no such file")
