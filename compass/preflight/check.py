@@ -7,24 +7,25 @@ from pathlib import Path
 from compass.errors import UserError
 from compass.preflight.problem import Problem, listed
 from compass.settings import Settings, SettingsError
-from compass.settings.load import read_values, settings_or_faults
+from compass.settings.load import parse_values, read_values, settings_or_faults
 
 
-def check(root: str | Path = ".", settings: Settings | None = None) -> None:
+def check(root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None) -> None:
     """Find what would stop the pipeline.
 
     Args:
         root: the repository's root.
         settings: what to check instead of `params.yaml` there.
+        text: the same as the text of a parameter file.
 
     Raises:
         UserError: something would; the message lists all of it.
     """
-    if found := problems(root, settings):
+    if found := problems(root, settings, text=text):
         raise UserError(listed(found))
 
 
-def problems(root: str | Path = ".", settings: Settings | None = None) -> list[Problem]:
+def problems(root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None) -> list[Problem]:
     """What would stop the pipeline, as `check`; empty where nothing is known to."""
     from compass.preflight.data import data_problems
     from compass.preflight.enough import batch_problems
@@ -36,7 +37,7 @@ def problems(root: str | Path = ".", settings: Settings | None = None) -> list[P
     if settings is None:
         path = root / "params.yaml"
         try:
-            read = settings_or_faults(read_values(path))
+            read = settings_or_faults(read_values(path) if text is None else parse_values(text, path))
         except SettingsError as error:
             return [Problem("params.yaml", str(error).removeprefix(f"{path}: "), _MEND_FILE)]
         if not isinstance(read, Settings):

@@ -104,12 +104,20 @@ def read_values(path: Path) -> dict[str, Any]:
         SettingsError: the file is missing, is not YAML, or holds no sections.
     """
     try:
-        values = yaml.load(path.read_text(encoding="utf-8"), Loader=_Once)
+        return parse_values(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise SettingsError(f"{path}: no such file; `compass profile use NAME` writes one") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not readable as YAML: {error}") from None
+
+
+def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
+    """The sections of a parameter file's text, unchecked; errors as of `read_values`."""
+    try:
+        values = yaml.load(text, Loader=_Once)
+    except yaml.YAMLError as error:
         raise SettingsError(f"{path}: not readable as YAML: {error}") from None
     if not isinstance(values, dict):
         sections = ", ".join(Settings.model_fields)

@@ -146,8 +146,8 @@ def test_a_bad_row_is_named(repository: Repository) -> None:
 def test_a_benchmark_row_without_a_gold_is_named(repository: Repository) -> None:
     root = repository()
     with open(root / "benchmark.jsonl", "a", encoding="utf-8") as file:
-        file.write(json.dumps({"id": "own-9", "problem": "What is 1 + 1?", "answer": ""}) + "\n")
-    assert "row own-9 is unusable (missing_answer" in only(root).found
+        file.write(json.dumps({"id": "own-99", "problem": "What is 1 + 1?", "answer": ""}) + "\n")
+    assert "row own-99 is unusable (missing_answer" in only(root).found
 
 
 def test_an_unreadable_source_may_be_skipped_as_in_the_stage(repository: Repository) -> None:
