@@ -14,9 +14,11 @@ def graph_problems(settings: Settings, root: Path) -> list[Problem]:
     path = root / "dvc.yaml"
     if not path.is_file():
         return [Problem("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]
+    if "-m stages." not in path.read_text(encoding="utf-8"):
+        return []  # a graph of another making, whose stages are its own
     try:
         check_names(settings, path)
     except SettingsError as error:
-        found, _, remedy = str(error).rpartition("; ")
+        found, _, remedy = str(error).replace(str(path), path.name).rpartition("; ")
         return [Problem("rl.stages", found, remedy)]
     return []

@@ -30,7 +30,7 @@ def _folders(root: Path) -> list[Problem]:
     found = []
     for path in [Path(), *paths]:
         place = root / path
-        if not os.path.lexists(place) or (place.is_file() and path.suffix == ".json"):
+        if not os.path.lexists(place) or (place.is_file() and path.suffix):
             continue
         if not place.is_dir():
             found.append(
