@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-fast mutation kills lint format up ui down doctor wheel deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation kills lint format docs up ui down doctor wheel deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -77,6 +77,10 @@ doctor: $(READY)  ## check this machine and this folder, and say how to mend wha
 SERVICE_PORTS = $(if $(PREFECT_PORT),--prefect-port $(PREFECT_PORT)) \
   $(if $(MLFLOW_PORT),--mlflow-port $(MLFLOW_PORT)) $(if $(LIVE_PORT),--live-port $(LIVE_PORT))
 
+docs: $(READY)  ## build the documentation as a site: site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/index.html"
+
 wheel: $(READY)  ## build the verifier as a wheel of its own in dist/
 	@rm -rf packaging/verifier/build
 	@$(BIN)/uv build -q --wheel --no-build-isolation --python $(BIN)/python -o dist packaging/verifier
@@ -94,7 +98,7 @@ LOCK_OPTIONS := --python-version 3.11 --python-platform x86_64-manylinux_2_28 \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 clean:  ## remove outputs and resumable work; the DVC cache and MLflow's records stay
-	rm -rf data models metrics plots reports work
+	rm -rf data models metrics plots reports work site
 
 distclean: clean  ## remove the DVC cache, MLflow's records and the environment as well
 	@if [ -e .compass/services.json ]; then $(BIN)/compass down --force; fi

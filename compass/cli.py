@@ -70,6 +70,15 @@ Exit status: 0 all is well; 1 an input cannot be used, and the message says what
 `make pipeline` runs the whole pipeline. The documentation is in docs/ (`make docs` builds it as a site)."""
 
 
+def _shown_default(value: object) -> str | None:
+    """A default as help names it; what is off, empty or not given needs no word."""
+    return None if value is None or value is False or value in ([], (), "") else str(value)
+
+
+_PARAMETERS = Parameter(negative=(), show_default=_shown_default)
+"""Of every command: no `--no-json` beside `--json`."""
+
+
 def build_app(only: str | None = None) -> App:
     """The command line.
 
@@ -86,7 +95,7 @@ def build_app(only: str | None = None) -> App:
         help_format="plaintext",  # Markdown takes long to import, and the list of commands has none
         help_epilogue=EXIT_STATUS,
         version=_version,
-        default_parameter=Parameter(negative=(), show_default=_shown_default),
+        default_parameter=_PARAMETERS,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
@@ -140,11 +149,6 @@ def _options(arguments: Sequence[str]) -> set[str]:
     return set(words[: words.index("--")] if "--" in words else words)
 
 
-def _shown_default(value: object) -> str | None:
-    """A default as help names it; what is off, empty or not given needs no word."""
-    return None if value is None or value is False or value in ([], (), "") else str(value)
-
-
 def _version() -> str:
     from importlib.metadata import version
 
@@ -166,6 +170,7 @@ def _loaded(name: str, path: str, line: str) -> App:
     for one in _with_subcommands(app):
         one.help_format = "markdown"
         one.help_epilogue = ""
+        one.default_parameter = _PARAMETERS  # what the reference is made from, one command at a time
         one.help_formatter = HelpWithExamples(one.default_command)
     return app
 

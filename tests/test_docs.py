@@ -1,11 +1,17 @@
 """What README.md and docs/ promise exists: files, links, commands with their flags, settings, answers that are equal."""
 
+import contextlib
+import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from cyclopts import MissingArgumentError
 
 from compass.cli import COMMANDS, build_app, main
 from compass.commands.profile import differences
@@ -18,6 +24,17 @@ TEXT = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for 
 FILES = "compass|stages|flows|tests|benchmarks|docs|profiles|requirements"
 INVENTED = re.compile(r"NAME|mine\.yaml|program\.py|advantage\.py")
 """Parts of paths that a page only invents."""
+
+
+def made_pages() -> dict[str, str]:
+    """The pages of the site that are made from the code."""
+    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs/site_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {"reference/commands.md": module.commands_page(), "reference/settings.md": module.settings_page()}
+
+
+MADE = made_pages()
 
 
 def lines_of_code(text: str) -> list[str]:
@@ -45,9 +62,10 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(page: str) -> None:
     for target in targets:
         name, _, heading = target.partition("#")
         path = ((ROOT / page).parent / name).resolve() if name else ROOT / page
-        assert path.exists(), f"{page}: no file {target}"
+        assert name in MADE or path.exists(), f"{page}: no file {target}"
         if heading:
-            titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            text = MADE[name] if name in MADE else path.read_text(encoding="utf-8")
+            titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
             slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
             assert heading in slugs, f"{page}: no heading {target}"
 
@@ -69,11 +87,15 @@ def test_every_module_that_pages_run_exists() -> None:
 
 
 @pytest.mark.parametrize(("page", "line"), commands("compass"))
-def test_every_compass_command_parses(page: str, line: str) -> None:
+def test_every_compass_command_and_option_exists(page: str, line: str) -> None:
+    """Those in running text as well, where a value may be left out (`compass curate --ray`)."""
     words = shlex.split(line.replace("…", "x").replace("...", "x"))
+    if words[1] in ("--help", "COMMAND"):
+        return
     assert words[1] in COMMANDS, f"{page}: {line}"
     if len(words) > 2:
-        build_app(words[1]).parse_args(words[1:], exit_on_error=False, print_error=False)
+        with contextlib.suppress(MissingArgumentError):
+            build_app(words[1]).parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
 def test_the_commands_that_the_readme_lists_exist() -> None:
@@ -155,3 +177,40 @@ def test_the_readme_shows_every_stage() -> None:
     for stage in stages:
         assert re.search(rf"\b{stage}\b", TEXT["README.md"]) or stage.startswith("rl-"), stage
         assert f">{stage}</text>" in picture, f"{stage}: run docs/figures.py"
+
+
+def test_the_reference_has_every_command_and_every_setting() -> None:
+    for name in COMMANDS:
+        assert f"## `compass {name}`" in MADE["reference/commands.md"]
+    values = yaml.safe_load((ROOT / "profiles/paper.yaml").read_text(encoding="utf-8"))
+
+    def keys(values: dict, prefix: str) -> list[str]:
+        return [
+            name
+            for key, value in values.items()
+            for name in (keys(value, f"{prefix}{key}.") if isinstance(value, dict) and value else [prefix + key])
+        ]
+
+    for section in ("denoise", "dedup", "verify", "report"):
+        for key in keys(values.get(section) or {}, f"{section}."):
+            assert f"| `{key}` |" in MADE["reference/settings.md"], key
+    for key in ("rl.loss.clip_high", "rl.guards.loops.limit", "evaluate.sampling.max_tokens", "base.pretrain.skill"):
+        assert f"| `{key}` |" in MADE["reference/settings.md"], key
+
+
+def test_the_site_builds_without_a_warning_and_asks_no_other_server(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > 25
+    loads = re.compile(
+        r"""<(?:script|img|iframe|source)[^>]+src=["']?(?:https?:)?//|<link(?![^>]*canonical)[^>]+href=["']?(?:https?:)?//"""
+    )
+    for page in pages:
+        assert not loads.search(page.read_text(encoding="utf-8")), page
