@@ -50,12 +50,16 @@ def read_services(root: str | Path = ".") -> dict[str, Service]:
 
 
 def recorded_services(root: str | Path = ".") -> dict[str, Service]:
-    """The services that the file names, whether their processes are alive or not."""
+    """The services that the file names, whether their processes are alive or not.
+
+    In a copy of the folder the file came along, and names the services of the folder that was copied: those are left out.
+    """
     try:
         entries = json.loads((Path(root) / FOLDER / FILE).read_text(encoding="utf-8"))
         return {
             name: Service(name, int(entry["pid"]), float(entry["created"]), entry.get("url"), str(entry["log"]))
             for name, entry in entries.items()
+            if entry["root"] == str(Path(root).resolve())
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         # The file only says what to end: one that is torn or foreign names nothing.
@@ -65,9 +69,8 @@ def recorded_services(root: str | Path = ".") -> dict[str, Service]:
 def write_services(services: Iterable[Service], root: str | Path = ".") -> None:
     """Write the file whole; without services it is removed."""
     path = Path(root) / FOLDER / FILE
-    entries = {
-        service.name: {key: value for key, value in asdict(service).items() if key != "name"} for service in services
-    }
+    here = str(Path(root).resolve())
+    entries = {service.name: {**asdict(service), "root": here} for service in services}
     if entries:
         write_json(path, entries)
     else:

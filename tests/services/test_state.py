@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,14 @@ def test_a_live_service_is_read_as_it_was_written(tmp_path: Path) -> None:
     write_services([service], tmp_path)
     assert read_services(tmp_path) == {"mlflow": service}
     assert json.loads((tmp_path / ".compass/services.json").read_text()) == {
-        "mlflow": {"pid": service.pid, "created": service.created, "url": service.url, "log": service.log}
+        "mlflow": {
+            "name": "mlflow",
+            "pid": service.pid,
+            "created": service.created,
+            "url": service.url,
+            "log": service.log,
+            "root": str(tmp_path),
+        }
     }
 
 
@@ -60,3 +68,11 @@ def test_without_services_there_is_no_file(tmp_path: Path) -> None:
     write_services([service_of(os.getpid())], tmp_path)
     write_services([], tmp_path)
     assert list((tmp_path / ".compass").iterdir()) == []
+
+
+def test_a_copied_folder_does_not_take_the_services_for_its_own(tmp_path: Path) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    write_services([service_of(os.getpid())], original)
+    shutil.copytree(original, copy)
+    assert set(read_services(original)) == {"mlflow"}
+    assert recorded_services(copy) == {}
