@@ -29,6 +29,7 @@ COMMANDS = {
         "compass.commands.report:report",
         "write the page of a run, or of two compared: which model is better, by how much",
     ),
+    "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
     "curate": ("compass.commands.curate_command:curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),

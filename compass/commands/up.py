@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from compass.errors import UserError
+from compass.tracking.local_store import relocate
 
 Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
 
@@ -55,12 +56,33 @@ def up(
     if sys.stderr.isatty():
         _tell("starting " + ", ".join(wanted) + " …")
     ports = {name: port for name, port in chosen.items() if port is not None and name in wanted}
+    if "mlflow" in wanted:
+        relocate(root)
     services = start(root, wanted, ports, tell=_tell)
+    _send_records(root)
     if json:
         _print_json(services)
     else:
         _print_addresses(services)
     return 0
+
+
+def _send_records(root: Path) -> None:
+    """Send what tracking servers could not take when stages ran."""
+    from compass.tracking.journal import waiting_folders
+
+    if not waiting_folders(root):
+        return
+    from compass.tracking.mlflow_client import failures
+    from compass.tracking.sender import AwayError, send_waiting
+
+    try:
+        sent, _ = send_waiting(root)
+    except (AwayError, *failures()):
+        _tell("records of runs wait in .compass/outbox: their tracking server does not answer")
+        return
+    if sent:
+        _tell(f"{sent} records of runs that had waited were sent to MLflow")
 
 
 def down(*, force: bool = False) -> int:

@@ -66,7 +66,11 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
 
 
 def curves_figure(
-    results: Results, width: float = WIDE, linked: Mapping[str, Sequence[int]] | None = None
+    results: Results,
+    width: float = WIDE,
+    linked: Mapping[str, Sequence[int]] | None = None,
+    *,
+    together: bool = False,
 ) -> str | None:
     """Training curves over the steps of all RL stages, one after the other.
 
@@ -74,6 +78,7 @@ def curves_figure(
         results: `curves` are drawn, as far as `CURVES` names them.
         width: in inches.
         linked: RL stage to steps whose points link to `#rollouts=STAGE:STEP`.
+        together: draw the curves over each other instead, as those of several runs.
     """
     measured = [name for name in CURVES if any(_values(curve, name) for curve in results.curves.values())]
     if not measured:
@@ -89,14 +94,14 @@ def curves_figure(
             steps = [offset + step for step in curve["step"]] if values else []
             axes.plot(steps, values, color=colour(number), label=_plain(stage), lw=1.4)
             _link_points(axes, stage, curve["step"], steps, values, colour(number), (linked or {}).get(stage, ()))
-            offset += curve["step"][-1] if curve["step"] else 0.0
+            offset += curve["step"][-1] if curve["step"] and not together else 0.0
         axes.set_title(title, loc="left", fontsize=9)
         axes.grid(alpha=0.25)
         axes.margins(y=0.12)
     for axes in panels[len(measured) :]:
         axes.set_visible(False)
     panels[0].legend(frameon=False, fontsize=8)
-    figure.supxlabel("iteration, stages one after the other", fontsize=9)
+    figure.supxlabel("iteration over all stages" if together else "iteration, stages one after the other", fontsize=9)
     return _svg(figure)
 
 

@@ -50,7 +50,7 @@ class Journal:
     def __init__(self, folder: Path, lock: int) -> None:
         self.folder = folder
         self.sent = Sent(**json.loads(_read(folder / SENT) or "{}"))
-        self._lock = lock
+        self._lock: int | None = lock
         self._writing = threading.Lock()
 
     @property
@@ -105,7 +105,9 @@ class Journal:
 
     def close(self) -> None:
         """Give up the lock; the journal stays."""
-        os.close(self._lock)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def remove(self) -> None:
         """Remove it: everything was sent."""

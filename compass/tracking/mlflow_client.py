@@ -65,6 +65,8 @@ def connect(folder: str | Path = ".") -> Any:
     """A client of the tracking server, which was not asked anything yet, or of the local database."""
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", str(REQUEST_S))
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
     logging.getLogger("alembic").setLevel(logging.WARNING)  # the migrations of a fresh database, line by line
     from mlflow import MlflowClient
 

@@ -43,7 +43,7 @@ class Sender:
         self._wake, self._stop = threading.Event(), threading.Event()
         self._tried = threading.Condition()
         self._tries = 0
-        self._drained = self._gave_up = self._earlier = False
+        self._drained = self._gave_up = self._left = self._earlier = False
         self._thread = threading.Thread(target=self._run, name="tracking", daemon=True)
 
     def start(self, wait_s: float) -> None:
@@ -62,14 +62,17 @@ class Sender:
         self._wake.set()
         with self._tried:
             self._tried.wait_for(lambda: self._drained or self._gave_up, timeout=wait_s)
-        if self._drained:
-            self._thread.join()
+        drained = self._drained
+        self._left = True
+        self._wake.set()
+        self._thread.join(None if drained else 1.0)  # a try that is under way ends by itself
+        if drained:
             self.journal.remove()
-        return self._drained
+        return drained
 
     def _run(self) -> None:
         pause, client = POLL_S, None
-        while not self._drained:
+        while not self._drained and not self._left:
             ending = self._stop.is_set()
             try:
                 client = client or connect(self.folder)
@@ -87,6 +90,8 @@ class Sender:
             self._tell_try()
             self._wake.wait(pause)
             self._wake.clear()
+        if not self._drained:
+            self.journal.close()
 
     def _tell_try(self) -> None:
         with self._tried:

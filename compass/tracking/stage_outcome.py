@@ -17,6 +17,7 @@ from compass.tracking.run_name import Change, changed_settings, run_name
 from compass.tracking.sender import server
 from compass.tracking.stage_metrics import headline, model_scores, row_counts
 from compass.tracking.stage_record import StageRun
+from compass.tracking.stage_times import read_times
 from compass.tracking.values import flatten, scrub
 
 
@@ -92,6 +93,9 @@ def record_outputs(tracked: StageRun, hours: float) -> None:
             tracked.artifact(folder / path)
     outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
     tracked.document("outputs.json", outputs, on="parent")
+    tracked.document(
+        "times.json", {other: facts for other, facts in read_times(folder).items() if other in outputs}, on="parent"
+    )
     tracked.metrics({f"hours/{stage}": hours}, on="parent")
     if (model := f"models/{stage}") in hashes:
         params = flatten(tracked.settings.stage(stage).model_dump(mode="json"))

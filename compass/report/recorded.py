@@ -1,0 +1,215 @@
+"""Two runs that MLflow recorded, compared: for the terminal, as data, and as the page of `compass report --compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compass.errors import UserError
+from compass.report.blocks import Note, Section, chart
+from compass.report.compare import compare_sections, join_runs
+from compass.report.figures import curves_figure
+from compass.report.results import Results
+from compass.report.run import Run, read_run
+from compass.tracking.from_cache import run_folder
+from compass.tracking.mlflow_runs import PastRun, Runs
+from compass.tracking.run_name import Change, differences, slug
+
+WIDTH = 100
+"""Characters of a line in the terminal."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Two recorded runs and how they differ; `b` is compared with `a`.
+
+    `changes`: settings, with `a`'s value before `b`'s. `pairs`: model to the paired difference of its accuracy (`b` minus `a`), for
+    models whose responses are at hand on both sides. `folders`: both runs as folders, as far as DVC's cache holds them. `missing`:
+    what it does not hold.
+    """
+
+    a: PastRun
+    b: PastRun
+    changes: list[Change]
+    folders: tuple[Run | None, Run | None]
+    pairs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "runs": [
+                {"id": run.id, "name": run.name, "status": run.status, "started": run.started.isoformat()}
+                for run in (self.a, self.b)
+            ],
+            "settings": [{"name": one.name, "a": one.before, "b": one.after} for one in self.changes],
+            "metrics": {
+                name: [self.a.metrics.get(name), self.b.metrics.get(name)]
+                for name in sorted(self.a.metrics.keys() | self.b.metrics.keys())
+                if name.startswith(("average/", "gain/", "kept/", "dropped/", "hours/"))
+            },
+            "paired": {
+                model: {name: pair[name] for name in ("difference", "ci95", "problems", "verdict", "words")}
+                for model, pair in self.pairs.items()
+            },
+            "not_in_cache": self.missing,
+        }
+
+
+def compare_recorded(a: str, b: str, folder: str | Path = ".") -> Recorded:
+    """Compare the runs that two words name.
+
+    Raises:
+        UserError: one names no run, or both the same.
+    """
+    runs = Runs(folder)
+    first, second = runs.find(a), runs.find(b)
+    if first.id == second.id:
+        raise UserError(
+            f"{a!r} and {b!r} are the same run ({first.name}, {first.id[:8]}); give the ids of two (`compass runs list`)"
+        )
+    settings = [runs.document(run, "settings.json") or {} for run in (first, second)]
+    folders, missing = [], []
+    for run, own in zip((first, second), settings, strict=True):
+        place, lacks = _folder(runs, run, own, folder)
+        folders.append(read_run(place) if (place / "metrics").is_dir() else None)
+        missing += [f"{run.name}: {path}" for path in lacks]
+    pairs = _pairs(*folders)
+    return Recorded(first, second, differences(*settings), (folders[0], folders[1]), pairs, missing)
+
+
+def _folder(runs: Runs, run: PastRun, settings: dict[str, Any], folder: str | Path) -> tuple[Path, list[str]]:
+    outputs = runs.document(run, "outputs.json") or {}
+    times = runs.document(run, "times.json") or {}
+    return run_folder(f"{slug(run.name)}-{run.id[:8]}", outputs, settings, times, folder)
+
+
+def _pairs(a: Run | None, b: Run | None) -> dict[str, dict[str, Any]]:
+    """Model to its paired difference over all benchmarks."""
+    if a is None or b is None or a.samples is None or b.samples is None:
+        return {}
+    found = {}
+    for model in (model for model in a.models if model in b.models):
+        try:
+            [pair] = join_runs(a, b, (model, model)).comparisons["pairs"]
+        except UserError:
+            continue  # no problem that both answered
+        found[model] = pair["average"]
+    return found
+
+
+def table(found: Recorded) -> list[str]:
+    """The comparison as lines of 100 characters at most."""
+    a, b = found.a, found.b
+    lines = [
+        f"{mark}  {_cut(run.name, 60):<60}  {run.started:%Y-%m-%d %H:%M}  {run.id[:8]}"
+        for mark, run in (("A", a), ("B", b))
+    ]
+    lines += ["", *_settings(found.changes), "", *_scores(found)]
+    for title, prefix, form in (("rows dropped", "dropped/", ",.0f"), ("hours", "hours/", ".3f")):
+        lines += _counts(title, prefix, form, a, b)
+    if found.missing and not found.pairs:
+        lines += [
+            "",
+            f"not paired: DVC's cache lacks {found.missing[0]}"
+            + (f" and {len(found.missing) - 1} more" if found.missing[1:] else ""),
+        ]
+    return lines
+
+
+def _settings(changes: list[Change]) -> list[str]:
+    if not changes:
+        return ["settings: the same"]
+    rows = [(_cut(one.name, 44), _cut(one.before, 24), _cut(one.after, 24)) for one in changes]
+    return [f"{'setting':<44}  {'A':<24}  B", *(f"{name:<44}  {before:<24}  {after}" for name, before, after in rows)]
+
+
+def _scores(found: Recorded) -> list[str]:
+    models = list(dict.fromkeys([*found.a.models, *found.b.models]))
+    if not models:
+        return ["no model was scored"]
+    lines = [f"{'average accuracy, % (95% interval)':<36}  {'A':<20}  {'B':<20}  B - A, points"]
+    for model in models:
+        ends = [_score(run, model) for run in (found.a, found.b)]
+        pair = found.pairs.get(model)
+        lines.append(f"{_cut(model, 36):<36}  {ends[0]:<20}  {ends[1]:<20}  {_difference(found, model, pair)}")
+    for model, pair in found.pairs.items():
+        lines.append(f"  {model}: {_cut(pair['words'], WIDTH - len(model) - 4)}")
+    return lines
+
+
+def _score(run: PastRun, model: str) -> str:
+    score = run.score(model)
+    if score is None:
+        return "-"
+    value, low, high = score
+    return f"{100 * value:.1f}" + (
+        f" ({100 * low:.1f} to {100 * high:.1f})" if low is not None and high is not None else ""
+    )
+
+
+def _difference(found: Recorded, model: str, pair: dict[str, Any] | None) -> str:
+    if pair:
+        low, high = pair["ci95"]
+        return f"{100 * pair['difference']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+    ends = [run.score(model) for run in (found.a, found.b)]
+    return f"{100 * (ends[1][0] - ends[0][0]):+.1f}, not paired" if ends[0] and ends[1] else "-"
+
+
+def _counts(title: str, prefix: str, form: str, a: PastRun, b: PastRun) -> list[str]:
+    names = list(dict.fromkeys(name for run in (a, b) for name in run.metrics if name.startswith(prefix)))
+    if not names:
+        return []
+    lines = ["", f"{title:<36}  {'A':>12}  {'B':>12}"]
+    for name in sorted(names, key=lambda name: name.endswith("/total")):
+        ends = [run.metrics.get(name) for run in (a, b)]
+        shown = ["-" if value is None else f"{value:{form}}" for value in ends]
+        lines.append(f"{name.removeprefix(prefix):<36}  {shown[0]:>12}  {shown[1]:>12}")
+    return lines
+
+
+def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
+    """Write the page that compares the last model of each, with the curves of both.
+
+    Raises:
+        UserError: DVC's cache does not hold the responses of both.
+    """
+    from compass.report.page import write_pages
+
+    a, b = found.folders
+    if a is None or b is None or a.samples is None or b.samples is None:
+        lacks = "; ".join(found.missing[:3]) or "the responses of one"
+        raise UserError(
+            f"the page needs both runs' outputs, and DVC's cache lacks {lacks}; `dvc fetch --run-cache` may bring them"
+        )
+    joined = join_runs(a, b)
+    sections = compare_sections(a, b, joined)
+    sections.insert(1, _curves({f"A: {found.a.name}": a, f"B: {found.b.name}": b}))
+    return write_pages(sections, joined, out, title=f"{found.b.name} against {found.a.name}", megabytes=megabytes)
+
+
+def _curves(runs: dict[str, Run]) -> Section:
+    """Training curves of both over all RL stages."""
+    joined = Results(curves={name: _one_after_the_other(run) for name, run in runs.items() if run.results.curves})
+    text = "Over all responses of every iteration, one RL stage after the other."
+    drawn = chart(
+        "compared_curves", "Training curves of both runs", lambda width: curves_figure(joined, width, together=True)
+    )
+    return Section("Training", [Note(text), *drawn] if drawn else [], "training")
+
+
+def _one_after_the_other(run: Run) -> dict[str, list[float]]:
+    """The curves that every RL stage of a run has, joined."""
+    curves = list(run.results.curves.values())
+    shared = [name for name in curves[0] if all(name in curve for curve in curves)]
+    joined: dict[str, list[float]] = {name: [] for name in shared}
+    for curve in curves:
+        before = joined["step"][-1] if joined["step"] else 0.0
+        for name in shared:
+            joined[name] += [before + step for step in curve["step"]] if name == "step" else curve[name]
+    return joined
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

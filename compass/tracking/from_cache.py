@@ -1,0 +1,82 @@
+"""A finished run's folder, put together again from DVC's cache: links to every output that its MLflow run names by hash."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compass.files import write_json
+from compass.tracking.local_store import STATE
+from compass.tracking.repository import repository_root
+
+LEFT_OUT = ("models", "reports")
+"""Outputs that no comparison reads."""
+
+
+def cache_folder(root: Path) -> Path:
+    """Where DVC keeps file contents: `.dvc/cache`, unless its configuration names another folder."""
+    place = root / ".dvc" / "cache"
+    for name in ("config", "config.local"):
+        parser = configparser.ConfigParser()
+        parser.read(root / ".dvc" / name)
+        if given := parser.get("cache", "dir", fallback="").strip():
+            place = root / ".dvc" / given
+    return place / "files" / "md5"
+
+
+def run_folder(
+    name: str,
+    outputs: Mapping[str, Mapping[str, str]],
+    settings: Mapping[str, Any] | None,
+    times: Mapping[str, Mapping[str, Any]],
+    folder: str | Path = ".",
+) -> tuple[Path, list[str]]:
+    """A folder as the run left it.
+
+    Args:
+        name: its name below `.compass/runs`.
+        outputs: stage to its outputs' paths and DVC's hashes.
+        settings: the run's parameters.
+        times: stage to `compass.tracking.stage_times`.
+        folder: the repository.
+
+    Returns:
+        The folder, and the paths of outputs that DVC's cache does not hold.
+    """
+    root = repository_root(folder)
+    place, cache = root / STATE / "runs" / name, cache_folder(root)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    missing = [
+        path
+        for outs in outputs.values()
+        for path, md5 in outs.items()
+        if Path(path).parts[0] not in LEFT_OUT and not _link(cache, md5, place / path)
+    ]
+    if settings:
+        (place / "params.yaml").write_text(yaml.safe_dump(dict(settings), sort_keys=False), encoding="utf-8")
+    if (root / "profiles").is_dir():
+        (place / "profiles").symlink_to(root / "profiles")
+    for stage, facts in times.items():
+        write_json(place / "work" / "times" / f"{stage}.json", facts)
+    return place, missing
+
+
+def _link(cache: Path, md5: str, target: Path) -> bool:
+    """Link a file, or every file of a folder, to DVC's copy; False where it has none."""
+    stored = cache / md5[:2] / md5[2:]
+    if not stored.exists():
+        return False
+    if not md5.endswith(".dir"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(stored.resolve())
+        return True
+    entries = json.loads(stored.read_text(encoding="utf-8"))
+    linked = [_link(cache, entry["md5"], target / entry["relpath"]) for entry in entries]
+    return all(linked)

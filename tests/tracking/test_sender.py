@@ -1,0 +1,209 @@
+"""A tracking server that goes away, stops or is slow costs no stage and no record: with real servers, stopped and killed."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.commands.runs import sync
+from compass.settings import load_settings
+from compass.tracking import sender as sending
+from compass.tracking import stage_run
+from compass.tracking.journal import waiting_folders
+from compass.tracking.mlflow_client import connect
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = load_settings(ROOT / "profiles/tiny.yaml")
+CURVE = "train/reward"
+
+
+class Server:
+    """An MLflow server on a port of its own, over a database that outlives it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        words = ["server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
+        words += [
+            "--backend-store-uri",
+            f"sqlite:///{self.folder}/mlflow.db",
+            "--artifacts-destination",
+            str(self.folder / "a"),
+        ]
+        environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+        environment.pop("MLFLOW_TRACKING_URI", None)
+        with open(self.folder / "server.log", "a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "mlflow", *words],
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + 240
+        while True:
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"{self.url}/health", timeout=5)
+                return
+            assert self.process.poll() is None, (self.folder / "server.log").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        os.killpg(self.process.pid, number)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.signal(signal.SIGCONT)
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("server")
+    connect(folder)  # makes the database, once
+    (folder / ".compass/mlflow.db").rename(folder / "mlflow.db")
+    server = Server(folder)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def server(shared: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Server:
+    """A server that runs, and an experiment of the test's own on it."""
+    if shared.process is None:
+        shared.start()
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", shared.url)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", request.node.name)
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", request.node.name)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "5")
+    monkeypatch.delenv("COMPASS_TRACKING", raising=False)
+    return shared
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "dvc.yaml").write_text("stages:\n  rl-1: {cmd: x, outs: [data/rl-1]}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def train(steps: int, *, after: int = 0, then: Any = None, seconds: float = 0.2) -> float:
+    """An RL stage that records an iteration at a time; the longest time in seconds that recording took."""
+    longest = 0.0
+    with stage_run("rl-1", SETTINGS) as run:
+        for step in range(1, steps + 1):
+            began = time.monotonic()
+            run.curves([{"step": step, "critic/score/mean": step / 100}])
+            longest = max(longest, time.monotonic() - began)
+            if step == after:
+                then()
+            time.sleep(seconds)
+        run.summary({"stage": "rl-1", "metrics": {"steps": steps}})
+    return longest
+
+
+def runs(server: Server, name: str, kind: str = "stage") -> list[Any]:
+    client = connect()
+    experiment = client.get_experiment_by_name(name)
+    return client.search_runs([experiment.experiment_id], f"tags.`compass.kind` = '{kind}'")
+
+
+def curve(run: Any) -> list[int]:
+    return [point.step for point in connect().get_metric_history(run.info.run_id, CURVE)]
+
+
+def check_whole(server: Server, name: str, steps: int) -> None:
+    """One finished run of the stage and one of the pipeline, with every iteration once."""
+    [stage], [parent] = runs(server, name), runs(server, name, "pipeline")
+    assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
+    assert curve(stage) == curve(parent) == list(range(1, steps + 1))
+    assert stage.data.metrics["steps"] == steps
+
+
+def test_a_server_stopped_in_the_middle_loses_no_step_and_holds_nothing_up(
+    server: Server, repository: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pause() -> None:
+        server.signal(signal.SIGSTOP)
+        subprocess.Popen(
+            [sys.executable, "-c", f"import time, os; time.sleep(12); os.killpg({server.process.pid}, 18)"]
+        )
+
+    longest = train(80, after=5, then=pause)
+    assert longest < 1.0
+    check_whole(server, request.node.name, 80)
+    told = capsys.readouterr().err
+    assert told.count("they are kept in .compass/outbox") == 1
+    assert told.count("answers again") == 1
+    assert waiting_folders() == []
+
+
+def test_a_server_killed_for_good_keeps_the_record_which_is_sent_later_and_once(
+    server: Server, repository: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(10, after=5, then=server.kill)
+    told = capsys.readouterr().err
+    assert "waits in .compass/outbox" in told
+    assert len(waiting_folders()) == 1
+    server.start()
+    assert [run.info.status for run in runs(server, request.node.name)] == ["RUNNING"]
+    assert sync() == 0
+    assert "1 records sent" in capsys.readouterr().out
+    check_whole(server, request.node.name, 10)
+    assert sync() == 0
+    check_whole(server, request.node.name, 10)
+    assert waiting_folders() == []
+
+
+def test_a_stage_begun_without_a_server_is_sent_before_the_next_one(
+    server: Server, repository: Path, request: pytest.FixtureRequest
+) -> None:
+    server.kill()
+    train(3)
+    server.start()
+    train(4)
+    statuses = [(run.info.status, curve(run)) for run in runs(server, request.node.name)]
+    assert sorted(statuses, key=lambda found: len(found[1])) == [("FINISHED", [1, 2, 3]), ("FINISHED", [1, 2, 3, 4])]
+    assert [run.info.status for run in runs(server, request.node.name, "pipeline")] == ["FINISHED"]
+
+
+def test_an_answer_that_is_lost_makes_nothing_twice(
+    server: Server, repository: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every record is carried out, and its answer lost, before it is carried out again."""
+    from mlflow.exceptions import MlflowException
+
+    from compass.tracking import mlflow_records
+
+    apply, lost = mlflow_records.apply, []
+
+    def lose_answer(client: Any, journal: Any, record: Any) -> None:
+        apply(client, journal, record)
+        if record not in lost:
+            lost.append(record)
+            raise MlflowException("the connection ended")
+
+    monkeypatch.setattr(mlflow_records, "apply", lose_answer)
+    monkeypatch.setattr(sending, "POLL_S", 0.1)
+    train(5)
+    assert len(lost) > 5
+    check_whole(server, request.node.name, 5)
