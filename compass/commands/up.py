@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from compass.errors import UserError
-from compass.tracking.local_store import relocate
 
 Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
 
@@ -47,6 +46,7 @@ def up(
         compass up --no-prefect --no-live   start MLflow alone
     """
     from compass.services.start import start
+    from compass.tracking.local_store import relocate
 
     root = repository()
     left_out = {"prefect": no_prefect, "mlflow": no_mlflow, "live": no_live}

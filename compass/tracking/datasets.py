@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compass.records import split_stages
 from compass.tracking.dvc_files import Graph, dvc_md5
 
 KEPT, BENCHMARKS = "kept.parquet", "benchmarks.parquet"
@@ -61,6 +60,8 @@ def _shape(path: Path, stage: str | None) -> dict[str, Any] | None:
     """Rows and columns; with `stage` only the rows that the curriculum chose for it. None for what is not a whole file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from compass.records import split_stages
 
     try:
         file = pq.ParquetFile(path)
