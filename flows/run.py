@@ -202,8 +202,8 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
-    text, _ = changed_text(read_text(root), request.overrides)
-    preflight.check(root, text=text)
+    text = read_text(root)
+    preflight.check(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.curriculum.curriculum import curriculum
-from compass.preflight.problem import Problem
+from compass.preflight.problem import Problem, of_all_stages
 from compass.records import RecordError, read_records
 from compass.settings import Settings
 from compass.tracking.dvc_files import Graph
@@ -37,13 +37,13 @@ def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Pro
         left = max(1, count - held)
         found.append(
             Problem(
-                f"rl.stages.{name}",
-                f"{reason} {count} problems{validation}, fewer than `rl.data.batch_size` ({batch})",
+                f"rl.stages.{name}.data.batch_size",
+                f"{reason} {count} problems{validation}, fewer than a batch of {batch}",
                 f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
-                f"sources, `curriculum.mixes.{name}`, `curriculum.solve_rate`",
+                f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
             )
         )
-    return found
+    return of_all_stages(found, list(settings.rl.stages))
 
 
 def _largest(settings: Settings) -> int:

@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,69 +40,6 @@ def test_a_file_of_ones_own_is_fine(repository: Repository) -> None:
 @pytest.mark.parametrize("profile", ["tiny", "debug"])
 def test_profiles_without_files_are_fine(profile: str) -> None:
     assert problems(ROOT, load_settings(ROOT / f"profiles/{profile}.yaml")) == []
-
-
-@pytest.mark.parametrize(
-    ("values", "where", "found", "remedy"),
-    [
-        ({"evaluate.sample": 4}, "evaluate.sample", "unknown key", "did you mean `samples`?"),
-        ({"evalute": {"samples": 4}}, "evalute", "unknown key", "did you mean `evaluate`?"),
-        ({"rl.optimizer.learning_rate": "1e-6"}, "rl.optimizer.learning_rate", "found '1e-6'", "write 1.0e-6"),
-        ({"rl.loss.clip_low": 1.5}, "rl.loss.clip_low", "less than 1, found 1.5", "params.yaml"),
-        ({"evaluate.samples": "four"}, "evaluate.samples", "valid integer, found 'four'", "params.yaml"),
-        ({"seed": None, "profile": None}, "profile", "Field required", "params.yaml"),
-        ({"rl.optimizer.mini_batch_size": 3}, "rl.stages.rl-1", "must divide `data.batch_size`", "params.yaml"),
-        ({"denoise.languages": ["de"]}, "denoise.languages.0", "Input should be 'en' or 'zh', found 'de'", ""),
-        ({"curriculum.mixes.rl-1": {"1": 0.5, "2": 0.4}}, "curriculum", "adds up to 0.9, not 1", "params.yaml"),
-        ({"evaluate.models": ["rl-9"]}, "the file", "`evaluate.models` has 'rl-9'; allowed: base, rl-1", "params.yaml"),
-        ({"collect.sources.0.name": "held-out", "collect.sources.0.pth": "x"}, "collect.sources.0.pth", "unknown key",
-         "did you mean `path`?"),
-        ({"collect.sources.0.path": "problem.csv"}, "collect.sources.0 (mine)", "no such file", "did you mean problems.csv?"),
-        ({"collect.sources.0.path": "data/raw/p.csv"}, "collect.sources.0 (mine)", "no such file", "there is no folder"),
-        ({"collect.sources.0.path": "$COMPASS_DATA/p.csv"}, "collect.sources.0 (mine).path", "$COMPASS_DATA is not set",
-         "`export COMPASS_DATA=folder`"),
-        ({"collect.sources.0.path": "$GENERATED/tiny-gsm.csv"}, "collect.sources.0 (mine).path", "nothing is generated",
-         "give `collect.generate`"),
-        ({"collect.generate": {}, "collect.sources.0.path": "$GENERATED/tiny-gms.csv"}, "collect.sources.0 (mine).path",
-         "the generator writes no 'tiny-gms.csv'", "did you mean tiny-gsm.csv?"),
-        ({"collect.sources.0.problem_field": "quesiton"}, "collect.sources.0 (mine).problem_field",
-         "has the field 'quesiton'", "did you mean question? its fields are question, answer"),
-        ({"collect.sources.0.adapter": "colums"}, "collect.sources.0 (mine).adapter", "unknown adapter 'colums'",
-         "did you mean columns?"),
-        ({"collect.benchmarks.0.path": "problems.csv", "collect.benchmarks.0.problem_field": "question",
-          "collect.benchmarks.0.id_field": ""}, "collect.benchmarks.0 (held-out)", "reads problems.csv, as collect.sources.0",
-         "its own file"),
-        ({"collect.benchmarks.0.name": "average"}, "collect.benchmarks.0 (average)", "mean over benchmarks", "rename"),
-        ({"collect.benchmarks": [{"name": "math-50"}]}, "collect.benchmarks.0 (math-50)", "no benchmark of this name",
-         "did you mean math-500?"),
-        ({"collect.benchmarks.0.id_field": "uid"}, "collect.benchmarks.0 (held-out).id_field", "the field 'uid'",
-         "did you mean id?"),
-        ({"collect.benchmarks": []}, "collect.benchmarks", "is empty", "at least one benchmark"),
-        ({"rl.stages": {"one": {"init_from": "base", "steps": 1}}, "curriculum.mixes": {"one": {"1": 1.0}}}, "rl.stages",
-         "dvc.yaml has the RL stages rl-1, rl-2, rl-3", "run `make deps`"),
-        ({"base": {"model": "$COMPASS_MODEL"}}, "base.model", "$COMPASS_MODEL is not set", "`export COMPASS_MODEL="),
-        ({"base": {"model": "owner/name"}}, "base.revision", "is empty, and base.model is the hub id owner/name",
-         "give the commit"),
-        ({"base": {"model": "models/mine/policy"}}, "base.model", "neither a folder, nor a .gguf file", "no folder"),
-        ({"base": {"model": "policy.gguf"}}, "base.model", "No such file", "check the path"),
-        ({"grade.model": "models/rl-1"}, "grade.model", "models/rl-1 is trained on what the grader grades", "models/base"),
-        ({"grade.model": "$COMPASS_MODEL"}, "grade.model", "not filled in here", "write the folder"),
-        ({"evaluate.sampling.max_model_len": 4096}, "evaluate.sampling.max_model_len", "more than the 512 tokens",
-         "lower it to 512"),
-        ({"rl.rollout.max_response_tokens": 500}, "rl.stages.rl-1", "is more than the 512 tokens", "lower one of them"),
-        ({"rl.resources.gpus": 2}, "rl.resources.gpus", "2 GPUs are asked for, and this machine has none", "RAY_ADDRESS"),
-        ({"rl.data.batch_size": 64, "rl.optimizer.mini_batch_size": 64, "curriculum.problems": 64}, "rl.stages.rl-1",
-         "all sources together hold 50 problems, fewer than `rl.data.batch_size` (64)", "to 50 or less"),
-        ({"grade.max_problems": 1}, "rl.stages.rl-1", "`grade.max_problems` leaves it 1 problems", "more problems"),
-    ],
-)  # fmt: skip
-def test_a_slip_of_the_pen_is_found(
-    repository: Repository, values: dict[str, Any], where: str, found: str, remedy: str
-) -> None:
-    first = problems(repository(values))[0]
-    assert first.where == where
-    assert found in first.found
-    assert remedy in first.remedy
 
 
 def test_all_are_told_in_one_message(repository: Repository) -> None:
