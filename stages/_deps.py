@@ -1,6 +1,7 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
-It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`).
+It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`), and what `base` reads for
+a warm start.
 
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
 re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
@@ -19,7 +20,7 @@ from typing import Any
 import yaml
 
 from compass.settings import SettingsError, load_settings
-from stages._rl_entries import write_entries
+from stages._rl_entries import WARM_START_DATA, write_entries
 
 EVERYWHERE = frozenset(
     {
@@ -115,12 +116,22 @@ def _imported(path: str, root: Path) -> set[str]:
     return imported
 
 
-def write_deps(text: str, root: Path) -> str:
-    """A dvc.yaml with the code that every stage depends on, as it is now; all else stays."""
+def write_deps(text: str, root: Path, *, warm_start: bool = False) -> str:
+    """A dvc.yaml with the code that every stage depends on, as it is now; all else stays.
+
+    Args:
+        text: the content of a dvc.yaml.
+        root: the repository.
+        warm_start: whether `base` reads curated problems.
+    """
     wanted = {
         stage: sorted({*code_deps(stage, root), *(dep for dep in entry["deps"] if not is_code(dep))})
         for stage, entry in yaml.safe_load(text)["stages"].items()
     }
+    if "base" in wanted:
+        wanted["base"] = [dep for dep in wanted["base"] if dep != WARM_START_DATA]
+        wanted["base"] += [WARM_START_DATA] if warm_start else []
+        wanted["base"].sort()
     lines, stage, inside = [], "", False
     for line in text.splitlines():
         if (name := line.strip().removesuffix(":")) in wanted and line == f"  {name}:":
@@ -142,9 +153,9 @@ def main(root: Path = Path()) -> None:
         SettingsError: params.yaml cannot be used.
     """
     path = root / "dvc.yaml"
-    names = list(load_settings(root / "params.yaml").rl.stages)
-    text = write_entries(path.read_text(encoding="utf-8"), names)
-    path.write_text(write_deps(text, root), encoding="utf-8")
+    settings = load_settings(root / "params.yaml")
+    text = write_entries(path.read_text(encoding="utf-8"), list(settings.rl.stages))
+    path.write_text(write_deps(text, root, warm_start=settings.base.warm_start is not None), encoding="utf-8")
 
 
 if __name__ == "__main__":

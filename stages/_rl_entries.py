@@ -22,6 +22,9 @@ COMMAND = "python -m stages.rl "
 OUTPUTS = ("models/{}", "data/{}", "metrics/{}.json")
 """What an RL stage writes, by its name."""
 
+WARM_START_DATA = "data/denoise"
+"""What the stage `base` reads where the parameters ask for a warm start, and only there: no other base waits for data."""
+
 
 def rl_names(graph: Mapping[str, Any]) -> list[str]:
     """The RL stages among the stages of a dvc.yaml, in its order."""
@@ -29,18 +32,25 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
 
 
 def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
-    """Compare the RL stages of dvc.yaml, where there is one, with the settings'.
+    """Compare what dvc.yaml, where there is one, takes from the parameters with the settings: the RL stages, and what `base` reads.
 
     Raises:
         SettingsError: they are not the same.
     """
     if not path.exists():
         return
-    listed = rl_names(yaml.safe_load(path.read_text(encoding="utf-8"))["stages"])
+    graph = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+    listed = rl_names(graph)
     if sorted(listed) != sorted(settings.rl.stages):
         raise SettingsError(
             f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
             f"{', '.join(settings.rl.stages)}; run `make deps`, which writes {path} from the parameters"
+        )
+    reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
+    if reads != (settings.base.warm_start is not None):
+        raise SettingsError(
+            f"{path} says that `base` {'reads' if reads else 'does not read'} {WARM_START_DATA}, and `base.warm_start` in params.yaml "
+            f"is {'null' if reads else 'given'}; run `make deps`, which writes {path} from the parameters"
         )
 
 

@@ -117,7 +117,7 @@ def _fit_graph(settings: Any) -> None:
         _rl_entries.check_names(settings)
     except SettingsError:
         _deps.main()
-        print(f"dvc.yaml now has the RL stages {', '.join(settings.rl.stages)}")
+        print(f"dvc.yaml now fits these parameters: RL stages {', '.join(settings.rl.stages)}")
 
 
 def differences(a: Path, b: Path) -> list[tuple[str, str, str]]:

@@ -82,7 +82,10 @@ def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
     import torch
     from torch.distributed.tensor import DTensor
 
-    paths = sorted(checkpoint.glob("actor/model_world_size_*_rank_*.pt"), key=_rank)
+    folder = (
+        checkpoint / "actor" if (checkpoint / "actor").is_dir() else checkpoint
+    )  # supervised training has one model
+    paths = sorted(folder.glob("model_world_size_*_rank_*.pt"), key=_rank)
     ranks = [torch.load(path, map_location="cpu", weights_only=False, mmap=True) for path in paths]
     for name, first in ranks[0].items():
         if not isinstance(first, DTensor):

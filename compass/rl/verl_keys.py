@@ -17,6 +17,7 @@ NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "a field of AgentLoopConfig",
     "actor_rollout_ref.rollout.enable_sleep_mode": "a field of RolloutConfig",
+    "engine.mixed_precision": "a field of FSDPEngineConfig",
     "ray_kwargs.ray_init.address": "passed on to ray.init",
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
     "ray_kwargs.ray_init.include_dashboard": "passed on to ray.init",

@@ -6,7 +6,7 @@ combination raises `SettingsError`, which names the file, the key, the value fou
 Nothing here imports the rest of the library: what a parameter allows is written down in its section.
 """
 
-from compass.settings.base import Base, Pretrain
+from compass.settings.base import Base, Pretrain, WarmStart
 from compass.settings.collect import Benchmark, Collect, Generator, Source
 from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
@@ -43,6 +43,7 @@ __all__ = [
     "SettingsError",
     "Source",
     "Verify",
+    "WarmStart",
     "check_values",
     "known_keys",
     "load_sections",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Probability, Section
 
 
@@ -52,6 +53,49 @@ class Pretrain(Section):
         return self
 
 
+class WarmStart(Prompting):
+    """A short supervised training of a model that is too weak to learn by RL alone, on worked solutions of chosen sources.
+
+    The prompt should be that of `rl.data`, so that RL goes on from what was learnt here.
+    """
+
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Sources (by their names in `collect.sources`) whose rows with a worked solution are trained on, after dedup and denoise."""
+
+    answer_only: Probability = 0.0
+    """Share of the solutions that are replaced by the boxed answer alone: habits for RL to choose among."""
+
+    steps: Positive = 160
+    """Optimiser steps."""
+
+    batch_size: Positive = 16
+    """Solutions per step."""
+
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-5
+    """Highest learning rate of AdamW."""
+
+    warmup_steps: NotNegative = 8
+    """Steps over which the rate rises to it; it then stays."""
+
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    """Weight decay."""
+
+    max_tokens: Positive = 512
+    """Longer examples (prompt and solution) are left out, and counted."""
+
+    micro_batch_size: Positive = 8
+    """Solutions in one forward and backward pass; memory against speed, no effect on results."""
+
+    save_every: Positive = 40
+    """Steps between two checkpoints."""
+
+    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    """Compute type. Parameters and AdamW's state are in single precision in any case, and so is the model that is written."""
+
+    gpus: NotNegative = 0
+    """GPUs; 0 trains on the CPU."""
+
+
 class Base(Section):
     """Where the policy's starting weights come from: a path, a hub id, or a pre-training on generated problems."""
 
@@ -64,8 +108,13 @@ class Base(Section):
     pretrain: Pretrain | None = None
     """How the tiny policy is pre-trained; null for a real model."""
 
+    warm_start: WarmStart | None = None
+    """Supervised training of `model` before RL; null takes it as it is."""
+
     @model_validator(mode="after")
     def _one_origin(self) -> Base:
         if bool(self.model) == (self.pretrain is not None):
             raise ValueError("give either `model` (a path or hub id) or `pretrain`, not both and not neither")
+        if self.pretrain and self.warm_start:
+            raise ValueError("`warm_start` trains a real `model`; the tiny policy has `pretrain`")
         return self

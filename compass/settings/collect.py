@@ -85,6 +85,10 @@ class Source(Section):
     solution_field: str = ""
     """Where the worked solution is, if published."""
 
+    equation_field: str = ""
+    """Where an equation is that computes the answer (`+ number0 number1`, `(32-5)*2`). A row without a published solution gets one from
+    it, one operation per line."""
+
     id_field: str = ""
     """Where the source's own id is; the row number when empty."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from compass.records import SOLVE_RATE
 from compass.settings import Source
+from compass.sources.equations import worked_solution
 from compass.sources.gold import gold_answer, gold_answers, json_or_text
 from compass.sources.read import SourceError
 from compass.verifier import ToleranceError, answer_type, read_tolerance
@@ -186,6 +187,8 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
     if others is not MISSING and others is not None:
         first, rest = gold_answers(others, any_of=True)
         alternatives = tuple(dict.fromkeys((*alternatives, first, *rest)))
+    if not solution and source.equation_field:
+        solution = worked_solution(_text(reach(row, source.equation_field)) or "", problem or "", answer)
     unit = _text(reach(row, source.unit_field)) or ""
     other = reach(row, source.other_answer_field)
     return Published(

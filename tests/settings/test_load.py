@@ -64,7 +64,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "collect.sources.1.feild",
             "x" * 100,
             "collect.sources.1.feild: unknown key; allowed here: adapter, alternatives_field, answer_field, "
-            "answer_is_index, answers_mean, hub, id_field, level_field, level_means, licence, max_rows, name, options_field, "
+            "answer_is_index, answers_mean, equation_field, hub, id_field, level_field, level_means, licence, max_rows, name, options_field, "
             "other_answer_field, path, problem_field, revision, solution_field, split, stream, strip_prefixes, strip_suffixes, subset, tolerance, tolerance_field, "
             f"tolerances, unit_field, found '{'x' * 76}...",
         ),

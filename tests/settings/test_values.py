@@ -64,6 +64,7 @@ SAMPLING = {
                 "tolerances": {},
                 "other_answer_field": "",
                 "unit_field": "",
+                "equation_field": "",
                 "solution_field": "",
                 "id_field": "",
                 "level_field": "",

@@ -1,0 +1,156 @@
+"""Train a model on worked solutions with verl's supervised trainer, and go on where a stopped run was.
+
+The training state lives under the work folder, in a folder named after what decides the result, so that changed settings or
+examples start anew. The run is done when the last step's checkpoint is whole; verl's exit code alone is no proof.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from compass.base.warm_start.config import sft_config
+from compass.base.warm_start.examples import EXAMPLES
+from compass.errors import UserError
+from compass.files import file_digest, folder_digest
+from compass.machine import cores
+from compass.rl.checkpoint import TRACKER
+from compass.settings import WarmStart
+
+NOT_OF_THE_RESULT = ("micro_batch_size", "save_every", "steps")
+"""Settings that change no step; more steps go on from where a shorter run ended."""
+
+Report = Callable[[int, float], None]
+
+
+class WarmStartError(UserError):
+    """The warm start ended before its last step."""
+
+
+def train(
+    settings: WarmStart, *, model: Path, examples: Path, work: Path, seed: int, report: Report | None = None
+) -> tuple[Path, list[dict[str, Any]]]:
+    """Train to the last step, continuing from the last checkpoint if there is one.
+
+    Args:
+        settings: the warm start's.
+        model: folder of the weights to start from.
+        examples: parquet of the examples (`EXAMPLES`).
+        work: folder for resumable state.
+        seed: of the order of the examples.
+        report: called after every step with (step, loss in nats per token).
+
+    Returns:
+        verl's folder of the last checkpoint, and its metrics: one dict per step, with `step`.
+
+    Raises:
+        WarmStartError: verl ended early; the message has the end of its log.
+    """
+    from omegaconf import OmegaConf
+
+    course = work / _course(settings, model, examples, seed)
+    for other in work.glob("warm-*"):
+        if other != course:
+            shutil.rmtree(other)
+    course.mkdir(parents=True, exist_ok=True)
+    checkpoints, live, kept = course / "checkpoints", course / "metrics.live.jsonl", course / "metrics.jsonl"
+    done = _last_step(checkpoints)
+    if done > settings.steps:
+        shutil.rmtree(course)
+        return train(settings, model=model, examples=examples, work=work, seed=seed, report=report)
+    rows = {row["step"]: row for row in _rows(kept) + _rows(live) if row["step"] <= done}
+    kept.write_text("".join(json.dumps(row) + "\n" for _, row in sorted(rows.items())), encoding="utf-8")
+    live.unlink(missing_ok=True)
+    if done < settings.steps:
+        config = course / "verl.yaml"
+        OmegaConf.save(sft_config(settings, model=model, examples=examples, checkpoints=checkpoints, seed=seed), config)
+        log = course / "train.log"
+        _run(settings, config, log, live, report)
+        if _last_step(checkpoints) != settings.steps:
+            end = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-15:]
+            raise WarmStartError(
+                f"warm start: stopped at step {_last_step(checkpoints)} of {settings.steps}; the log is {log}\n"
+                + "\n".join(end)
+            )
+    rows |= {row["step"]: row for row in _rows(live)}
+    return checkpoints / f"global_step_{settings.steps}", [rows[step] for step in sorted(rows)]
+
+
+def _course(settings: WarmStart, model: Path, examples: Path, seed: int) -> str:
+    facts = {
+        "settings": settings.model_dump(mode="json", exclude=set(NOT_OF_THE_RESULT)),
+        "model": folder_digest(model, ("*.safetensors",)),
+        "examples": file_digest(examples),
+        "schema": str(EXAMPLES),
+        "seed": seed,
+    }
+    return f"warm-{hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]}"
+
+
+def _last_step(checkpoints: Path) -> int:
+    """The step that verl's tracker names: it is written last, whole."""
+    tracker = checkpoints / TRACKER
+    step = int(tracker.read_text(encoding="utf-8")) if tracker.exists() else 0
+    return step if (checkpoints / f"global_step_{step}").is_dir() else 0
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """verl's metrics with their step; a half line at the end of a killed run is left out."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        rows.append({"step": row["step"], **row["data"]} if "data" in row else row)
+    return rows
+
+
+def _run(settings: WarmStart, config: Path, log: Path, live: Path, report: Report | None) -> None:
+    """Start the trainer's ranks, report each step, and end them with this process."""
+    ranks = max(1, settings.gpus)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+    command += ["-m", "compass.base.warm_start.train", str(config)]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command, env=_environment(os.environ, settings, live), stdout=output, stderr=subprocess.STDOUT
+        )
+        told = 0
+        try:
+            while True:
+                running = process.poll() is None
+                for row in _rows(live)[told:]:
+                    told += 1
+                    if report:
+                        report(row["step"], row.get("train/loss", float("nan")))
+                if not running:
+                    return
+                time.sleep(0.5)
+        finally:
+            process.terminate()  # torchrun ends its ranks
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _environment(given: Mapping[str, str], settings: WarmStart, live: Path) -> dict[str, str]:
+    if settings.gpus == 0:
+        from compass.rl.cpu.environment import environment as cpu_environment
+
+        given = {**cpu_environment(given), "OMP_NUM_THREADS": given.get("OMP_NUM_THREADS", str(cores()))}
+    return {
+        **given,
+        "VERL_FILE_LOGGER_PATH": str(live.resolve()),
+        "TQDM_DISABLE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
