@@ -1,0 +1,73 @@
+"""Values for a run: their lines alone change in params.yaml, and what no setting takes is refused."""
+
+import difflib
+from pathlib import Path
+
+import pytest
+
+from compass.errors import UserError
+from flows.overrides import REMOVE, changed_text, parse_parameters
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "profiles" / "tiny.yaml").read_text()
+
+
+def changed(*words: str, text: str = TEXT) -> list[str]:
+    after, _ = changed_text(text, parse_parameters(words))
+    lines = difflib.unified_diff(text.splitlines(), after.splitlines(), lineterm="", n=0)
+    return [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def test_only_the_lines_concerned_change() -> None:
+    assert changed("evaluate.samples=16") == ["-  samples: 8", "+  samples: 16"]
+    assert changed("rl.stages.rl-2.steps=40") == [
+        "-    rl-2: {init_from: rl-1, steps: 20}",
+        "+    rl-2: {init_from: rl-1, steps: 40}",
+    ]
+    assert changed("collect.sources.0.name=chat") == ["-    - name: tiny-chat", "+    - name: chat"]
+    assert changed("evaluate.samples=8") == []
+
+
+def test_a_setting_that_the_file_does_not_name_is_added_and_one_may_be_left_to_its_default() -> None:
+    assert changed("rl.stages.rl-2.optimizer.learning_rate=1e-4") == [
+        "-    rl-2: {init_from: rl-1, steps: 20}",
+        "+    rl-2: {init_from: rl-1, steps: 20, optimizer: {learning_rate: 0.0001}}",
+    ]
+    assert changed("~evaluate.samples") == ["-  samples: 8"]
+
+
+@pytest.mark.parametrize("profile", sorted(path.name for path in (ROOT / "profiles").glob("*.yaml")))
+def test_comments_and_order_of_every_profile_stay(profile: str) -> None:
+    text = (ROOT / "profiles" / profile).read_text()
+    assert changed("seed=123456", text=text) == ["-seed: 0", "+seed: 123456"]
+
+
+def test_words_are_read_as_in_params_yaml_and_as_dvc_writes_them() -> None:
+    assert parse_parameters(["a.b=[1, x]", "c=1e-3", "+d=true", "params.yaml:e='1'", "~f", "g=a=b"]) == {
+        "a.b": [1, "x"],
+        "c": 0.001,
+        "d": True,
+        "e": "1",
+        "f": REMOVE,
+        "g": "a=b",
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("x", "give a setting as NAME=VALUE"),
+        ("a b=1", "not the name of a setting"),
+        ("a=[1", "the value is not YAML"),
+        ("evl.samples=1", "did you mean evaluate"),
+        ("evaluate.sample=1", "did you mean evaluate.samples"),
+        ("rl.stages.rl-2.step=1", "did you mean rl.stages.rl-2.steps"),
+        ("evaluate.samples.more=1", "is the value 8 and holds no settings"),
+        ("evaluate.samples=many", "evaluate.samples: .*found 'many'"),
+        ("evaluate={samples: 1}", "give each of its settings by itself"),
+        ("evaluate.models=[rl-9]", "rl-9"),
+    ],
+)
+def test_what_no_setting_takes_is_refused(word: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        changed_text(TEXT, parse_parameters([word]))
