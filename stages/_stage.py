@@ -18,7 +18,7 @@ from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
 from compass.line import OFF, take_lock
 from compass.process_tree import lock_stage, own_processes
-from compass.progress import report
+from compass.progress import report, report_phase
 from compass.records import RECORD, records_writer
 from compass.settings import Settings, load_settings
 from compass.tracking.repository import repository_root
@@ -112,10 +112,12 @@ def perform(
 
     try:
         with stage_progress(stage):
+            report_phase("opening its record")
             settings = load_settings()
             check_names(settings)
             _remove_secured(stage)
             with tracking.stage_run(stage, settings) as tracked, timed(stage):
+                report_phase("reading inputs")
                 summary = run(settings)
                 result = summary.metrics if metrics_alone else summary.as_dict()
                 tracked.summary(result)

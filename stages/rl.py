@@ -16,7 +16,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from compass.progress import report
+from compass.progress import report, report_phase
 from compass.records import read_records, split_stages
 from compass.rl.checkpoint import best_step, checkpoint_folder
 from compass.rl.config import StagePaths
@@ -59,6 +59,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     if stage not in settings.rl.stages:
         raise SettingsError(f"`rl.stages` in params.yaml has no {stage!r}; there are {', '.join(settings.rl.stages)}")
     ours = settings.rl.stages[stage]
+    report_phase("preparing the training set")
     start = (root / "models" / ours.init_from).resolve()
     problems = read_records(root / "data/curriculum/kept.parquet")
     work = root / "work" / stage
@@ -67,6 +68,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     if held := ours.checkpoint.validation_problems:
         validation = work / "validation.parquet"
         counts["problems"] = hold_out(stage, training_set, validation, count=held, seed=settings.seed)
+    report_phase("checking model and machine")
     check_start(stage, ours, model=start, train=training_set)
     expected = _expected_groups(stage, problems, settings)
 

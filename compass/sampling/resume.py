@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compass.progress import report_phase
 from compass.sampling.engine import Engine
 from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.progress import SamplingProgress
@@ -72,6 +73,7 @@ def sample_responses(
         missing = store.missing(wanted)
         if missing:
             done = len(wanted) - len(missing)
+            report_phase(f"{what}: starting the engine")
             with start(model, sampling) as engine, SamplingProgress(what, total=len(wanted), done=done) as bar:
                 _fill(store, engine.sample(missing, seed=seed), bar)
         responses = store.take(wanted)
