@@ -60,6 +60,9 @@ def up(
         relocate(root)
     services = start(root, wanted, ports, tell=_tell)
     _send_records(root)
+    records, mlflow = os.environ.get("MLFLOW_TRACKING_URI"), services.get("mlflow")
+    if mlflow and records and not records.startswith((mlflow.url, "sqlite:")):
+        _tell("MLFLOW_TRACKING_URI is set: runs started in this shell are recorded there, and not in the MLflow below")
     if json:
         _print_json(services)
     else:

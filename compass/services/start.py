@@ -37,8 +37,14 @@ class ServiceError(UserError):
 def one_at_a_time(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
     """Keeps two `compass up` or `compass down` of a repository apart."""
     folder = root / FOLDER
-    folder.mkdir(exist_ok=True)
-    with open(folder / "services.lock", "a") as lock:
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = open(folder / "services.lock", "a")  # noqa: SIM115
+    except OSError as error:
+        raise UserError(
+            f"{folder} cannot be written: {error.strerror}; `chmod u+rwx {folder}`, or change its owner"
+        ) from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -70,6 +76,8 @@ def start(
         recorded = recorded_services(root)
         running = {name: service for name, service in recorded.items() if service.runs}
         ports = {**DEFAULT_PORTS, **{name: _port(service) for name, service in running.items() if service.url}, **ports}
+        if "prefect" not in {*wanted, *running}:
+            ports.pop("prefect")  # the deployments are then served to PREFECT_API_URL
         _check_moves(running, ports)
         for name in [name for name in running if name in wanted]:
             if not _wait(lambda name=name: CATALOGUE[name].is_ready(running[name], ports), ANSWER_S):

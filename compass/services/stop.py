@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from compass import line
 from compass.errors import UserError
 from compass.services import http, processes
 from compass.services.start import STOP_S, one_at_a_time
@@ -36,7 +37,8 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
     with one_at_a_time(root, tell):
         recorded = recorded_services(root)
         running = {name: service for name, service in recorded.items() if service.runs}
-        if flow_runs := _flow_runs(running):
+        flow_runs = _flow_runs(running)
+        if flow_runs:
             names = ", ".join(flow_runs.values())
             if not force:
                 raise UserError(
@@ -47,23 +49,23 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
             _cancel(running, flow_runs)
         if "deployments" in running:
             processes.end(processes.tree([running["deployments"]]), STOP_S)
-        if "prefect" in running:
-            _settle(running["prefect"])
+        _settle(running, flow_runs)
         processes.end(processes.tree(running.values()), STOP_S)
         if left := processes.marked(root):
             processes.end(left, STOP_S)
         write_services([], root)
+        if holder := line.holder(root):
+            tell(f"in progress, not ended: {holder}. What it records waits for the next `compass up`")
         shutil.rmtree(root / FOLDER / "tmp", ignore_errors=True)
         return list(running)
 
 
 def _flow_runs(running: dict[str, Service]) -> dict[str, str]:
-    """Id to name of the flow runs whose processes the deployments' process has started; empty where none has."""
-    if not {"prefect", "deployments"} <= set(running):
+    """Id to name of the flow runs in progress, those of workers elsewhere included; empty where there is none."""
+    if "prefect" not in running:
         return {}
-    if len(processes.tree([running["deployments"]])) == 1:
-        return {}
-    return _unfinished(running["prefect"]) or {"": "a flow run"}
+    has_processes = "deployments" in running and len(processes.tree([running["deployments"]])) > 1
+    return _unfinished(running["prefect"]) or ({"": "a flow run"} if has_processes else {})
 
 
 def _unfinished(prefect: Service) -> dict[str, str]:
@@ -76,17 +78,19 @@ def _unfinished(prefect: Service) -> dict[str, str]:
 
 
 def _cancel(running: dict[str, Service], flow_runs: dict[str, str]) -> None:
+    """Have Prefect cancel flow runs, and wait until their processes have ended."""
     for identity in filter(None, flow_runs):
         _set_state(running["prefect"], identity, "CANCELLING", force=False)
     deadline = time.monotonic() + CANCEL_S
-    while time.monotonic() < deadline and len(processes.tree([running["deployments"]])) > 1:
+    while time.monotonic() < deadline and _flow_runs(running):
         time.sleep(0.2)
 
 
-def _settle(prefect: Service) -> None:
-    """Have no flow run stand as running for ever once what ran it is gone."""
-    for identity in _unfinished(prefect):
-        _set_state(prefect, identity, "CANCELLED", force=True)
+def _settle(running: dict[str, Service], flow_runs: dict[str, str]) -> None:
+    """Have none of the cancelled flow runs stand as running for ever once what ran it is gone."""
+    if flow_runs:
+        for identity in _unfinished(running["prefect"]).keys() & flow_runs.keys():
+            _set_state(running["prefect"], identity, "CANCELLED", force=True)
 
 
 def _set_state(prefect: Service, identity: str, state: str, *, force: bool) -> None:

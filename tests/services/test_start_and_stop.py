@@ -16,6 +16,7 @@ import pytest
 from compass.errors import UserError
 from compass.services import processes
 from compass.services import start as start_module
+from compass.services.catalogue import Definition, prefect_api
 from compass.services.start import ServiceError, start
 from compass.services.state import Service, read_services, write_services
 from compass.services.stop import stop
@@ -131,6 +132,30 @@ def test_a_service_waits_for_the_one_that_it_needs(root: Path, ports: Mapping[st
     define(tiny("live", after="prefect"), tiny("prefect", code=slow))
     services = start(root, ["prefect", "live"], ports, tell=quiet)
     assert services["live"].created > services["prefect"].created + 0.9
+
+
+def test_without_a_prefect_server_here_the_stages_are_served_to_the_one_that_is_named(
+    root: Path, ports: Mapping[str, int], define: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", "http://elsewhere/api")
+    code = "import time; time.sleep(600)"
+    asked = Definition(
+        "deployments",
+        "",
+        lambda root, ports: [sys.executable, "-c", code, prefect_api(ports)],
+        lambda root, ports: {},
+        lambda service, ports: True,
+        after="prefect",
+    )
+    define(tiny("prefect"), asked)
+    served = start(root, ["deployments"], {}, tell=quiet)["deployments"]
+    assert psutil.Process(served.pid).cmdline()[-1] == "http://elsewhere/api"
+
+
+def test_a_folder_that_cannot_be_written_is_named(root: Path) -> None:
+    (root / ".compass").touch()  # a file in its place: permissions do not stop the tests' user where it is root
+    with pytest.raises(UserError, match=r"\.compass cannot be written: File exists"):
+        start(root, ["mlflow"], {}, tell=quiet)
 
 
 def test_ctrl_c_while_it_starts_leaves_nothing(root: Path, ports: Mapping[str, int], define: Callable) -> None:
