@@ -132,7 +132,8 @@ def _lines(
         width = 100 * 1.96 * math.sqrt(0.25 / items)
         listed = ", ".join(f"{name} {count}" for name, count in rows.items.items())
         facts.append(("items", f"{listed}: a score is known to within about {width:.0f} points"))
-    about = f", about {policy.parameters / 1e6:,.2g} million parameters" if policy.parameters else ""
+    millions = policy.parameters / 1e6
+    about = f", about {millions:,.{0 if millions >= 10 else 2}f} million parameters" if millions else ""
     facts.append(("model", f"{policy.name or 'the tiny policy, which the run pre-trains'}{about} ({why_model})"))
     facts.append(("machine", str(computer)))
     values = sizes.values
