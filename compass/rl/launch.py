@@ -19,7 +19,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
-from compass.progress import report
+from compass.progress import report, report_phase
 from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.essential_processes import EssentialProcesses
@@ -127,7 +127,10 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 for row in fresh:
                     watchdog.iteration(row)
                     done, said = row["step"], headline(row)
-                report(done, settings.steps, "iterations", _phase(paths.progress), detail=said)
+                if phase := _phase(paths.progress):
+                    report(done, settings.steps, "iterations", phase, detail=said)
+                else:  # not counted yet, so that the start-up does not pass for an iteration's time
+                    report_phase("starting the trainer")
                 if fresh:
                     best = best_step(read_metrics(paths.metrics))
                     remove_older(paths.checkpoints, recorded=fresh[-1]["step"], keep=best)
@@ -146,10 +149,10 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
 
 
 def _phase(progress: Path) -> str:
-    """What the trainer is at, in words."""
+    """What the trainer is at, in words; empty before it tells."""
     at = read_progress(progress)
     if at is None:
-        return "starting the trainer"
+        return ""
     return f"iteration {at['step']}: {at['phase']}" + (f" ({at['detail']})" if at["detail"] else "")
 
 

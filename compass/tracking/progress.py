@@ -93,11 +93,11 @@ class Speed:
             self._changes.append((now, step.done))
 
     def seconds_left(self, now: float) -> float | None:
-        """Seconds until the total is reached; None where there is no total or no speed yet."""
+        """Seconds until the total is reached; None where there is no total, no speed yet, or nothing left."""
         total = self._what[1]
         # The first unit took the start-up as well; it is left out as soon as there is another.
         changes = list(self._changes)[1 if len(self._changes) > 2 else 0 :]
-        if total is None or len(changes) < 2:
+        if total is None or len(changes) < 2 or changes[-1][1] >= total:
             return None
         (first, few), (last, many) = changes[0], changes[-1]
         each = (last - first) / (many - few)

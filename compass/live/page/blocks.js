@@ -85,7 +85,7 @@ function problem({ about, problem, gold, responses }) {
 
 function response({ name, right, answer, facts, text }) {
   const judged = right === null ? "not judged yet" : SIGN[right];
-  const given = right === null ? null : answer === null ? " · no answer found" : el("span", "", " · answer ", el("code", "", ...visible(answer)));
+  const given = right === null ? null : !answer ? " · no answer found" : el("span", "", " · answer ", el("code", "", ...visible(answer)));
   const told = facts.filter((fact) => fact !== "no answer");
   const verdict = el("div", "verdict", `${name} · `, el("b", "", judged), given, told.length ? " · " : "", ...visible(told.join(" · ")));
   const pre = el("pre", "", ...(text ? visible(text) : [el("span", "muted", "(empty)")]));

@@ -79,7 +79,8 @@ function drawStages() {
   }
   for (const stage of state.stages) {
     const button = buttons.get(stage.name);
-    button.className = stage.state;
+    const earlier = state.newest && stage.state !== "waiting" && !stage.this_run;
+    button.className = earlier ? `${stage.state} earlier` : stage.state;
     button.setAttribute("aria-current", String(stage.name === state.selected));
     const share = stage.state === "running" && stage.total ? `${Math.floor((100 * stage.done) / stage.total)}%` : "";
     same(button, JSON.stringify([stage.state, stage.name, share]), () => {
@@ -87,8 +88,9 @@ function drawStages() {
       sign.setAttribute("aria-hidden", "true");
       return [sign, el("span", "", stage.name), share ? el("span", "share", share) : ""];
     });
-    button.title = WORDS[stage.state];
-    button.setAttribute("aria-label", `${stage.name}, ${WORDS[stage.state]}${share ? `, ${share}` : ""}`);
+    const word = WORDS[stage.state] + (earlier ? " in an earlier run" : "");
+    button.title = word;
+    button.setAttribute("aria-label", `${stage.name}, ${word}${share ? `, ${share}` : ""}`);
   }
 }
 
