@@ -129,11 +129,11 @@ def _scores(found: Recorded) -> list[str]:
     models = list(dict.fromkeys([*found.a.models, *found.b.models]))
     if not models:
         return ["no model was scored"]
-    lines = [f"{'average accuracy, % (95% interval)':<36}  {'A':<20}  {'B':<20}  B - A, points"]
+    lines = [f"{'average % (95% interval)':<26}  {'A':<20}  {'B':<20}  B - A, points"]
     for model in models:
         ends = [_score(run, model) for run in (found.a, found.b)]
         pair = found.pairs.get(model)
-        lines.append(f"{_cut(model, 36):<36}  {ends[0]:<20}  {ends[1]:<20}  {_difference(found, model, pair)}")
+        lines.append(f"{_cut(model, 26):<26}  {ends[0]:<20}  {ends[1]:<20}  {_difference(found, model, pair)}")
     for model, pair in found.pairs.items():
         lines.append(f"  {model}: {_cut(pair['words'], WIDTH - len(model) - 4)}")
     return lines

@@ -1,0 +1,202 @@
+"""`compass runs` on two recorded runs whose responses DVC's cache holds."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from compass.cli import main
+from compass.settings import load_settings
+from compass.tracking import stage_run
+from compass.tracking.dvc_files import dvc_md5
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def keep(root: Path, path: Path) -> None:
+    """Put an output into DVC's cache, as `dvc commit` would."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    listing = [{"md5": dvc_md5(file), "relpath": file.relative_to(path).as_posix()} for file in files]
+    for file in files:
+        place = root / ".dvc/cache/files/md5" / dvc_md5(file)[:2] / dvc_md5(file)[2:]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
+    if path.is_dir():
+        md5 = dvc_md5(path)
+        place = root / ".dvc/cache/files/md5" / md5[:2] / md5[2:]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(listing, sort_keys=True))
+
+
+def evaluated(root: Path, key: str, right: float, monkeypatch: pytest.MonkeyPatch, **changed: Any) -> None:
+    """Record a pipeline run that evaluates one model on 40 problems, of which it solves a share."""
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
+    values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text()) | changed
+    (root / "params.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    solved = np.arange(40) < 40 * right
+    rows = [
+        {
+            "model": "rl-1",
+            "benchmark": "level-1",
+            "id": f"p{n}",
+            "sample": k,
+            "greedy": False,
+            "setup": "s",
+            "response": "\\boxed{1}",
+            "answer": "1",
+            "outcome": "equal",
+            "method": "text",
+            "leniencies": "",
+            "boxed": True,
+            "looped": False,
+            "tokens": 5,
+            "seconds": 0.1,
+            "finish_reason": "stop",
+            "correct": bool(solved[n]),
+            "correct_lenient": bool(solved[n]),
+        }
+        for n in range(40)
+        for k in range(2)
+    ]
+    average = {"accuracy": right, "ci95": [right - 0.1, right + 0.1]}
+    (root / "data/evaluate").mkdir(parents=True, exist_ok=True)
+    (root / "metrics").mkdir(exist_ok=True)
+    with stage_run("evaluate", load_settings(root / "params.yaml"), root) as run:
+        pq.write_table(pa.Table.from_pylist(rows), root / "data/evaluate/samples.parquet")
+        (root / "data/evaluate/setups.json").write_text('{"s": {}}')
+        scores = {"rl-1": {"level-1": average, "average": {**average, "problems": 40}}}
+        (root / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
+        run.summary({"models": scores})
+    keep(root, root / "data/evaluate")
+    keep(root, root / "metrics/evaluate.json")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "COMPASS_TRACKING", "DVC_EXP_NAME"):
+            patch.delenv(name, raising=False)
+        shutil.copytree(ROOT / "profiles", root / "profiles")
+        (root / "dvc.yaml").write_text(
+            "stages:\n  evaluate: {cmd: x, outs: [data/evaluate], metrics: [metrics/evaluate.json]}\n"
+        )
+        evaluated(root, "first", 0.25, patch)
+        patch.setenv("DVC_EXP_NAME", "brave-seed")
+        evaluated(root, "second", 0.75, patch, seed=1)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(recorded)
+    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def compass(*words: str) -> int:
+    return main(["runs", *words])
+
+
+def test_runs_are_listed_by_name_when_score_and_state_in_a_hundred_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert [line.split("  ")[0] for line in lines] == ["name", "tiny seed=1", "tiny"]
+    assert "rl-1 75.0%" in lines[1]
+    assert "finished" in lines[1]
+
+
+def test_a_list_for_scripts_has_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("list", "--count", "1", "--json") == 0
+    [run] = json.loads(capsys.readouterr().out)
+    assert (run["name"], run["params"], run["tags"]["dvc.experiment"]) == (
+        "tiny seed=1",
+        {"profile": "tiny", "seed": "1"},
+        "brave-seed",
+    )
+    assert run["metrics"]["average/rl-1.low"] == 0.65
+
+
+def test_runs_are_found_by_a_hash_of_their_data(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compass("list", "--json", "--data", dvc_md5(recorded / "data/evaluate")[:10])
+    assert [run["name"] for run in json.loads(capsys.readouterr().out)] == ["tiny seed=1"]
+    compass("list", "--json", "--data", "0000000000")
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_two_runs_differ_in_settings_and_in_scores_by_a_paired_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("compare", "tiny", "brave-seed") == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 100
+    assert ["seed", "0", "1"] in [line.split() for line in text.splitlines()]
+    row = next(line for line in text.splitlines() if line.startswith("rl-1"))
+    assert "25.0 (15.0 to 35.0)" in row
+    assert "75.0 (65.0 to 85.0)" in row
+    assert "+50.0 (+" in row
+    assert "evaluate" in text.partition("hours")[2]
+
+
+def test_a_comparison_for_scripts_has_settings_metrics_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("compare", "tiny seed=1", "tiny", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["settings"] == [{"name": "seed", "a": "1", "b": "0"}]
+    assert found["paired"]["rl-1"]["difference"] == pytest.approx(-0.5)
+    assert found["metrics"]["average/rl-1"] == [0.75, 0.25]
+    assert found["not_in_cache"] == []
+
+
+def test_a_page_of_the_comparison_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("compare", "tiny", "tiny seed=1", "--html", str(tmp_path / "page")) == 0
+    page = (tmp_path / "page/index.html").read_text()
+    assert "tiny seed=1 against tiny" in page
+    assert "They differ in one setting: seed is 0" in page
+
+
+def test_without_the_responses_differences_are_not_paired(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = recorded / ".dvc/cache"
+    kept.rename(tmp_path / "cache")
+    try:
+        assert compass("compare", "tiny", "tiny seed=1") == 0
+        text = capsys.readouterr().out
+        assert "+50.0, not paired" in text
+        assert "DVC's cache lacks tiny: data/evaluate" in text
+        assert compass("compare", "tiny", "tiny seed=1", "--html", str(tmp_path / "page")) == 1
+        assert "DVC's cache lacks" in capsys.readouterr().err
+    finally:
+        (tmp_path / "cache").rename(kept)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nosuch", "tiny"), "no run is called 'nosuch'"),
+        (("brave-seed", "tiny seed=1"), "are the same run"),
+    ],
+)
+def test_a_word_that_names_no_run_or_the_same_one_is_told(
+    words: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compass("compare", *words) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_server_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    assert compass("list") == 1
+    assert "http://127.0.0.1:9 cannot be read: no connection" in capsys.readouterr().err
+
+
+def test_nothing_to_send_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compass("sync") == 0
+    assert capsys.readouterr().out == "0 records sent\n"
