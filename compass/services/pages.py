@@ -11,6 +11,9 @@ from compass.services.state import Service
 EXPERIMENT = "compass-thinker"
 """MLflow's experiment of the pipeline's runs, unless `MLFLOW_EXPERIMENT_NAME` names another."""
 
+TRAINING = "workflowType=machine_learning"
+"""Has MLflow's menu show runs and models, instead of what is for traces of language models."""
+
 
 def page(service: Service) -> str | None:
     """Where to look at a service that runs; None for one without a page."""
@@ -27,4 +30,4 @@ def runs_page(server: str) -> str:
         answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(name)}")
     except (OSError, ValueError):  # 404: no run was recorded yet
         return f"{server}/#/experiments"
-    return f"{server}/#/experiments/{answer['experiment']['experiment_id']}/runs"
+    return f"{server}/#/experiments/{answer['experiment']['experiment_id']}/runs?{TRAINING}"

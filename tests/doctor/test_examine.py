@@ -1,0 +1,41 @@
+"""The checks run at once; one that hangs or fails does not keep the others from being told."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from compass.doctor import network
+from compass.doctor.examine import examine
+from compass.doctor.finding import Finding, Place
+
+
+def check_well(place: Place) -> Iterator[Finding]:
+    yield Finding("well", "ok", "it is")
+
+
+def check_broken_itself(place: Place) -> Iterator[Finding]:
+    raise RuntimeError("no such thing")
+
+
+def check_far_away(place: Place) -> Iterator[Finding]:
+    time.sleep(30)
+    yield Finding("far", "ok", "too late")
+
+
+check_far_away.__module__ = network.__name__
+
+
+def check_slow(place: Place) -> Iterator[Finding]:
+    time.sleep(0.5)
+    yield Finding("slow", "ok", "in time")
+
+
+def test_a_check_that_hangs_or_fails_costs_neither_the_others_nor_the_time(tmp_path: Path) -> None:
+    began = time.monotonic()
+    found = examine(tmp_path, [check_far_away, check_slow, check_broken_itself, check_well, check_slow], network_s=0.2)
+    assert time.monotonic() - began < 5
+    assert [(one.check, one.level) for one in found] == [
+        ("far away", "warning"), ("slow", "ok"), ("broken itself", "warning"), ("well", "ok"), ("slow", "ok"),
+    ]  # fmt: skip
+    assert found[0].found == "not known after 0.2 s"
+    assert found[2].found == "could not be checked: RuntimeError: no such thing"
