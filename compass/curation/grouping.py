@@ -23,6 +23,9 @@ _WHOLE = {"frac": 3, "binom": 3, "sqrt": 2}  # tokens of one sign, as in x^{\fra
 _STRUCTURE = frozenset("{}_^-[]")
 _CLOSE = frozenset(_OPEN.values())
 _BRACKETS = _CLOSE.union(_OPEN)
+_OPEN_LEVEL = frozenset("([{")
+_CLOSE_LEVEL = frozenset(")]}")
+_MOST_BARS = 12
 _ARITHMETIC = frozenset("+-*/^!")
 _DIGITS = frozenset("0123456789")
 
@@ -104,6 +107,32 @@ def deciding_brackets(tokens: Sequence[str]) -> dict[int, str]:
             elif _OPEN[tokens[begin]] != token or _ends_interval(tokens[begin], inside):
                 found[begin], found[place] = tokens[begin], token
     return found
+
+
+def deciding_bars(tokens: Sequence[str]) -> set[int]:
+    """The places of bars that stand around something, as in `|x-1|+2`: where they stand decides as brackets do.
+
+    A bar alone in its brackets is the "such that" of a set, "given", or "divides", for which others write a colon or a word;
+    many bars are a table's.
+    """
+    if not 1 < tokens.count("|") <= _MOST_BARS:
+        return set()
+    found: set[int] = set()
+    levels: list[list[int]] = [[]]  # bars in each open bracket
+    for place, token in enumerate(tokens):
+        if token == "|":
+            levels[-1].append(place)
+        elif token in _OPEN_LEVEL:
+            levels.append([])
+        elif token in _CLOSE_LEVEL and len(levels) > 1:
+            found |= _in_pairs(levels.pop())
+    for bars in levels:
+        found |= _in_pairs(bars)
+    return found
+
+
+def _in_pairs(bars: list[int]) -> set[int]:
+    return set() if len(bars) % 2 else set(bars)
 
 
 def _awaited(lexeme: str) -> int:

@@ -128,6 +128,10 @@ _NOT_NUMBER = re.compile(r"[^0-9.]")
 _NOT_LETTER = re.compile(r"\\.|[^a-z]")
 _PRIME = re.compile(r"\^\s*(?:\\prime|\{((?:\s*\\prime)+)\s*\})")
 _UPRIGHT_D = re.compile(r"\\(?:mathrm|text|rm|mathit|operatorname)\s*\{\s*d\s*\}\s*(?=[a-z])")
+# An arrow over a letter and a bold letter are two ways to print one vector; over two letters it is not their segment.
+_VECTOR = re.compile(
+    r"\\vec\s*(?:\{\s*((?:\\[a-z]+|[a-z])(?:_(?:\w|\{\w+\}))?)\s*\}|((?<!\s)\s[a-z]|\\[a-z]+)(?![a-z]))"
+)
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([a-z][^\[\]|,]*)\]\]")
 
 
@@ -171,6 +175,8 @@ def _plain(text: str) -> str:
         text = _PRIME.sub(lambda match: "'" * max(1, (match[1] or "").count("p")), text)
     if "{d}" in text:
         text = _UPRIGHT_D.sub("d", text)
+    if "\\vec" in text:
+        text = _VECTOR.sub(lambda match: rf"\mathbf{{{(match[1] or match[2]).strip()}}}", text)
     return _WIKI_LINK.sub(r"\1", text) if "[[" in text else text
 
 

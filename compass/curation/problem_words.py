@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from compass.curation.grouping import deciding_brackets, grouped
+from compass.curation.grouping import deciding_bars, deciding_brackets, grouped
 from compass.curation.lexemes import lexemes
 
 # Words that make another problem of the same text, as a number does; the words of one line mean the same.
@@ -49,9 +49,9 @@ _DECIDING = {
 }
 OPERATORS = frozenset("+-*/^=<>|!%()[]{}'")
 """Tokens that are no words: no n-gram counts them."""
-_BRACKETS_AND_PRIMES = frozenset("(['")
+_BRACKETS_BARS_AND_PRIMES = frozenset("(['|")
 _DIGITS = frozenset("0123456789")
-_MAY_DECIDE = _DIGITS.union("()[]/'", (word[0] for word in _DECIDING))
+_MAY_DECIDE = _DIGITS.union("()[]/'|", (word[0] for word in _DECIDING))
 """First letters of what `numbers` can hold."""
 
 
@@ -67,12 +67,12 @@ def words(tokens: Iterable[str]) -> list[str]:
 
 def numbers(tokens: Sequence[str]) -> list[str]:
     """What makes another problem of the same words: numbers, signs (`+ - ^ ! < >`), brackets that group an operation or end
-    an interval, primes of functions, and words that decide as a number does (`smallest`, `odd`, `hexagon`, `sin`; synonyms as one word), in
+    an interval, bars around something, primes of functions, and words that decide as a number does (`smallest`, `odd`, `hexagon`, `sin`; synonyms as one word), in
     their order.
     """
-    if _BRACKETS_AND_PRIMES.isdisjoint(tokens):
+    if _BRACKETS_BARS_AND_PRIMES.isdisjoint(tokens):
         return [_DECIDING.get(token, token) for token in tokens if token in _DECIDING or token[0] in _DIGITS]
-    brackets = deciding_brackets(tokens)
+    brackets, bars = deciding_brackets(tokens), deciding_bars(tokens)
     return [
         brackets.get(place) or _DECIDING.get(token, token)
         for place, token in enumerate(tokens)
@@ -81,6 +81,7 @@ def numbers(tokens: Sequence[str]) -> list[str]:
             token in _DECIDING
             or token[0] in _DIGITS
             or place in brackets
+            or place in bars
             or (token == "/" and brackets)
             or (token == "'" and len(tokens[place - 1]) == 1)
         )
