@@ -65,7 +65,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
-    from compass.commands.curate_sources import source_settings, write_params
+    from compass.commands.curate_sources import ask, source_settings, write_params
     from compass.process_tree import own_processes
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
 
@@ -82,10 +82,12 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         own_processes()  # Ray's end with this command, also where it is killed
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
     skip = asked.skip_unreadable or limits.skip_unreadable
-    read = source_settings(files, limits.sources, skip=skip)
+    questions: list[str] = []
+    read = source_settings(files, limits.sources, skip=skip, questions=questions)
     update: dict[str, object] = {"generate": None, "sources": read, "skip_unreadable": skip}
     if benchmarks:
-        update["benchmarks"] = source_settings(benchmarks, limits.benchmarks)
+        update["benchmarks"] = source_settings(benchmarks, limits.benchmarks, questions=questions)
+    ask(questions)
     if asked.allow_licences:
         update["allow_licences"] = asked.allow_licences
     settings = CurateSettings(

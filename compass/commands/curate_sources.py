@@ -11,19 +11,27 @@ if TYPE_CHECKING:
     from compass.settings import Collect, Source
 
 
-def source_settings(paths: Sequence[Path], known: Sequence[Source] = (), *, skip: bool = False) -> list[Source]:
+def source_settings(
+    paths: Sequence[Path], known: Sequence[Source] = (), *, skip: bool = False, questions: list[str] | None = None
+) -> list[Source]:
     """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
 
-    What was guessed is printed with its evidence. With `skip`, a file that cannot be read is left out and reported.
+    What was guessed is printed with its evidence. All files are looked at before the first that cannot be read is an error.
+
+    Args:
+        paths: the files.
+        known: a parameter file's sources.
+        skip: a file that cannot be read is left out and reported.
+        questions: receives what would be an error, for `ask` to raise later.
 
     Raises:
-        SourceError: a file cannot be read, its fields cannot be guessed, no file is left, or two sources have one name.
+        SourceError: files cannot be read, their fields cannot be guessed, no file is left, or two sources have one name.
     """
     from compass.sources.read import SourceError
     from compass.sources.registry import described
 
     by_file = {Path(source.path).name: source for source in known if source.path}
-    sources = []
+    sources, asked = [], [] if questions is None else questions
     for path in paths:
         if path.name in by_file:
             sources.append(by_file[path.name].model_copy(update={"path": str(path)}))
@@ -31,19 +39,37 @@ def source_settings(paths: Sequence[Path], known: Sequence[Source] = (), *, skip
         try:
             source, evidence = described(path)
         except SourceError as error:
-            if not skip:
-                raise
-            print(f"curate: warning: skipped: {error}", file=sys.stderr)
+            if skip:
+                print(f"curate: warning: skipped: {error}", file=sys.stderr)
+            else:
+                asked.append(str(error))
             continue
         sources.append(source)
         print("\n".join(evidence), file=sys.stderr)
-    if not sources:
+    if questions is None:
+        ask(asked)
+    if not sources and not asked:
         raise SourceError(f"none of the {len(paths)} sources can be read; the warnings above say why")
     names = [source.name for source in sources]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         where = ", ".join(source.path for source in sources if source.name == twice[0])
         raise SourceError(f"two sources are called {twice[0]!r}: {where}; rename a file")
     return sources
+
+
+def ask(questions: Sequence[str]) -> None:
+    """Say all at once what cannot be read without the user.
+
+    Raises:
+        SourceError: there is something.
+    """
+    from compass.sources.read import SourceError
+
+    if len(questions) == 1:
+        raise SourceError(questions[0])
+    if questions:
+        listed = "".join(f"\n{number}. {question}" for number, question in enumerate(questions, 1))
+        raise SourceError(f"{len(questions)} files cannot be read without you:{listed}")
 
 
 def write_params(path: Path, collect: Collect) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -100,6 +101,11 @@ def _check_file(path: Path | None) -> None:
         raise RecordError(f"{path}: is a folder; give the name of a file to write")
     if path and not path.absolute().parent.is_dir():
         raise RecordError(f"{path}: {path.parent} is no folder; make it, or give another file")
+    if path:
+        try:
+            tempfile.TemporaryFile(dir=path.absolute().parent).close()
+        except OSError as error:
+            raise RecordError(f"{path}: cannot be written ({error.strerror}); give another file") from None
 
 
 def _check_names(outputs: Outputs, asked: Asked) -> None:

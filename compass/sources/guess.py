@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import choice_texts, reach
+from compass.sources.adapters import ADAPTERS, choice_texts, reach
 from compass.sources.field_names import (
     ALTERNATIVES,
     ANSWER,
@@ -43,6 +43,7 @@ from compass.sources.sampled_fields import (
     sampled_fields,
 )
 from compass.sources.several_golds import guess_golds
+from compass.sources.shared_instructions import guess_instructions
 
 SAMPLE = 200
 """Rows that a guess looks at."""
@@ -100,7 +101,8 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
         id_field=own_id.path if own_id else "",
         **golds,
     )
-    return Guess(source, evidence)
+    texts = [text for row in rows if (text := ADAPTERS[source.adapter](row, source).problem)]
+    return Guess(source.model_copy(update=guess_instructions(texts, evidence)), evidence)
 
 
 def explain(guess: Guess) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from compass.settings import Source
 from compass.sources.adapters import reach
+from compass.sources.configured_fields import CHECK_FIELDS_AFTER, ConfiguredFields
 from compass.sources.guess import SAMPLE, Guess, explain, guess
 from compass.sources.known_sources import KNOWN_SOURCES, Known
 from compass.sources.read import SourceError, data_files, file_rows
@@ -45,17 +46,31 @@ def for_file(path: Path) -> Source:
 def described(path: Path) -> tuple[Source, list[str]]:
     """As `for_file`, and the evidence for every field as lines to print."""
     stem = path.name.split(".")[0]
+    files = data_files(path)
+    said = []
     for known in REGISTRY.values():
         if stem in known.files:
-            return known.source.model_copy(update={"path": str(path)}), [
-                f"{path}: the known source {known.source.name}"
-            ]
-    files = data_files(path)
+            source = known.source.model_copy(update={"path": str(path)})
+            if not (lacking := _lacking(files, source)):
+                return source, [f"{path}: the known source {source.name}"]
+            said.append(
+                f"{path}: is named as the known source {source.name}, but no row has its field {lacking}: its fields are guessed"
+            )
     guessed = guess(stem, path, [row for _, row in islice(file_rows(files[0]), SAMPLE)])
     if (field := guessed.source.id_field) and not _is_unique(files, field):
         guessed.evidence.pop("id_field")
         guessed = Guess(guessed.source.model_copy(update={"id_field": ""}), guessed.evidence)
-    return guessed.source, explain(guessed)
+    return guessed.source, [*said, *explain(guessed)]
+
+
+def _lacking(files: Sequence[Path], source: Source) -> str:
+    """The first field of a known source that none of a file's rows has, empty where there is none."""
+    fields = ConfiguredFields(source)
+    for _, row in islice((numbered for file in files for numbered in file_rows(file)), CHECK_FIELDS_AFTER - 1):
+        fields.check(row, "")
+        if not fields.unseen:
+            return ""
+    return next((repr(path) for path in fields.unseen.values()), "")
 
 
 def _is_unique(files: Sequence[Path], field: str) -> bool:

@@ -86,20 +86,28 @@ def is_problem(field: Field) -> bool:
 
 def asks(field: Field) -> bool:
     """Whether texts ask or tell to find something."""
-    asking = (
-        "?",
-        "？",
-        "find ",
-        "compute ",
-        "determine ",
-        "calculate ",
-        "evaluate ",
-        "solve ",
-        "simplify ",
-        "prove ",
-        "求",
-    )
-    return sum(any(sign in text.lower() for sign in asking) for text in field.texts) >= 0.3 * len(field.values)
+    return sum(map(asking, field.texts)) >= 0.3 * len(field.values)
+
+
+_ASKING = (
+    "?",
+    "？",
+    "find ",
+    "compute ",
+    "determine ",
+    "calculate ",
+    "evaluate ",
+    "solve ",
+    "simplify ",
+    "prove ",
+    "求",
+)
+
+
+def asking(text: str) -> bool:
+    """Whether a text asks or tells to find something."""
+    lowered = text.lower()
+    return any(sign in lowered for sign in _ASKING)
 
 
 def is_gold(field: Field) -> bool:

@@ -241,6 +241,18 @@ def test_an_unreadable_source_stops_the_run_or_is_skipped(files, tmp_path, capsy
     assert "source 'late' is skipped" in said.out
 
 
+def test_all_files_are_explained_before_the_questions_about_some(files, tmp_path, capsys):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text('{"a": 1}\n')
+    unclear = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
+    clear = str(files / "first.jsonl")
+    assert main(["curate", unclear[0], clear, "--benchmark", unclear[1], "--explain"]) == 1
+    said = capsys.readouterr().err
+    assert "2 files cannot be read without you:" in said
+    assert f"{clear}: adapter columns" in said
+    assert [said.index(path) for path in (clear, *unclear)] == sorted(said.index(path) for path in (clear, *unclear))
+
+
 def test_a_source_of_which_nothing_is_kept_is_a_warning(files, tmp_path, capsys):
     proofs = tmp_path / "proofs.jsonl"
     proofs.write_text('{"problem": "Prove that 7 is a prime number.", "answer": "proof"}\n')

@@ -118,6 +118,8 @@ def test_a_folder_without_outputs_is_an_error(tmp_path: Path, capsys: pytest.Cap
         (["--sample", "-1"], "--sample -1: give how many rows to show, 1 or more"),
         (["--out", "."], ".: is a folder; give the name of a file to write"),
         (["--html", "none/page.html"], "none is no folder; make it, or give another file"),
+        (["--html", "/proc/page.html"], "/proc/page.html: cannot be written ("),
+        (["--out", "/proc/rows.jsonl"], "/proc/rows.jsonl: cannot be written ("),
     ],
 )
 def test_what_is_not_there_is_an_error_with_what_is(

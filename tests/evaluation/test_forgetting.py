@@ -73,8 +73,15 @@ def test_the_command_writes_both_files(tmp_path, capsys):
     assert len((out / "untrained.jsonl").read_text().splitlines()) == 3
 
 
-def test_without_a_curriculum_the_general_questions_are_written_alone(tmp_path, capsys):
-    assert main(["forgetting", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+def test_a_folder_without_a_curriculum_is_refused(tmp_path, capsys):
+    assert main(["forgetting", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert "curriculum/dropped.parquet: no such file" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_a_run_the_general_questions_are_written_alone(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["forgetting", "--out", str(tmp_path / "out")]) == 0
     assert "no such file, so no untrained problems" in capsys.readouterr().out
     assert not (tmp_path / "out" / "untrained.jsonl").exists()
 

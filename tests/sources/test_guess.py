@@ -85,3 +85,44 @@ def test_what_is_missing_is_named_with_the_fields_of_the_first_row():
         guess("mine", PATH, [{"words": "one and one", "answer": "1"}])
     with pytest.raises(SourceError, match="no field looks like a gold or solution; found: problem"):
         guess("mine", PATH, [{"problem": "1?"}])
+
+
+BEFORE = (
+    "Solve the following math problem step by step. The last line of your response should be of the form Answer: $Answer "
+    "(without quotes) where $Answer is the answer to the problem."
+)
+BEHIND = 'Remember to put your answer on its own line after "Answer:".'
+ASKED = [f"Find the sum of {n} and {n + 3}. Give a whole number." for n in range(10)]
+
+
+def published(*problems):
+    rows = [{"problem": problem, "answer": str(number)} for number, problem in enumerate(problems)]
+    return guessing.guess("mine", PATH, rows)
+
+
+def test_instructions_around_nearly_every_problem_are_stripped_and_shown():
+    found = published(*(f"{BEFORE}\n\n{text}\n\n{BEHIND}" for text in ASKED))
+    assert found.source.strip_prefixes == [BEFORE]
+    assert found.source.strip_suffixes == [BEHIND]
+    lines = guessing.explain(found)
+    assert any(line.startswith("  strip_prefixes: ['Solve the following") and "10 of 10" in line for line in lines)
+
+
+def test_some_problems_may_lack_the_instruction():
+    found = published(*(f"{BEFORE} {text}" for text in ASKED[:9]), "Find 3 + 4.").source
+    assert (found.strip_prefixes, found.strip_suffixes) == ([BEFORE], [])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ASKED,  # "Give a whole number." says nothing about answering that all share and that could go
+        [f"Solve the following equation. ${n}x = 3$" for n in range(10)],  # nothing is asked without it
+        [f"Let $n = {n}$. What is the final digit of $n^2$?" for n in range(10)],
+        [f"{BEFORE} {text}" for text in ASKED[:4]],  # too few rows to tell
+        [f"{BEFORE} {text}" if n % 2 else text for n, text in enumerate(ASKED)],
+    ],
+)
+def test_what_is_the_problems_own_stays(texts):
+    found = published(*texts).source
+    assert (found.strip_prefixes, found.strip_suffixes) == ([], [])

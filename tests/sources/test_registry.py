@@ -11,7 +11,7 @@ from compass.settings import Collect, load_settings
 from compass.sources.collect import collect
 from compass.sources.pin import pin
 from compass.sources.read import SourceError
-from compass.sources.registry import REGISTRY, find, for_file
+from compass.sources.registry import REGISTRY, described, find, for_file
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -97,10 +97,20 @@ def test_fields_of_an_unknown_file_are_guessed(tmp_path, row, problem, answer, a
     assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 1
 
 
-@pytest.mark.parametrize("name", ["gsm8k_train.jsonl.gz", "gsm8k_train.jsonl", "gsm8k_train"])
+@pytest.mark.parametrize("name", ["gsm8k_train.jsonl", "gsm8k_train.json"])
 def test_a_file_of_a_known_name_has_the_settings_of_the_registry(tmp_path, name):
+    (tmp_path / name).write_text('{"question": "1?", "answer": "#### 1"}\n')
     source = for_file(tmp_path / name)
     assert source == find("gsm8k-train").source.model_copy(update={"path": str(tmp_path / name)})
+
+
+def test_a_file_that_is_only_named_as_a_known_source_is_guessed_and_says_so(tmp_path):
+    path = tmp_path / "math_train_hendrycks.jsonl"
+    path.write_text("".join(json.dumps({"Frage": f"What is {n} + 1?", "gold": n + 1}) + "\n" for n in range(3)))
+    source, said = described(path)
+    assert (source.name, source.problem_field, source.answer_field) == ("math_train_hendrycks", "Frage", "gold")
+    assert said[0].startswith(f"{path}: is named as the known source math-train, but no row has its field 'prompt'")
+    assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 3
 
 
 def test_a_guess_looks_at_the_first_200_rows_of_the_first_file(tmp_path):
