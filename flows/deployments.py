@@ -5,8 +5,11 @@ for runs that someone has asked for, and starts each in a process of its own.
 """
 
 import asyncio
+import contextlib
 import importlib
+import signal
 import sys
+import time
 from pathlib import Path
 
 from flows import prefect_settings
@@ -14,6 +17,7 @@ from flows import prefect_settings
 prefect_settings.apply()  # before Prefect reads its settings
 
 import httpx  # noqa: E402
+import psutil  # noqa: E402
 from prefect.client.orchestration import get_client  # noqa: E402
 from prefect.client.schemas.filters import (  # noqa: E402
     DeploymentFilter,
@@ -24,18 +28,21 @@ from prefect.client.schemas.filters import (  # noqa: E402
 )
 from prefect.client.schemas.objects import StateType  # noqa: E402
 from prefect.deployments.runner import EntrypointType, RunnerDeployment  # noqa: E402
-from prefect.exceptions import TerminationSignal  # noqa: E402
 from prefect.runner import Runner  # noqa: E402
 from prefect.settings import PREFECT_API_URL  # noqa: E402
 from prefect.states import Cancelled, Crashed  # noqa: E402
 
 from compass.settings import SettingsError, load_settings  # noqa: E402
+from flows.guardian import runs_on  # noqa: E402
 
 AT_ONCE = 20
 """Runs that may wait in line at once; those above it are `Late` until there is room."""
 
-TAG, SERVED = "compass", "served"
-"""Tags of every deployment that this process serves."""
+TAG = "compass"
+"""Tag of every deployment that this process serves."""
+
+END_S = 20.0
+"""Seconds that runs have to end when this process is ended."""
 
 LOOK_S = 2.0
 """Seconds between two looks at the files that the forms show."""
@@ -55,7 +62,7 @@ async def deployments() -> list[RunnerDeployment]:
         await pipeline.ato_deployment(
             "pipeline",
             description=DESCRIPTION,
-            tags=[TAG, SERVED],
+            tags=[TAG],
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     ]
@@ -65,7 +72,7 @@ async def deployments() -> list[RunnerDeployment]:
             await flow.ato_deployment(
                 stage,
                 description=stages.describe(stage, settings),
-                tags=[TAG, SERVED, stages.machine(stage, settings)],
+                tags=[TAG, stages.machine(stage, settings)],
                 entrypoint_type=EntrypointType.MODULE_PATH,
             )
         )
@@ -76,6 +83,17 @@ async def serve() -> None:
     """Register the deployments, and start the runs that are asked for until this process is ended."""
     # A schedule is the user's: it goes on when the servers are up again.
     runner = Runner(name="compass", pause_on_shutdown=False, limit=AT_ONCE)
+    # Prefect's own handlers kill the runs at once, or leave before they have ended.
+    loop, serving = asyncio.get_running_loop(), asyncio.current_task()
+    assert serving is not None
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop(*_: object) -> None:
+        if not stopping:
+            loop.call_soon_threadsafe(lambda: stopping.append(loop.create_task(end_runs(serving))))
+
+    runner.handle_sigterm = stop  # type: ignore[method-assign]
+    signal.signal(signal.SIGINT, stop)
     await register(runner)
     await end_abandoned_runs()
     print(f"serving the pipeline and its stages to {PREFECT_API_URL.value()}", flush=True)
@@ -93,7 +111,7 @@ async def register(runner: Runner) -> None:
         await runner.aadd_deployment(deployment)
     names = {deployment.full_name for deployment in made}
     async with get_client() as client:
-        tagged = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, SERVED]))
+        tagged = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG]))
         for old in await client.read_deployments(deployment_filter=tagged):
             flow = await client.read_flow(old.flow_id)
             if f"{flow.name}/{old.name}" not in names:
@@ -129,7 +147,7 @@ async def end_abandoned_runs() -> None:
     """
     async with get_client() as client:
         open_runs = await client.read_flow_runs(
-            deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, SERVED])),
+            deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG])),
             flow_run_filter=FlowRunFilter(
                 state=FlowRunFilterState(
                     type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
@@ -141,6 +159,18 @@ async def end_abandoned_runs() -> None:
             ended = "the process that served it was ended, and it with that process"
             state = Cancelled(message=ended) if cancelling else Crashed(message=ended)
             await client.set_flow_run_state(run.id, state, force=True)
+
+
+async def end_runs(serving: asyncio.Task[None]) -> None:
+    """Ask the runs that are going on to end, wait until they have, then end `serving`."""
+    runs = psutil.Process().children()
+    for run in runs:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            run.terminate()
+    deadline = time.monotonic() + END_S
+    while time.monotonic() < deadline and any(map(runs_on, runs)):
+        await asyncio.sleep(0.1)
+    serving.cancel()
 
 
 def _fingerprint() -> tuple[object, ...]:
@@ -158,8 +188,8 @@ def main() -> int:
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, TerminationSignal):
-        return 130
+    except asyncio.CancelledError:
+        print("every run that was going on has ended", flush=True)
     return 0
 
 

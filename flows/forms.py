@@ -73,6 +73,8 @@ def _form(section: Section, title: str) -> type[Form]:
         elif _drawable(info.annotation):
             kind = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
             fields[name] = (kind, Field(default=value, title=name, description=_description(info)))
+    # Single values first: what a stage has of its own would be lost below its long sections.
+    fields = dict(sorted(fields.items(), key=lambda item: isinstance(getattr(section, item[0]), Section)))
     made: type[Form] = create_model(title, __base__=Form, **fields)
     made.__doc__ = _words(type(section).__doc__)
     return made

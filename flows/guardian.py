@@ -56,7 +56,7 @@ class Guardian:
     def _watch(self) -> None:
         asked = time.monotonic()
         while not self._over.wait(LOOK_S):
-            if any(not _runs(process) for process in self._servers):
+            if any(not runs_on(process) for process in self._servers):
                 self._end("orphaned")
                 return
             if self._deadline is not None and time.monotonic() > self._deadline:
@@ -113,7 +113,8 @@ def _serves(process: psutil.Process) -> bool:
     return False
 
 
-def _runs(process: psutil.Process) -> bool:
+def runs_on(process: psutil.Process) -> bool:
+    """Whether a process is alive, zombies not counted."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

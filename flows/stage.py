@@ -34,7 +34,8 @@ SCOPES: dict[str, Scope] = {
 GPU = ("base", "grade", "evaluate")
 """Stages besides RL's that want an accelerator where there is one."""
 
-PARAMETERS = """
+PARAMETERS = """Carry out one run.
+
 Args:
     settings: {settings}
     run: Which stages run, where something changed for them.
@@ -114,10 +115,10 @@ def shown_settings() -> dict[str, Any]:
 def _signature(form: type[Form]) -> inspect.Signature:
     profiles = profile_choices(Path.cwd())
     fields: list[tuple[str, Any, Any]] = [
-        ("settings", form, form()),
         ("run", Literal[tuple(SCOPES)], next(iter(SCOPES))),
         ("force", bool, False),
         ("profile", Literal[profiles], AS_IT_IS),
+        ("settings", form, form()),
         ("other_settings", dict[str, Any], {}),
         ("limit_minutes", Minutes, 0),
         ("retries", Retries, 0),

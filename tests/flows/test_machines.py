@@ -1,0 +1,40 @@
+"""The pipeline cut into parts for machines of two kinds."""
+
+from pathlib import Path
+
+import pytest
+
+from compass.settings import load_settings
+from flows.machines import parts
+from flows.part import fingerprint_of
+
+
+def test_the_pipeline_is_cut_where_the_kind_of_machine_changes() -> None:
+    settings = load_settings("profiles/tiny.yaml")
+    assert parts(settings) == [
+        ("data", ["collect", "dedup", "denoise"]),
+        ("gpu", ["base", "grade"]),
+        ("data", ["verify", "curriculum"]),
+        ("gpu", ["rl-1", "rl-2", "rl-3", "evaluate"]),
+        ("data", ["report"]),
+    ]
+    assert parts(settings, "base") == [("data", ["collect", "dedup", "denoise"]), ("gpu", ["base"])]
+
+
+def test_clones_with_other_settings_have_another_fingerprint(toy: Path) -> None:
+    same = fingerprint_of(toy, {})
+    assert fingerprint_of(toy, {"seed": 0}) == same
+    changed = fingerprint_of(toy, {"seed": 1})
+    assert changed != same
+    assert changed.partition("-")[0] == same.partition("-")[0]
+    (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("seed: 0", "seed: 1"))
+    assert fingerprint_of(toy, {}) == changed
+
+
+@pytest.mark.parametrize("stage", ["rl-1", "evaluate", "grade"])
+def test_stages_that_sample_want_a_gpu(stage: str) -> None:
+    from flows.stage import machine
+
+    settings = load_settings("profiles/tiny.yaml")
+    assert machine(stage, settings) == "gpu"
+    assert machine("denoise", settings) == "data"
