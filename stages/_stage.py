@@ -62,7 +62,7 @@ def write_pieces(
         records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped,
     ):
         for kept, dropped in pieces:
-            report(kept_rows + reasons.total(), read, "rows", "writing")
+            report(kept_rows + reasons.total(), read, "rows", "writing", detail=f"{reasons.total():,} dropped")
             write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
             write_kept(kept.select(RECORD.names).cast(RECORD))
             kept_rows += kept.num_rows

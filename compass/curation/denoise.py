@@ -44,11 +44,12 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     """
     pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
     mapping = partial(in_processes, workers=1 if records.num_rows < SMALL else 0)
-    split_up, done = [], 0
+    split_up, done, lost = [], 0, 0
     for kept, dropped in denoise_pieces(pieces, benchmarks, settings, mapping):
         split_up.append((kept, dropped))
         done += kept.num_rows + dropped.num_rows
-        report(done, records.num_rows, "rows", "filtering")
+        lost += dropped.num_rows
+        report(done, records.num_rows, "rows", "filtering", detail=f"{lost:,} dropped")
     if not split_up:
         return split(records, [], "denoise")
     all_kept, all_dropped = zip(*split_up, strict=True)

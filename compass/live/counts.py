@@ -18,7 +18,7 @@ def counts_view(root: Path, stage: Stage) -> list[Block]:
     """The blocks of a stage that writes `metrics/STAGE.json` at its end."""
     path = root / "metrics" / f"{stage.name}.json"
     if stage.state == "running":
-        return [note("Rows kept and dropped are told when the stage has ended.")] if _curates(stage) else []
+        return [note("Rows kept and dropped are told when the stage has ended.")] if stage.kind != "base" else []
     if not path.exists():
         return [note("This stage has no result here yet.", f"compass run {stage.name}")]
     try:
@@ -35,10 +35,6 @@ def report_view(root: Path, stage: Stage) -> list[Block]:
     return [note("There is no report yet.", "compass run report")] if stage.state != "running" else []
 
 
-def _curates(stage: Stage) -> bool:
-    return stage.name != "base"
-
-
 def _rows(measured: Mapping[str, Any]) -> list[Block]:
     read, kept, dropped = measured.get("read"), measured.get("kept"), measured.get("dropped") or {}
     if read is None:
@@ -47,9 +43,11 @@ def _rows(measured: Mapping[str, Any]) -> list[Block]:
     share = f"{percent(kept / read)} of the rows read" if read else ""
     blocks = [
         figures(
-            ("read", number(read), "rows"), ("kept", number(kept), share), ("dropped", number(lost), "rows, by reason below")
+            ("read", number(read), "rows"),
+            ("kept", number(kept), share),
+            ("dropped", number(lost), "rows, by reason below"),
         )
-    ]  # fmt: skip
+    ]
     if dropped:
         items = [(reason.replace("_", " "), rows, f"{rows:,}") for reason, rows in dropped.items()]
         blocks.append(bars("Dropped rows by reason", items, "`compass ledger` lists them; `compass why` explains one."))

@@ -106,7 +106,14 @@ class SampledReader:
             problems.append(
                 {"about": about, "problem": shorten(problem, LONGEST), "gold": str_gold(gold), "responses": [shown]}
             )
-        return {"kind": "responses", "title": "Newest responses", "text": "", "choices": [], "chosen": None, "problems": problems}  # fmt: skip
+        return {
+            "kind": "responses",
+            "title": "Newest responses",
+            "text": "",
+            "choices": [],
+            "chosen": None,
+            "problems": problems,
+        }
 
     def _scored(self, folder: Path) -> int:
         return sum(key[0] == folder for key in list(self._judged))
@@ -230,9 +237,7 @@ def _scores(measured: Mapping[str, Any]) -> list[Block]:
     models = measured.get("models") or {}
     benchmarks = list(dict.fromkeys(name for scored in models.values() for name in scored if name != "average"))
     shown = [name for name in ("average", *benchmarks) if any(name in scored for scored in models.values())]
-    rows = [
-        [model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()
-    ]  # fmt: skip
+    rows = [[model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()]
     text = "Accuracy, with its 95% interval. The report compares models pair by pair."
     return [table("Scores", ["model", *shown], rows, text)]
 

@@ -34,8 +34,6 @@ PARTS = {
 }
 """Parts of an iteration's time, by verl's names; what is left is `other`."""
 
-Reader = Callable[["Training", int], Any]
-
 
 @dataclass
 class Rewards:
@@ -179,14 +177,16 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
         chart("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
         chart("Entropy, nats per token", steps, {"entropy": metric("actor/entropy")}, last=last),
         chart("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
-        chart("Groups of responses", steps, kept, last=last, stacked=True, text="left out: all right, all wrong, surplus"),
+        chart(
+            "Groups of responses", steps, kept, last=last, stacked=True, text="left out: all right, all wrong, surplus"
+        ),
         chart("Clipped tokens, %", steps, {"clipped": metric("actor/pg_clipfrac")}, last=last, percent=True),
         chart("KL to the start", steps, {"KL": metric("actor/kl_loss")}, last=last),
         chart("Gradient norm", steps, {"norm": metric("actor/grad_norm")}, last=last),
         chart("Cut-off responses, %", steps, {"cut off": metric("guards/cut_off_share")}, last=last, percent=True),
         chart("Time per iteration, s", steps, parts, last=last, stacked=True),
         chart("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
-    ]  # fmt: skip
+    ]
 
 
 def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:

@@ -124,7 +124,8 @@ export function drawChart(chart) {
     move(distances.indexOf(Math.min(...distances)));
   });
   svg.addEventListener("pointerleave", () => move(null));
-  svg.addEventListener("blur", () => move(null));
+  // A chart that is drawn anew is gone by then, and the new one keeps the reader's place.
+  svg.addEventListener("blur", () => setTimeout(() => { if (svg.isConnected) move(null); }));
   svg.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: place() - 1, ArrowRight: place() + 1, Home: 0, End: last };
     if (!(event.key in steps)) return;

@@ -140,7 +140,7 @@ function drawBlocks() {
     const element = drawBlock(block, actions);
     const opened = drawn[n] && drawn[n].element.querySelector("details[open]");
     if (opened && element.querySelector("details")) element.querySelector("details").open = true;
-    if (drawn[n]) drawn[n].element.replaceWith(element);
+    if (drawn[n]) replace(drawn[n].element, element);
     else {
       if (n === 0) box.replaceChildren();
       box.append(element);
@@ -149,6 +149,14 @@ function drawBlocks() {
     if (element.redraw) element.redraw();
   });
   for (const gone of drawn.splice(state.blocks.length)) gone.element.remove();
+}
+
+// Put an element in the place of another; what had the focus has it again.
+function replace(old, element) {
+  const reached = (box) => [...box.querySelectorAll("a, button, select, summary, svg, [tabindex]")];
+  const at = reached(old).indexOf(document.activeElement);
+  old.replaceWith(element);
+  if (at >= 0) reached(element)[at]?.focus({ preventScroll: true });
 }
 
 addEventListener("hashchange", look);
