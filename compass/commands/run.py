@@ -35,7 +35,7 @@ def run(
 
     Examples:
         compass run                                 every stage whose inputs changed
-        compass run evaluate -S evaluate.samples=16 up to evaluate, with more samples
+        compass run evaluate -S evaluate.samples=16  up to evaluate, with more samples
         compass run rl-2 --downstream               rl-2 and all that builds on it
     """
     import dataclasses
