@@ -73,17 +73,17 @@ class Outcome:
         )
 
 
-def draw(count: int, ways: Sequence[str], seed: int) -> list[Cancel]:
+def draw(count: int, ways: Sequence[str], stages: Sequence[str], seed: int) -> list[Cancel]:
     """`count` cancels: every way in turn, RL stages as often as all others together."""
     chance = random.Random(seed)
-    others = [stage for stage in STAGES if stage not in RL]
+    trained, others = [stage for stage in stages if stage in RL], [stage for stage in stages if stage not in RL]
     cancels: list[Cancel] = []
     turns: list[str] = []
     while len(cancels) < count:
         if not turns:
             turns = list(ways)
             chance.shuffle(turns)
-        stage = chance.choice(RL if chance.random() < 0.5 else others)
+        stage = chance.choice((trained or others) if chance.random() < 0.5 else (others or trained))
         cancels.append(Cancel(len(cancels), turns.pop(), stage, chance.uniform(0.05, 0.95)))
     return cancels
 
@@ -218,7 +218,7 @@ def main() -> int:
     earlier = _done(out_path)
     print(LINE.format(number="", way="way", stage="stage", after="after", gone="gone", recovery="next run", verdict=""))
     faulty = 0
-    for drawn in draw(options.cancels, options.ways, options.seed):
+    for drawn in draw(options.cancels, options.ways, options.stages, options.seed):
         if drawn.number in earlier:
             faulty += bool(earlier[drawn.number]["faults"])
             print(earlier[drawn.number]["row"])

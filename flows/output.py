@@ -8,9 +8,11 @@ import fcntl
 import io
 import os
 import re
+import select
 import sys
 import termios
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from typing import BinaryIO
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|[\x00-\x08\x0b\x0c\x0e-\x1a]")
@@ -21,38 +23,64 @@ def clean(line: str) -> str:
     return _CONTROL.sub("", line.rstrip("\r\n")).rsplit("\r", 1)[-1].rstrip()
 
 
-@contextlib.contextmanager
-def lines_of(shown: BinaryIO | None) -> Iterator[tuple[int, Callable[[], Iterator[str]]]]:
-    """Where a command is to write, and the function that reads its lines until it has ended.
+class Output:
+    """What a command writes, to a pipe or to a pseudo-terminal. A context manager.
 
-    Args:
-        shown: a terminal that everything is passed on to as it comes, bars and colours included; None for lines alone.
+    `write_end` is the file for the command; this process's copy of it is closed when reading begins, so that reading ends
+    when the last process that has it does.
     """
-    read, write = _terminal(shown) if shown else os.pipe()
-    open_ends = {read, write}
 
-    def close(end: int) -> None:
-        if end in open_ends:
-            open_ends.remove(end)
-            os.close(end)
+    def __init__(self, shown: BinaryIO | None = None) -> None:
+        """Args:
+        shown: a terminal that everything is passed on to as it comes, bars and colours included; None for lines alone.
+        """
+        self._shown = shown
+        self._read_end, self.write_end = _terminal(shown) if shown else os.pipe()
+        self._open = {self._read_end, self.write_end}
 
-    def lines() -> Iterator[str]:
-        close(write)  # the command has it; reading ends when the last process that has it does
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close(self.write_end)
+        self._close(self._read_end)
+
+    def lines(self) -> Iterator[str]:
+        """The lines as they come, until the command has ended."""
+        self._close(self.write_end)
         waiting = b""
-        while chunk := _read(read):
-            if shown:
-                shown.write(chunk)
-                shown.flush()
+        while chunk := _read(self._read_end):
+            if self._shown:
+                self._shown.write(chunk)
+                self._shown.flush()
             *whole, waiting = (waiting + chunk).split(b"\n")
             yield from (clean(line.decode("utf-8", "replace")) for line in whole)
         if waiting:
             yield clean(waiting.decode("utf-8", "replace"))
 
-    try:
-        yield write, lines
-    finally:
-        close(write)
-        close(read)
+    @contextlib.contextmanager
+    def discarded(self) -> Iterator[None]:
+        """Throw away what comes while the block runs: a command that is ended must not wait for a reader of its last words."""
+        self._close(self.write_end)
+        over = threading.Event()
+
+        def discard() -> None:
+            while not over.is_set():
+                if select.select([self._read_end], [], [], 0.1)[0] and not _read(self._read_end):
+                    return
+
+        reader = threading.Thread(target=discard, daemon=True)
+        reader.start()
+        try:
+            yield
+        finally:
+            over.set()
+            reader.join()
+
+    def _close(self, end: int) -> None:
+        if end in self._open:
+            self._open.remove(end)
+            os.close(end)
 
 
 def terminal_output() -> BinaryIO | None:

@@ -19,7 +19,7 @@ from typing import BinaryIO
 import psutil
 
 from compass import environment
-from flows.output import lines_of
+from flows.output import Output
 
 GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
 """How a tree of processes is ended, and how many seconds each signal has: 17 in all.
@@ -141,18 +141,18 @@ def run_group(
     # Python's output block-buffered; the log is to show a stage's lines as they are written.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     variables = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **(env or {})}
-    with lines_of(shown) as (written, lines):
+    with Output(shown) as output:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],
             cwd=folder,
             env=variables,
             stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=written,
+            stdout=output.write_end,
+            stderr=output.write_end,
             start_new_session=True,
         )
         try:
-            for line in lines():
+            for line in output.lines():
                 if line:
                     watched.line(line)
                     if not shown:
@@ -160,8 +160,9 @@ def run_group(
             status = process.wait()
         finally:
             if process.poll() is None:
-                _end_whatever_comes(process.pid)
-                process.wait()
+                with output.discarded():
+                    _end_whatever_comes(process.pid)
+                    process.wait()
     watched.ended(status)
     if status:
         raise _error(command, status, watched)

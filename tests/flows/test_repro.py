@@ -83,6 +83,33 @@ def test_a_log_that_fails_ends_the_command(tmp_path: Path) -> None:
     assert not psutil.pid_exists(int(str(caught.value)))
 
 
+def test_a_command_that_says_much_when_it_is_ended_is_not_held_up(tmp_path: Path) -> None:
+    """A pipe holds 64 KB; a stage that is interrupted may write more than that before it is done."""
+
+    def log(line: str) -> None:
+        raise RuntimeError("stop")
+
+    code = (
+        "import signal, sys, time\n"
+        "def last_words(*_):\n"
+        "    sys.stdout.write('x' * 1_000_000); sys.stdout.flush(); open('done', 'w').close(); sys.exit()\n"
+        "signal.signal(signal.SIGINT, last_words); print('begun', flush=True); time.sleep(600)"
+    )
+    with pytest.raises(RuntimeError, match="stop"):
+        run_group([sys.executable, "-c", code], folder=tmp_path, log=log)
+    assert (tmp_path / "done").exists()
+
+
+def test_a_terminal_gets_what_is_written_as_it_is(tmp_path: Path) -> None:
+    code = r"import sys; print(sys.stdout.isatty(), sys.stdin.isatty()); sys.stdout.write('1%\r2%\n')"
+    watched = Watched()
+    with open(tmp_path / "screen", "wb+") as screen:
+        run_group([sys.executable, "-c", code], folder=tmp_path, log=print, watched=watched, shown=screen)
+        screen.seek(0)
+        assert screen.read() == b"True False\n1%\r2%\n"
+    assert watched.last == ["True False", "2%"]
+
+
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
 )
