@@ -23,7 +23,7 @@ def card(
 
     Args:
         data: a pipeline's data folder, or one of `compass curate`.
-        out: where to write the card (without it, reports/card, or the curate folder itself).
+        out: where to write the card (without it, data_card/, or the curate folder itself).
         push: OWNER/NAME of a dataset of the hub, to upload card, kept and dropped rows to.
         public: with `--push`, a dataset that everybody can read.
 
@@ -38,7 +38,7 @@ def card(
     from compass.report.outputs import SETTINGS, open_outputs
 
     outputs = open_outputs(data)
-    out = out or (data if (data / SETTINGS).exists() else Path("reports/card"))
+    out = out or (data if (data / SETTINGS).exists() else Path("data_card"))  # reports/ is DVC's, which empties it
     if out != data:  # the folder of `compass curate` holds its card already
         write_card(outputs, out)
     print(f"card: {out}/card.html, {out}/card.md")

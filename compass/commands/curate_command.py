@@ -31,6 +31,12 @@ class Asked:
     params: Path | None = None
     """a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks; any of these
     sections alone will do."""
+    problem_field: str = ""
+    """the field of the problem, in the files that have it; guessed without it."""
+    answer_field: str = ""
+    """the field of the right answer."""
+    solution_field: str = ""
+    """the field of a worked solution that marks its answer."""
     explain: bool = False
     """say how each file would be read, with evidence; read no more."""
     write_params: Path | None = None
@@ -62,6 +68,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
 
     Examples:
         compass curate mine.csv --benchmark bench.jsonl --out curated    clean mine.csv, and drop what bench.jsonl holds
+        compass curate mine.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
@@ -83,10 +90,11 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
     skip = asked.skip_unreadable or limits.skip_unreadable
     questions: list[str] = []
-    read = source_settings(files, limits.sources, skip=skip, questions=questions)
+    named = {name: getattr(asked, name) for name in ("problem_field", "answer_field", "solution_field")}
+    read = source_settings(files, limits.sources, skip=skip, questions=questions, named=named)
     update: dict[str, object] = {"generate": None, "sources": read, "skip_unreadable": skip}
     if benchmarks:
-        update["benchmarks"] = source_settings(benchmarks, limits.benchmarks, questions=questions)
+        update["benchmarks"] = source_settings(benchmarks, limits.benchmarks, questions=questions, named=named)
     ask(questions)
     if asked.allow_licences:
         update["allow_licences"] = asked.allow_licences

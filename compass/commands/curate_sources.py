@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 def source_settings(
-    paths: Sequence[Path], known: Sequence[Source] = (), *, skip: bool = False, questions: list[str] | None = None
+    paths: Sequence[Path],
+    known: Sequence[Source] = (),
+    *,
+    skip: bool = False,
+    questions: list[str] | None = None,
+    named: Mapping[str, str] | None = None,
 ) -> list[Source]:
     """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
 
@@ -23,10 +28,12 @@ def source_settings(
         known: a parameter file's sources.
         skip: a file that cannot be read is left out and reported.
         questions: receives what would be an error, for `ask` to raise later.
+        named: fields by their setting (`problem_field`, …), which are not guessed in the files that have them.
 
     Raises:
         SourceError: files cannot be read, their fields cannot be guessed, no file is left, or two sources have one name.
     """
+    from compass.sources.named_fields import present, read_as
     from compass.sources.read import SourceError
     from compass.sources.registry import described
 
@@ -37,7 +44,7 @@ def source_settings(
             sources.append(by_file[path.name].model_copy(update={"path": str(path)}))
             continue
         try:
-            source, evidence = described(path)
+            source, evidence = described(path) if named is None else read_as(path, present(path, named))
         except SourceError as error:
             if skip:
                 print(f"curate: warning: skipped: {error}", file=sys.stderr)

@@ -129,11 +129,10 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 def _read(path: Path, named: Mapping[str, str], missing: set[str]) -> tuple[Source, list[str]]:
     """How a file is read; asks for fields that cannot be guessed where someone is there to answer."""
-    from compass.init.fields import columns, read_as
+    from compass.sources.named_fields import columns, present, read_as
     from compass.sources.read import SourceError
 
-    present = columns(path.expanduser()) if any(named.values()) else []
-    here = {setting: field for setting, field in named.items() if field in present}
+    here = present(path.expanduser(), named)
     missing -= set(here.values())
     try:
         return read_as(path.expanduser(), here)
@@ -194,11 +193,12 @@ def curated(
 
 
 def _present_commit(hub_id: str) -> str:
+    from httpx import HTTPError
     from huggingface_hub import HfApi
 
     try:
         return HfApi().model_info(hub_id, timeout=20).sha or ""
-    except (OSError, ValueError) as error:  # every error of huggingface_hub is one of these
+    except (OSError, ValueError, HTTPError) as error:  # what huggingface_hub raises, without a network as well
         raise UserError(
             f"--model {hub_id}: no such folder, and the hub cannot be asked for its commit ({type(error).__name__}); "
             "give the commit with --revision, or a local folder"

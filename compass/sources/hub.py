@@ -28,11 +28,12 @@ def resolve_commit(hub: str, revision: str) -> str:
     """
     if is_commit(revision):
         return revision
+    from httpx import HTTPError
     from huggingface_hub import HfApi
 
     try:
         commit = HfApi().dataset_info(hub, revision=revision).sha
-    except (OSError, ValueError) as error:  # every error of huggingface_hub is one of these
+    except (OSError, ValueError, HTTPError) as error:  # what huggingface_hub raises, without a network as well
         raise _hub_error(hub, revision, error) from None
     if not commit:
         raise SourceError(f"{hub}: the hub names no commit for revision {revision!r}; give the commit itself")

@@ -41,8 +41,8 @@ def test_a_pipelines_card_goes_to_the_reports(
 ) -> None:
     monkeypatch.chdir(pipeline[0].parent)
     assert main(["card"]) == 0
-    assert capsys.readouterr().out == "card: reports/card/card.html, reports/card/card.md\n"
-    assert "---\n\n# Data card" in Path("reports/card/card.md").read_text()
+    assert capsys.readouterr().out == "card: data_card/card.html, data_card/card.md\n"
+    assert "---\n\n# Data card" in Path("data_card/card.md").read_text()
 
 
 def test_a_card_goes_where_it_is_asked_for(pipeline: Pipeline, tmp_path: Path) -> None:

@@ -373,3 +373,15 @@ def test_the_card_opens_in_a_browser(curated, look):
     page = look(curated / "card.html")
     assert page.locator("h1").inner_text() == page.title()
     assert page.locator("svg").count() > 0
+
+
+def test_fields_that_are_named_are_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"What is {n} and {n + 1} together?,{2 * n + 1},How much is {n} more than 3?\n" for n in range(12))
+    (tmp_path / "odd.csv").write_text("alpha,beta,gamma\n" + rows)
+    odd, out = str(tmp_path / "odd.csv"), str(tmp_path / "out")
+    assert main(["curate", odd, "--out", out]) == 1
+    assert "--problem-field NAME --answer-field NAME" in capsys.readouterr().err
+    assert main(["curate", odd, "--out", out, "--problem-field", "alpha", "--answer-field", "beta"]) == 0
+    told = capsys.readouterr()
+    assert "problem_field: alpha (as you said)" in told.err
+    assert "of 12 rows" in told.out

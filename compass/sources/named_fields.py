@@ -1,4 +1,4 @@
-"""How a file of one's own is read: by the fields that the user names, and for the rest as guessed."""
+"""How a file is read by the fields that its user names, and for the rest as guessed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ from compass.sources.registry import described
 
 USUAL = {"problem_field": "problem", "answer_field": "answer", "solution_field": "solution"}
 """What a field that the user names is called while the others are guessed."""
+
+
+def present(path: Path, named: Mapping[str, str]) -> dict[str, str]:
+    """Those of the named fields that a file has."""
+    given = {setting: field for setting, field in named.items() if field}
+    if not given:
+        return {}
+    there = columns(path)
+    return {setting: field for setting, field in given.items() if field in there}
 
 
 def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
