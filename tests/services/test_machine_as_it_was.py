@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,8 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     assert up.returncode == 0, up.stderr
     print(f"up took {time.monotonic() - began:.0f} s")
     services = {one["name"]: one for one in json.loads(up.stdout)}
-    assert {"prefect", "mlflow", "deployments"} <= set(services)
+    assert set(services) == {"prefect", "mlflow", "live", "deployments"}
+    assert http.answers(services["live"]["url"])
     api = f"{services['prefect']['url']}/api"
     memory = sum(process.memory_full_info().pss for process in processes.tree(read_services(machine.folder).values()))
     print(f"{memory >> 20} MiB in {len(processes.marked(machine.folder))} processes")
@@ -138,11 +140,14 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     wait_for("collect", lambda: state(api, stage) in ("COMPLETED", "FAILED", "CRASHED"))
     assert state(api, stage) == "COMPLETED"
     assert "collect:" in (machine.folder / "dvc.lock").read_text()
+    os.kill(services["mlflow"]["pid"], signal.SIGKILL)  # its worker lives on and keeps the port
     shown = machine.compass("up")
-    assert shown.returncode == 0
-    assert f"http://127.0.0.1:{machine.ports['mlflow']}/#/experiments/" in shown.stdout
-    assert {name: one["pid"] for name, one in services.items()} == {
-        name: one.pid for name, one in read_services(machine.folder).items()
+    assert shown.returncode == 0, shown.stderr
+    assert f"http://127.0.0.1:{machine.ports['mlflow']}/#/experiments/1/runs" in shown.stdout
+    after = read_services(machine.folder)
+    assert after["mlflow"].pid != services["mlflow"]["pid"]
+    assert {name: one.pid for name, one in after.items() if name != "mlflow"} == {
+        name: one["pid"] for name, one in services.items() if name != "mlflow"
     }
 
     run = flow_run(api, "pipeline")

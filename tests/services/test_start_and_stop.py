@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from compass.errors import UserError
+from compass.line import in_line
 from compass.services import processes
 from compass.services import start as start_module
 from compass.services.catalogue import Definition, prefect_api
@@ -188,6 +189,18 @@ def test_down_finds_what_outlived_its_service_and_its_record(
     assert processes.is_alive(child)
     stop(root, tell=quiet)
     assert not processes.is_alive(child)
+
+
+def test_down_names_a_run_of_the_terminal_and_lets_it_go_on(
+    root: Path, ports: Mapping[str, int], define: Callable
+) -> None:
+    define(tiny("mlflow"))
+    start(root, ["mlflow"], ports, tell=quiet)
+    told = []
+    with in_line(root, "dvc repro evaluate"):
+        stop(root, tell=told.append)
+    assert len(told) == 1
+    assert told[0].startswith(f"in progress, not ended: `dvc repro evaluate` (process {os.getpid()}, for ")
 
 
 def test_a_process_that_ignores_the_request_to_end_is_killed(root: Path) -> None:
