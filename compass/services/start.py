@@ -61,7 +61,7 @@ def start(
     Args:
         root: the repository's root.
         wanted: names in `CATALOGUE`.
-        ports: the ports that the user chose; the others are those of services that run, or the defaults.
+        ports: the ports that the user chose; the others are those that services had before, or the defaults.
         tell: takes what is worth knowing while it takes time.
 
     Returns:
@@ -75,7 +75,11 @@ def start(
         wanted = [name for name in CATALOGUE if name in wanted]
         recorded = recorded_services(root)
         running = {name: service for name, service in recorded.items() if service.runs}
-        ports = {**DEFAULT_PORTS, **{name: _port(service) for name, service in running.items() if service.url}, **ports}
+        ports = {
+            **DEFAULT_PORTS,
+            **{name: _port(service) for name, service in recorded.items() if service.url},
+            **ports,
+        }
         if "prefect" not in {*wanted, *running}:
             ports.pop("prefect")  # the deployments are then served to PREFECT_API_URL
         _check_moves(running, ports)

@@ -75,7 +75,7 @@ def test_up_starts_again_what_died_or_hangs(
         time.sleep(0.01)
     monkeypatch.setattr(start_module, "ANSWER_S", 0.5)
     told = []
-    second = start(root, ["prefect", "mlflow"], ports, tell=told.append)
+    second = start(root, ["prefect", "mlflow"], {}, tell=told.append)  # on the ports that they had
     assert told == ["prefect runs and does not answer: started again"]
     assert second["prefect"].pid != first["prefect"].pid
     assert second["mlflow"].pid != first["mlflow"].pid
