@@ -210,6 +210,7 @@ def main() -> int:
     parser.add_argument(
         "--folder", type=Path, default=Path("/tmp/cancels"), help="a short path: sockets are made below"
     )
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
     parser.add_argument("--out", type=Path, default=None, help="default: cancels.jsonl in the folder")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
