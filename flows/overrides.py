@@ -210,4 +210,14 @@ def _yaml() -> Any:
     yaml.representer.add_representer(
         type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
     )
+    yaml.representer.add_representer(
+        float, lambda representer, value: representer.represent_scalar("tag:yaml.org,2002:float", _number(value))
+    )
     return yaml
+
+
+def _number(value: float) -> str:
+    """A number as every reader of YAML takes it for one: 5.0e-05, which some take for a text without the `.0`."""
+    import yaml
+
+    return yaml.safe_dump(value).split()[0]

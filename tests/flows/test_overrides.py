@@ -4,8 +4,10 @@ import difflib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from compass.errors import UserError
+from compass.settings.load import check_values
 from flows.overrides import REMOVE, changed_text, parse_parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,3 +73,13 @@ def test_words_are_read_as_in_params_yaml_and_as_dvc_writes_them() -> None:
 def test_what_no_setting_takes_is_refused(word: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         changed_text(TEXT, parse_parameters([word]))
+
+
+@pytest.mark.parametrize(
+    ("word", "written"), [("5e-5", "5.0e-05"), ("1.0e-4", "0.0001"), ("0.002", "0.002"), ("1", "1")]
+)
+def test_a_small_number_stays_one_in_the_file(word: str, written: str) -> None:
+    text = (ROOT / "profiles/debug.yaml").read_text()
+    after, _ = changed_text(text, parse_parameters([f"rl.optimizer.learning_rate={word}"]))
+    assert f"  learning_rate: {written}\n" in after
+    assert check_values(yaml.safe_load(after)).rl.optimizer.learning_rate == float(word)
