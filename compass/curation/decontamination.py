@@ -63,6 +63,7 @@ class BenchmarkIndex:
         self.items = items.select(["source", "source_id", "answer", "problem"]).to_pylist()
         self._by_tokens: dict[tuple[str, ...], list[int]] = {}
         self._by_numbers: dict[tuple[str, ...], list[int]] = {}
+        self._digits: set[tuple[str, ...]] = set()
         self._by_ngram: dict[str, list[int]] = {}
         self._by_beginning: dict[str, list[int]] = {}  # items shorter than an n-gram, by their first words
         self._ngram_marks: set[tuple[str, str, str]] = set()
@@ -78,6 +79,7 @@ class BenchmarkIndex:
             self._by_tokens.setdefault(tuple(item_tokens), []).append(number)
             if decisive := tuple(numbers(item_tokens)):
                 self._by_numbers.setdefault(decisive, []).append(number)
+                self._digits.add(_digits(item_tokens))
             if len(item_words) >= settings.contamination_ngram:
                 for ngram in set(ngrams(item_words, settings.contamination_ngram)):
                     self._by_ngram.setdefault(ngram, []).append(number)
@@ -121,6 +123,8 @@ class BenchmarkIndex:
 
     def _reworded(self, problem: list[str]) -> dict[int, float]:
         """Items with the problem's numbers whose trigrams are similar enough, each with the similarity."""
+        if _digits(problem) not in self._digits:  # as most: told without looking for brackets and words
+            return {}
         candidates = self._by_numbers.get(tuple(numbers(problem)), ())
         trigrams = set(ngrams(words(problem), TRIGRAM)) if candidates else set()
         scores = {item: jaccard(trigrams, self._trigrams[item]) for item in candidates}
@@ -129,6 +133,11 @@ class BenchmarkIndex:
     def _match(self, item: int, rule: str, score: float) -> Match:
         row = self.items[item]
         return Match(row["source"], row["source_id"], rule, round(score, 4), row["answer"] or "")
+
+
+def _digits(tokens: list[str]) -> tuple[str, ...]:
+    """The numbers written in digits, which `numbers` holds among others."""
+    return tuple([token for token in tokens if "0" <= token[0] <= "9"])
 
 
 def _marks(words: list[str], n: int) -> Iterable[tuple[str, str, str]]:

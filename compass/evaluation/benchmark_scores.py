@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.evaluation.estimators import avg_at_k, majority, mean, pass_at_k, reported_k
 from compass.evaluation.other_golds import COLUMN as OTHER_GOLD
 from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
 from compass.sampling.response import PROMPT_TOO_LONG
@@ -56,7 +56,7 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
     lenient = [avg_at_k([right for *_, right in group]) for group in groups.values()]
     by_samples, by_problems = accuracy_sd(list(shares.values()), counts)
     scores: dict[str, Any] = {
-        "accuracy": _mean(list(shares.values())),
+        "accuracy": mean(list(shares.values())),
         "ci95": list(accuracy_interval(list(shares.values()), mean_count)),
         "sd": {"samples": by_samples, "problems": by_problems},
         "problems": len(groups),
@@ -65,13 +65,13 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
     if max(counts) > fewest:
         scores["most_samples"] = max(counts)
     for k in reported_k(fewest):
-        scores[f"pass@{k}"] = _mean(
+        scores[f"pass@{k}"] = mean(
             [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups.values()]
         )
     if fewest > 1:
-        scores[f"maj@{fewest}"] = _mean([_majority(group[:fewest]) for group in groups.values()])
+        scores[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups.values()])
     scores |= _greedy(samples.filter(samples.column("greedy")))
-    scores["lenient"] = _mean(lenient)
+    scores["lenient"] = mean(lenient)
     scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count))
     scores["form"] = scores["lenient"] - scores["accuracy"]
     scores |= _shares_of_responses(drawn)
@@ -93,27 +93,27 @@ def _other_gold(drawn: pa.Table, samples: float) -> dict[str, Any]:
     for name, right in _rows(drawn, "id", OTHER_GOLD):
         marks.setdefault(name, []).append(right)
     shares = [avg_at_k(group) for group in marks.values()]
-    return {"other_gold": {"accuracy": _mean(shares), "ci95": list(accuracy_interval(shares, samples))}}
+    return {"other_gold": {"accuracy": mean(shares), "ci95": list(accuracy_interval(shares, samples))}}
 
 
 def _greedy(greedy: pa.Table) -> dict[str, Any]:
     if not greedy.num_rows:
         return {}
     marks = [float(right) for right in greedy.column("correct").to_pylist()]
-    lenient = _mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
-    return {"greedy": _mean(marks), "greedy_ci95": list(accuracy_interval(marks, 1)), "greedy_lenient": lenient}
+    lenient = mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
+    return {"greedy": mean(marks), "greedy_ci95": list(accuracy_interval(marks, 1)), "greedy_lenient": lenient}
 
 
 def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
     """What the sampled responses are like, as shares, and their mean length in tokens."""
     answers = list(_rows(drawn, "outcome", "answer_lenient"))
     return {
-        "length": _mean(drawn.column("tokens").to_pylist()),
-        "truncated": _mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
-        "boxed": _mean(drawn.column("boxed").to_pylist()),
-        "unextracted": _mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
-        "unreadable": _mean([outcome == "unrecognised" for outcome, _ in answers]),
-        "looped": _mean(drawn.column("looped").to_pylist()),
+        "length": mean(drawn.column("tokens").to_pylist()),
+        "truncated": mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
+        "boxed": mean(drawn.column("boxed").to_pylist()),
+        "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
+        "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
+        "looped": mean(drawn.column("looped").to_pylist()),
         "leaned": _leaned(drawn),
     }
 
@@ -123,7 +123,7 @@ def _clean(shares: Mapping[str, float], similar: Collection[str], samples: float
     scores: dict[str, Any] = {"similar": len(shares) - len(clean)}
     if clean:
         interval = list(accuracy_interval(clean, samples))
-        scores["clean"] = {"accuracy": _mean(clean), "ci95": interval, "problems": len(clean)}
+        scores["clean"] = {"accuracy": mean(clean), "ci95": interval, "problems": len(clean)}
     return scores
 
 
@@ -146,7 +146,7 @@ def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         if name in SUMMED:
             average[name] = sum(values)
         elif isinstance(value, float | int):
-            average[name] = _mean(values)
+            average[name] = mean(values)
         elif name.endswith("ci95"):
             middle = "accuracy" if name == "ci95" else name.removesuffix("_ci95")
             average[name] = list(average_interval([score[middle] for score in each], values))
@@ -157,7 +157,7 @@ def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     if clean:
         means, intervals = [one["accuracy"] for one in clean], [one["ci95"] for one in clean]
         average["clean"] = {
-            "accuracy": _mean(means),
+            "accuracy": mean(means),
             "ci95": list(average_interval(means, intervals)),
             "problems": sum(one["problems"] for one in clean),
         }
@@ -200,12 +200,7 @@ def over_base(comparisons: Mapping[str, Any], base: str = "base") -> dict[str, d
 def _leaned(drawn: pa.Table) -> float:
     """The share of right responses whose verdict leans on some rule; 0 where none is right."""
     leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
-    return _mean(leaned) if leaned else 0.0
-
-
-def _majority(group: Sequence[tuple[str | None, bool, bool]]) -> float:
-    answers, correct, _ = zip(*group, strict=True)
-    return maj_at_k(answers, correct, same_answer)
+    return mean(leaned) if leaned else 0.0
 
 
 def _rows(table: pa.Table, *columns: str) -> Any:
@@ -214,7 +209,3 @@ def _rows(table: pa.Table, *columns: str) -> Any:
 
 def _sum(table: pa.Table, column: str) -> float:
     return float(pc.sum(table.column(column)).as_py() or 0)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -47,6 +47,17 @@ def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Call
     return 1.0 / (1 + sum(count == most for count in votes.values()))
 
 
+def majority(group: Sequence[tuple[str | None, bool, bool]], equal: Callable[[str, str], bool]) -> float:
+    """`maj_at_k` of one problem's responses: each its answer, and whether it is right by the strict and by the lenient rule."""
+    answers, correct, _ = zip(*group, strict=True)
+    return maj_at_k(answers, correct, equal)
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean of one value or more."""
+    return sum(values) / len(values)
+
+
 def reported_k(samples: int) -> list[int]:
     """The k of pass@k that are reported: powers of two below `samples`, and `samples` itself; 1 is accuracy."""
     powers = [2**power for power in range(1, samples.bit_length()) if 2**power < samples]

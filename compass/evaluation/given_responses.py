@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from compass.errors import UserError
-from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.evaluation.estimators import avg_at_k, majority, mean, pass_at_k, reported_k
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer
@@ -217,15 +217,15 @@ class Tally:
 
         groups = list(self.problems.values())
         sizes = [len(group) for group in groups]
-        fewest, mean = min(sizes), sum(sizes) / len(sizes)
+        fewest, average = min(sizes), mean(sizes)
         strict = [avg_at_k([right for _, right, _ in group]) for group in groups]
         lenient = [avg_at_k([right for *_, right in group]) for group in groups]
         by_samples, by_problems = accuracy_sd(strict, sizes)
         found: dict[str, Any] = {
-            "accuracy": _mean(strict),
-            "ci95": list(accuracy_interval(strict, mean)),
-            "lenient": _mean(lenient),
-            "lenient_ci95": list(accuracy_interval(lenient, mean)),
+            "accuracy": mean(strict),
+            "ci95": list(accuracy_interval(strict, average)),
+            "lenient": mean(lenient),
+            "lenient_ci95": list(accuracy_interval(lenient, average)),
             "sd": {"samples": by_samples, "problems": by_problems},
             "problems": len(groups),
             "responses": sum(sizes),
@@ -233,9 +233,9 @@ class Tally:
         }
         for k in reported_k(fewest):
             each = [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups]
-            found[f"pass@{k}"] = _mean(each)
+            found[f"pass@{k}"] = mean(each)
         if fewest > 1:
-            found[f"maj@{fewest}"] = _mean([_majority(group[:fewest]) for group in groups])
+            found[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups])
         names = ("equal", "different", "unrecognised", "none", "unextracted")
         others = ("rows", "without_gold", "without_response", "empty_responses")
         return found | {"outcomes": {name: self.counts[name] for name in names}} | {n: self.counts[n] for n in others}
@@ -244,12 +244,3 @@ class Tally:
 def outcome(judgement: Judgement) -> str:
     """`equal`, `different`, `unrecognised`, or `none` where the response gives no answer."""
     return "none" if judgement.answer is None else str(judgement.verdict.outcome)
-
-
-def _majority(group: list[tuple[str | None, bool, bool]]) -> float:
-    answers, correct, _ = zip(*group, strict=True)
-    return maj_at_k(answers, correct, same_answer)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.ledger import Counts
 from compass.records import RecordError
+from compass.report.conclusion import percent
 from compass.report.results import read_results
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
 
 def _cell(score: Mapping[str, Any], measure: str) -> str:
     if measure.startswith("avg@"):
-        return f"{_percent(score['accuracy'])}\n{_interval(score['ci95'])}"
-    return _percent(score[measure]) if measure in score else ""
+        return f"{percent(score['accuracy'])}\n{_interval(score['ci95'])}"
+    return percent(score[measure]) if measure in score else ""
 
 
 def _gain(score: Mapping[str, Any]) -> str:
@@ -73,11 +74,7 @@ def _gain(score: Mapping[str, Any]) -> str:
 
 def _interval(interval: tuple[float, float]) -> str:
     low, high = interval
-    return f"{_percent(low)}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{_percent(high)}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+    return f"{percent(low)}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{percent(high)}"
 
 
 def main() -> None:

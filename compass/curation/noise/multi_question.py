@@ -127,7 +127,7 @@ def _two_demands(record: dict, settings: Denoise) -> Finding | None:
     text, answer = record["problem"], record.get("answer") or ""
     if not is_one_value(answer) or (" and " not in text and " as well as " not in text):
         return None
-    match = two_demands(_plain(text))
+    match = two_demands(text) and two_demands(_plain(text))  # most texts need no blanking
     if not match:
         return None
     strength = Strength.POSSIBLE if multiple_choice(record, settings) else Strength.LIKELY

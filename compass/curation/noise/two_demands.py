@@ -73,7 +73,7 @@ _PATTERNS = (
 )
 """How two things are asked for, each with words of which one stands in every such demand."""
 
-TAIL = 600
+TAIL = 500
 """Characters at a text's end in which a demand is looked for."""
 
 
@@ -89,14 +89,15 @@ def two_demands(text: str) -> re.Match[str] | None:
         text: the problem, with blanks for what is quoted, drawn or said in brackets.
     """
     begin = max(0, len(text) - TAIL)  # what is asked for stands at the end
+    tail = text[begin:]
     for pattern, guards in _PATTERNS:
-        for match in pattern.finditer(text, begin) if holds_any(text, guards) else ():
+        for match in pattern.finditer(text, begin) if holds_any(tail, guards) else ():
             rest = text[match.end() :]
             end = _END.search(rest)
-            tail, after = (rest[: end.start()], rest[end.end() :]) if end else (rest, "")
-            if _ONE_OF_TWO.search(match[0]) or _GOES_ON.search(tail) or _LATER.search(after):
+            clause, after = (rest[: end.start()], rest[end.end() :]) if end else (rest, "")
+            if _ONE_OF_TWO.search(match[0]) or _GOES_ON.search(clause) or _LATER.search(after):
                 continue
-            if pattern is _THEN and _USES_IT.search(_GOES_ON.split(match[0] + tail)[-1]):
+            if pattern is _THEN and _USES_IT.search(_GOES_ON.split(match[0] + clause)[-1]):
                 continue
             return match
     return None
