@@ -19,6 +19,7 @@ from compass.tracking.mlflow_client import (
     log_tags,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
+from compass.tracking.mlflow_view import ensure_view
 from compass.tracking.pipeline_run import CACHED, DESCRIPTION, HOST, KIND, OUTPUTS, PIPELINE, PROCESS, RECORD, STAGE
 from compass.tracking.processes import process_runs
 
@@ -58,6 +59,7 @@ def _begin(client: Any, journal: Journal, record: Mapping[str, Any]) -> None:
     others = {path.name for path in journal.folder.parent.iterdir()}
     mark_killed(client, experiment, record["tags"][HOST], others)
     if parent := record["parent"]:
+        ensure_view(client, experiment, record["models"])
         sent.parent = _parent(client, experiment, record, parent)
     tags = {**record["tags"], RECORD: journal.id}
     if sent.parent:

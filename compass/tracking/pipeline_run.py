@@ -18,8 +18,8 @@ KIND = "compass.kind"
 STAGE = "compass.stage"
 """The stage's name."""
 
-RECORD = "compass.record"
-"""The journal that a stage's run is made of: the run is never made twice."""
+RECORD = "mlflow.compass.record"
+"""The journal that a stage's run is made of: the run is never made twice. MLflow's pages hide tags that begin with `mlflow.`."""
 
 OUTPUTS = "compass.outputs"
 """Digest of what a stage wrote: finds the run that produced a cached result."""
@@ -27,8 +27,8 @@ OUTPUTS = "compass.outputs"
 CACHED = "compass.cached"
 """With a stage's name behind a dot: the run that produced the result which this pipeline run took over."""
 
-HOST = "compass.host"
-PROCESS = "compass.process"
+HOST = "mlflow.compass.host"
+PROCESS = "mlflow.compass.process"
 """Where the stage runs that keeps a run going, so that a later one can tell that it was killed."""
 
 DESCRIPTION = "mlflow.note.content"

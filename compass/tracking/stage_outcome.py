@@ -57,6 +57,7 @@ def record_begin(journal: Journal, stage: str, settings: Any, folder: Path) -> N
         datasets=stage_datasets(graph, stage, trains=trains),
         parent=parent,
         cached=cached,
+        models=list(settings.models),
     )
     tracked = StageRun(stage, settings, folder, journal)
     tracked.document("settings.json", settings.model_dump(mode="json"), on="parent")

@@ -116,8 +116,8 @@ def test_a_run_is_made_once_and_of_several_the_oldest_stays() -> None:
 
 
 def test_runs_whose_process_is_gone_are_marked_and_others_are_not() -> None:
-    gone = run_with("gone", **{"compass.process": "1:0.00"})
-    waits = run_with("waits", **{"compass.process": "1:0.00", "compass.record": "journal"})
+    gone = run_with("gone", **{"mlflow.compass.process": "1:0.00"})
+    waits = run_with("waits", **{"mlflow.compass.process": "1:0.00", "mlflow.compass.record": "journal"})
     here = run_with("here", **owner())
     client = Client(gone, waits, here)
     mark_killed(client, "1", "host", {"journal"})

@@ -95,6 +95,21 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
 
 
+def test_the_list_of_runs_opens_with_the_columns_that_people_compare(repository: SimpleNamespace) -> None:
+    run_dedup(repository.folder)
+    client = repository.client()
+    tags = client.get_experiment("1").tags
+    assert tags["mlflow.experimentKind"] == "custom_model_development"
+    view = json.loads(tags["mlflow.sharedViewState.compass"])
+    state = json.loads(view["state"])
+    assert state["searchFilter"] == "tags.`compass.kind` = 'pipeline'"
+    assert {"params.`seed`", "metrics.`average/rl-3.low`", "metrics.`gain/rl-3`"} <= set(state["selectedColumns"])
+    changed = json.dumps({**view, "name": "average/rl-3, mine"})
+    client.set_experiment_tag("1", "mlflow.sharedViewState.compass", changed)
+    run_dedup(repository.folder)
+    assert client.get_experiment("1").tags["mlflow.sharedViewState.compass"] == changed
+
+
 def test_verl_finds_the_run_in_the_environment(repository: SimpleNamespace) -> None:
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
         assert os.environ["MLFLOW_RUN_ID"] == tracked.run_id
