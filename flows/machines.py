@@ -10,6 +10,7 @@
 """
 
 import argparse
+import json
 import os
 from itertools import groupby
 from pathlib import Path
@@ -84,9 +85,8 @@ def register(pool: str, image: str | None, variables: dict[str, Any]) -> None:
     print(f"registered part/data, part/gpu and across/across with the work pool {pool}")
 
 
-def _main() -> None:
-    import json
-
+def main() -> None:
+    """Register the deployments from the command line."""
     parser = argparse.ArgumentParser(prog="python -m flows.machines", description=register.__doc__)
     parser.add_argument("--pool", default="compass", help="the work pool (default: compass)")
     parser.add_argument("--image", help="the Docker image, for a Docker or Kubernetes pool")
@@ -96,4 +96,6 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    from flows import machines  # a worker finds the flow by its module's name, which is not `__main__`
+
+    machines.main()

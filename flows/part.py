@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 prefect_settings.apply(ROOT)  # before Prefect reads its settings
 
-from prefect import flow, get_run_logger  # noqa: E402
+from prefect import flow, get_run_logger, runtime  # noqa: E402
 from prefect.client.schemas.objects import State  # noqa: E402
 from prefect.states import Completed, Failed  # noqa: E402
 
@@ -30,7 +30,11 @@ from flows.overrides import changed_text, read_text  # noqa: E402
 from flows.run import RunRequest  # noqa: E402
 
 
-@flow(name="part", flow_run_name="{stages}")
+def _run_name() -> str:
+    return ", ".join(runtime.flow_run.parameters["stages"])
+
+
+@flow(name="part", flow_run_name=_run_name)
 def part(stages: list[str], fingerprint: str = "", other_settings: dict[str, Any] = {}) -> State:  # noqa: B006
     """Run some stages on this machine; what they need comes from the DVC remote, and what they made goes there.
 
@@ -51,7 +55,7 @@ def part(stages: list[str], fingerprint: str = "", other_settings: dict[str, Any
             "Check out the same commit with the same params.yaml there, and start again"
         )
     # `--pull` takes from the remote what another machine has made already.
-    request = RunRequest(stages[0], overrides=other_settings, extra=("--pull", *stages[1:]))
+    request = RunRequest(stages[0], overrides=other_settings, extra=(*stages[1:], "--pull"))
     state = carry_out(request)
     return _push() if state.is_completed() else state
 
