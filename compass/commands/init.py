@@ -220,7 +220,7 @@ def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -
     print(f"{'wrote':10} {target}")
     settings = load_settings(target)
     # `profile use` fits dvc.yaml to the parameters.
-    found = [problem for problem in problems(".", settings) if problem.where != "rl.stages"]
+    found = [problem for problem in problems(".", settings) if problem.where != "dvc.yaml"]
     if found:
         again = f"mend {target}, then `compass profile use {name}`" if in_force else f"mend {target}"
         raise UserError(f"{listed(found)}\n{again}")

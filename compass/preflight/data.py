@@ -42,7 +42,22 @@ def data_problems(settings: Settings, root: Path) -> tuple[list[Problem], int | 
     for number, benchmark in enumerate(collect.benchmarks):
         if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
             found.append(problem)
-    return found, total
+    return found + _warm_start(settings), total
+
+
+def _warm_start(settings: Settings) -> list[Problem]:
+    """Sources that a warm start names and that are none."""
+    there = [source.name for source in settings.collect.sources]
+    named = settings.base.warm_start.sources if settings.base.warm_start else []
+    return [
+        Problem(
+            "base.warm_start.sources",
+            f"{name!r} is no source of `collect.sources`",
+            f"{nearest(name, there)}there are {', '.join(there)}",
+        )
+        for name in named
+        if name not in there
+    ]
 
 
 def variable_problem(where: str, text: str, *, what: str) -> Problem | None:

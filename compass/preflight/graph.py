@@ -1,4 +1,4 @@
-"""Whether dvc.yaml is there and lists the RL stages of the parameters."""
+"""Whether dvc.yaml is there and fits the parameters: the RL stages, and what `base` reads."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def graph_problems(settings: Settings, root: Path) -> list[Problem]:
         check_names(settings, path)
     except SettingsError as error:
         found, _, remedy = str(error).replace(str(path), path.name).rpartition("; ")
-        return [Problem("rl.stages", found, remedy)]
+        return [Problem("dvc.yaml", found, remedy)]
     return []

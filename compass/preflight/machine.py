@@ -44,6 +44,12 @@ def _folders(root: Path) -> list[Problem]:
 def _devices(settings: Settings) -> list[Problem]:
     found = []
     here = visible_gpus()
+    if (warm := settings.base.warm_start) and warm.gpus > here:
+        found.append(
+            Problem(
+                "base.warm_start.gpus", f"{warm.gpus} are asked for, and this machine has {here}", "0 trains on the CPU"
+            )
+        )
     for name, stage in settings.rl.stages.items():
         asked = stage.resources.gpus
         if asked > here and stage.resources.nodes == 1 and not os.environ.get("RAY_ADDRESS"):

@@ -174,3 +174,16 @@ def test_it_takes_under_a_second_of_work(repository: Repository) -> None:
     begin = time.process_time()
     problems(root)
     assert time.process_time() - begin < 1
+
+
+def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
+    repository: Repository, model: Callable[..., Path]
+) -> None:
+    root = repository({"base": {"model": "policy", "warm_start": {"sources": ["mien"], "gpus": 1}}})
+    model()
+    told = {problem.where: f"{problem.found}; {problem.remedy}" for problem in problems(root)}
+    assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
+    assert told["dvc.yaml"].endswith("run `make deps`, which writes dvc.yaml from the parameters")
+    assert (
+        told["base.warm_start.sources"] == "'mien' is no source of `collect.sources`; did you mean mine? there are mine"
+    )
