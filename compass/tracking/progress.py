@@ -101,7 +101,9 @@ class Speed:
             return None
         (first, few), (last, many) = changes[0], changes[-1]
         each = (last - first) / (many - few)
-        return max(0.0, (total - many) * each - (now - last))
+        # A change that is late takes nothing off what comes after it.
+        usual = (last - first) / (len(changes) - 1)
+        return (total - many) * each - min(now - last, usual)
 
 
 class _Recorder:

@@ -121,6 +121,7 @@ def test_the_speed_is_the_recent_one_without_the_start_up() -> None:
     speed.note(62, Step(2, 20, "iterations"))
     assert speed.seconds_left(62) == pytest.approx(36)
     assert speed.seconds_left(63) == pytest.approx(35)
+    assert speed.seconds_left(64) == speed.seconds_left(600) == pytest.approx(34)  # the next one is late
     speed.note(63, Step(2, 20, "iterations", phase="update"))
     speed.note(70, Step(3, 20, "iterations"))
     assert speed.seconds_left(70) == pytest.approx(17 * 5)
