@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-fast mutation kills lint format docs up ui down doctor wheel deps lock clean distclean
+.PHONY: help setup check pipeline table test test-fast mutation kills cancels lint format docs up ui down doctor wheel deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -53,6 +53,9 @@ mutation: $(READY)  ## change small things in the code and see whether the tests
 
 kills: $(READY)  ## kill a small run thirty times and see whether it goes on; 40 minutes (ARGS="--help")
 	@$(BIN)/python benchmarks/kills.py $(ARGS)
+
+cancels: $(READY)  ## cancel a small run twenty times in every way and see what is left; 40 minutes (ARGS="--help")
+	@$(BIN)/python benchmarks/cancels.py $(ARGS)
 
 lint: $(READY)  ## check style and formatting
 	@$(BIN)/ruff check .

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import kills_checks as checks
 from cancels_ways import PREFECT, WAYS, Started, cancel, down, start, up
-from kills import LONGEST_S, RL, dvc, prepare, restore
+from kills import LONGEST_S, RL, STAGES, dvc, prepare, restore
 from kills_victims import Run, belongs
 
 LINE = "{number:>3}  {way:<18} {stage:<10} {after:>8}  {gone:>6}  {recovery:>9}  {verdict}"

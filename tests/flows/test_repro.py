@@ -1,5 +1,7 @@
 """Running `dvc` for a flow: its command line, its lines, and that nothing of it lives on."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.repro import ReproError, Watched, dvc_words, end_group, raw_dvc, run_group
+from flows.repro import ReproError, Watched, dvc_words, end_group, forget_dead_locks, raw_dvc, run_group
 
 
 def run_python(code: str, folder: Path, **options) -> list[str]:
@@ -142,3 +144,29 @@ def test_a_group_that_is_gone_is_ended_already() -> None:
     process = subprocess.Popen([sys.executable, "-c", "pass"], start_new_session=True)
     process.wait()
     end_group(process.pid)
+
+
+def test_locks_of_killed_runs_are_forgotten_and_those_of_dvc_kept(tmp_path: Path) -> None:
+    """DVC frees itself of processes that are gone, not of those whose number another process has by now."""
+    path = tmp_path / ".dvc" / "tmp" / "rwlock"
+    path.parent.mkdir(parents=True)
+    forget_dead_locks(tmp_path)
+    assert not path.exists()
+    script = tmp_path / "dvc"
+    script.write_text("import time; print('ready', flush=True); time.sleep(600)")
+    dvc = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE)
+    assert dvc.stdout is not None
+    dvc.stdout.readline()
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    entries = {
+        name: {"pid": pid, "cmd": "dvc repro"} for name, pid in (("a", dvc.pid), ("b", gone.pid), ("c", os.getpid()))
+    }
+    path.write_text(json.dumps({"write": entries, "read": {"x": list(entries.values())}}))
+    forget_dead_locks(tmp_path)
+    assert json.loads(path.read_text()) == {"write": {"a": entries["a"]}, "read": {"x": [entries["a"]]}}
+    dvc.kill()
+    dvc.wait()
+    path.write_text('{"write": {"a"')  # torn: its writer was killed
+    forget_dead_locks(tmp_path)
+    assert json.loads(path.read_text()) == {}
