@@ -12,7 +12,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.tracking.mlflow_client import connect, experiment_name, failures, tracking_uri
-from compass.tracking.pipeline_run import EXPERIMENT, KIND, PIPELINE, STAGE
+from compass.tracking.pipeline_run import EXPERIMENT, KIND, MODELS, PIPELINE
 from compass.tracking.run_name import slug
 from compass.tracking.sender import first_line
 from compass.tracking.values import scrub
@@ -44,9 +44,8 @@ class PastRun:
 
     @property
     def models(self) -> list[str]:
-        """The models that were scored, the base first."""
-        names = [name.removeprefix("average/") for name in self.metrics if name.startswith("average/")]
-        return sorted((name for name in names if "." not in name), key=lambda name: (name != "base", name))
+        """The models that were scored, in the order of training."""
+        return [name for name in self.tags.get(MODELS, "").split(",") if f"average/{name}" in self.metrics]
 
     def score(self, model: str, kind: str = "average") -> tuple[float, float | None, float | None] | None:
         """A model's `average` or `gain`, with the ends of its 95% interval; None where it was not scored."""
@@ -120,11 +119,6 @@ class Runs:
             except failures():
                 return None
             return json.loads(Path(path).read_text(encoding="utf-8"))
-
-    def stages(self, run: PastRun) -> dict[str, str]:
-        """Stage to the id of its run, of the stages that ran in a pipeline run."""
-        found = self._search(f"tags.`{KIND}` = 'stage' and tags.`{PIPELINE}` = '{run.tags[PIPELINE]}'", MOST)
-        return {one.data.tags[STAGE]: one.info.run_id for one in reversed(found)}
 
     def _search(self, condition: str, count: int) -> list[Any]:
         return self.client.search_runs(

@@ -27,6 +27,9 @@ OUTPUTS = "compass.outputs"
 CACHED = "compass.cached"
 """With a stage's name behind a dot: the run that produced the result which this pipeline run took over."""
 
+MODELS = "mlflow.compass.models"
+"""The models that a pipeline run makes, in the order of training."""
+
 HOST = "mlflow.compass.host"
 PROCESS = "mlflow.compass.process"
 """Where the stage runs that keeps a run going, so that a later one can tell that it was killed."""

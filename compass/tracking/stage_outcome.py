@@ -11,7 +11,7 @@ from compass.tracking.description import description
 from compass.tracking.dvc_files import Graph, digest
 from compass.tracking.journal import Journal
 from compass.tracking.mlflow_client import experiment_name
-from compass.tracking.pipeline_run import KIND, OUTPUTS, PIPELINE, STAGE, git_tags, owner, started_tags
+from compass.tracking.pipeline_run import KIND, MODELS, OUTPUTS, PIPELINE, STAGE, git_tags, owner, started_tags
 from compass.tracking.processes import pipeline_key
 from compass.tracking.run_name import Change, changed_settings, run_name
 from compass.tracking.sender import server
@@ -33,7 +33,7 @@ def record_begin(journal: Journal, stage: str, settings: Any, folder: Path) -> N
         **owner(),
         **git_tags(folder),
         "dvc.code": digest(code),
-        **{f"dvc.dep.{path}": md5 for path, md5 in deps.items() if path not in code},
+        **{f"dvc.dep.{path}": md5 for path, md5 in deps.items() if path.startswith(("data/", "models/"))},
     }
     parent, cached = None, {}
     if key:
@@ -43,7 +43,13 @@ def record_begin(journal: Journal, stage: str, settings: Any, folder: Path) -> N
             "key": key,
             "name": run_name(settings, folder / "profiles"),
             "params": _parent_params(settings, changes),
-            "tags": {"compass.profile": settings.profile, **owner(), **git_tags(folder), **started_tags()},
+            "tags": {
+                "compass.profile": settings.profile,
+                MODELS: ",".join(settings.models),
+                **owner(),
+                **git_tags(folder),
+                **started_tags(),
+            },
         }
         cached = {other: digest(outs) for other in graph.ancestors(stage) if (outs := graph.locked_outs(other))}
     section = flatten({stage: settings.stage(stage).model_dump(mode="json")})

@@ -220,6 +220,33 @@ def test_a_model_is_logged_once_by_its_hash_as_an_output_of_the_stage_that_made_
     assert outputs == [[model.model_id], [model.model_id]]
 
 
+def test_the_champion_has_the_highest_lower_end_among_those_scored_on_the_same_benchmarks(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, client = repository.folder, repository.client()
+    (folder / "metrics").mkdir()
+    (folder / "models/base").mkdir(parents=True)
+    (folder / "models/rl-1").mkdir()
+
+    def champion(weights: str, low: float, benchmarks: str) -> str:
+        """Evaluate a model with these weights, and say whose weights are the champion's."""
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", weights)
+        pq.write_table(pa.table({"id": [benchmarks]}), folder / "data/collect/benchmarks.parquet")
+        (folder / "models/rl-1/weights").write_text(weights)
+        hashes[dvc_md5(folder / "models/rl-1")] = weights
+        scores = {"rl-1": {"average": {"accuracy": 0.5, "ci95": [low, 0.9]}}}
+        with stage_run("evaluate", SETTINGS, folder):
+            (folder / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
+        return hashes[client.get_model_version_by_alias("compass-tiny", "champion").tags["dvc.md5"]]
+
+    hashes: dict[str, str] = {}
+    assert champion("first", 0.4, "gsm8k") == "first"
+    assert champion("worse", 0.3, "gsm8k") == "first"
+    assert champion("better", 0.45, "gsm8k") == "better"
+    assert champion("elsewhere", 0.1, "math500") == "elsewhere"
+    assert champion("first", 0.4, "gsm8k") == "better"
+
+
 def test_curves_count_on_over_all_rl_stages_on_the_parent(repository: SimpleNamespace) -> None:
     with stage_run("rl-2", SETTINGS, repository.folder) as tracked:
         tracked.curves([{"step": step, "critic/score/mean": step / 10, "perf/mfu/actor": 1.0} for step in (1, 2)])
