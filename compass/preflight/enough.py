@@ -1,13 +1,16 @@
-"""Whether every RL stage gets enough problems to fill a batch, as far as files and the last run's outputs tell."""
+"""Whether every RL stage can fill its batches, as far as files and the last run's outputs tell."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from compass.curriculum.curriculum import curriculum
 from compass.preflight.problem import Problem, of_all_stages
-from compass.records import RecordError, read_records
+from compass.records import RecordError, read_records, split_stages
+from compass.rl.mixed_groups import cannot_fill, predict_mixed_groups
 from compass.settings import Settings
 from compass.tracking.dvc_files import Graph
 from compass.tracking.values import flatten
@@ -27,7 +30,8 @@ def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Pro
     """
     most, why = _at_most(settings, rows)
     found = []
-    chosen = _chosen(settings, root) if most is None or most >= _largest(settings) else {}
+    kept = _chosen(settings, root) if most is None or most >= _largest(settings) else None
+    chosen = {} if kept is None else _counts(settings, kept)
     for name, stage in settings.rl.stages.items():
         count, reason = (chosen[name], "the last run's problems give it") if name in chosen else (most, why)
         held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
@@ -43,7 +47,8 @@ def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Pro
                 f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
             )
         )
-    return of_all_stages(found, list(settings.rl.stages))
+    unfillable = [] if kept is None or found else _unfillable(settings, kept)
+    return of_all_stages(found, list(settings.rl.stages)) + unfillable
 
 
 def _largest(settings: Settings) -> int:
@@ -64,19 +69,42 @@ def _at_most(settings: Settings, rows: int | None) -> tuple[int | None, str]:
     return min(bounds, default=(None, ""))
 
 
-def _chosen(settings: Settings, root: Path) -> dict[str, int]:
-    """Each stage's number of problems by the last run's verified rows; empty where other settings made them."""
+def _chosen(settings: Settings, root: Path) -> pa.Table | None:
+    """The problems that the curriculum would choose from the last run's verified rows; None where other settings made them."""
     path = root / VERIFIED
     if not path.is_file() or not _made_by(settings, root):
-        return {}
+        return None
     try:
         records = read_records(path)
     except RecordError:
-        return {}
-    if records.num_rows > MOST_ROWS:
-        return {}
-    _, _, chosen = curriculum(records, settings.curriculum, settings.seed)
-    return {name: len(selection.ids) for name, selection in chosen.items()}
+        return None
+    return curriculum(records, settings.curriculum, settings.seed)[0] if records.num_rows <= MOST_ROWS else None
+
+
+def _counts(settings: Settings, kept: pa.Table) -> dict[str, int]:
+    """Problems of each RL stage."""
+    named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
+    return {name: sum(name in stages for stages in named) for name in settings.rl.stages}
+
+
+def _unfillable(settings: Settings, kept: pa.Table) -> list[Problem]:
+    """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
+    found = []
+    rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
+    for name, stage in settings.rl.stages.items():
+        own = settings.grade.model == f"models/{stage.init_from}"  # rates of another model only warn
+        if not own or not stage.rollout.dynamic_sampling or stage.guards.mixed_groups.level != "stop":
+            continue
+        graded = [(rate, n) for rate, n, stages in rows if rate is not None and n and name in split_stages(stages)]
+        if not graded:
+            continue
+        expected = predict_mixed_groups(*zip(*graded, strict=True), stage.rollout.group_size)
+        if seen := cannot_fill(expected, stage.rollout.max_generation_batches):
+            remedy = (
+                f"change `curriculum.mixes.{name}`, raise `rollout.group_size`, or turn `rollout.dynamic_sampling` off"
+            )
+            found.append(Problem(f"rl.stages.{name}.rollout", seen, remedy))
+    return found
 
 
 def _made_by(settings: Settings, root: Path) -> bool:
