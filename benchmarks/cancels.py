@@ -191,8 +191,16 @@ def _locks(root: Path) -> list[str]:
     path = root / ".dvc" / "tmp" / "rwlock"
     entries = json.loads(path.read_text()) if path.exists() else {}
     pids = {one["pid"] for one in entries.get("write", {}).values()}
-    faults += [f"DVC's rwlock names the running process {pid}" for pid in pids if psutil.pid_exists(pid)]
+    faults += [f"DVC's rwlock names the running process {pid}" for pid in pids if _alive(pid)]
     return faults
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; one that was killed and that nobody has waited for yet does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _done(path: Path) -> dict[int, dict]:

@@ -62,12 +62,13 @@ def read_status(root: Path) -> Status:
         if one.state == "running"
     ]
     stale, fault = _stale(root)
+    following = {} if fault else _following(root, list(stale))
     return Status(
         running=holder(root),
         waiting=waiting(root),
         progress=at_work,
         stale=stale,
-        following=_following(root, list(stale)),
+        following=following,
         last=read_last_run(root),
         headline=_headline(root),
         fault=fault,
@@ -76,8 +77,13 @@ def read_status(root: Path) -> Status:
 
 def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
     """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
+    from compass.settings import SettingsError, load_settings
     from compass.tracking.dvc_files import Graph
 
+    try:
+        load_settings(root / PARAMETERS)
+    except SettingsError as error:
+        return {}, str(error).replace(f"{root}/", "")
     # Without `--wait-for-lock`: whoever asks wants to know now.
     command = [word for word in raw_dvc("status", "--json") if word != "--wait-for-lock"]
     try:

@@ -45,6 +45,14 @@ def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys,
     assert list(json.loads(capsys.readouterr().out)["stale"]) == ["grade", "rl-1", "rl-2"]
 
 
+def test_parameters_that_cannot_be_used_are_told(toy: Path) -> None:
+    text = (toy / "params.yaml").read_text()
+    (toy / "params.yaml").write_text(text.replace("rollouts: ", "rollout: "))
+    assert list(lines(read_status(toy)))[-1].startswith("stale     params.yaml: grade.rollout: unknown key")
+    (toy / "params.yaml").unlink()
+    assert "no such file" in read_status(toy).fault
+
+
 def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOY_FAILS", "rl-1")
     with pytest.raises(RuntimeError):
