@@ -10,11 +10,15 @@ from pathlib import Path
 from compass import line
 from compass.errors import UserError
 from compass.services import http, processes
-from compass.services.start import STOP_S, one_at_a_time
+from compass.services.start import one_at_a_time
 from compass.services.state import FOLDER, Service, recorded_services, write_services
 
-CANCEL_S = 12.0
+CANCEL_S = 9.0
 """Seconds that flow runs have to end after they were cancelled: a stage keeps its checkpoint in that time."""
+
+STOP_S = 3.0
+"""Seconds that the deployments, and then the servers, have to end by themselves before they are killed: with the time above and
+what a busy machine adds, all is over within 20."""
 
 UNFINISHED = ("RUNNING", "PENDING", "CANCELLING")
 """Prefect's types of states in which a flow run has processes."""
