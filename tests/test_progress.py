@@ -1,6 +1,12 @@
 import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
 
 from compass.progress import Step, listening, report, report_phase, reported
+from compass.settings import Dedup, Denoise, Verify
 
 
 class Ear:
@@ -36,3 +42,58 @@ def test_telling_costs_nothing_beside_the_work() -> None:
         for number in range(10_000):
             report(number, 10_000, "rows", "reading")
     assert time.perf_counter() - began < 0.5  # 50 microseconds each: a row takes longer to parse
+
+
+@pytest.fixture
+def rows(records: Callable[..., pa.Table]) -> pa.Table:
+    """Two copies of one problem, and two other problems."""
+    texts = (
+        "What is the sum of 2 and 3?",
+        "What is the sum of 2 and 3?",
+        "How many legs have 4 dogs?",
+        "What is half of 8?",
+    )
+    return records(*((text, answer, "web") for text, answer in zip(texts, ("5", "5", "16", "4"), strict=True)))
+
+
+def heard(work: Callable[[], object]) -> list[Step]:
+    ear = Ear()
+    with listening(ear):
+        work()
+    return ear.heard
+
+
+def test_the_data_stages_tell_their_rows(rows: pa.Table, tmp_path: Path) -> None:
+    from compass.curation.dedup import dedup
+    from compass.curation.denoise import denoise
+    from compass.curation.verify_golds import verify_golds
+
+    steps = heard(lambda: dedup(rows, Dedup(), ["web"]))
+    assert Step(4, 4, "rows", "comparing words") in steps
+    assert steps[-1] == Step(1, 1, "clusters", "choosing survivors")
+    assert heard(lambda: denoise(rows, rows.slice(3), Denoise()))[-1] == Step(4, 4, "rows", "filtering", "1 dropped")
+    answers = {id_: [("5", True)] for id_ in rows["id"].to_pylist()}
+    steps = heard(lambda: verify_golds(rows, Verify(), answers))
+    assert {step.phase for step in steps} == {"reading golds", "asking the rollouts"}
+    assert steps[-1].done == steps[-1].total == 4
+
+
+def test_collect_tells_the_rows_of_each_source(tmp_path: Path) -> None:
+    from compass.settings import Collect, Source
+    from compass.sources.collect import collect
+
+    (tmp_path / "mine.csv").write_text("problem,answer\nWhat is 1+1?,2\nWhat is 2+2?,4\n")
+    source = Source(
+        name="mine", path=str(tmp_path / "mine.csv"), licence="MIT", problem_field="problem", answer_field="answer"
+    )
+    steps = heard(lambda: collect([source], Collect(sources=[source], benchmarks=[])))
+    assert steps[-1] == Step(2, None, "rows", "reading mine")
+
+
+def test_scoring_tells_its_distinct_answers(rows: pa.Table) -> None:
+    from compass.sampling.score import score_responses
+
+    responses = pa.table({"id": rows["id"], "response": ["\\boxed{5}", "\\boxed{5}", "\\boxed{6}", "\\boxed{4}"]})
+    golds = dict(zip(rows["id"].to_pylist(), rows["answer"].to_pylist(), strict=True))
+    steps = heard(lambda: score_responses(responses, golds))
+    assert steps == [Step(3, 3, "answers", "scoring"), Step(3, 3, "answers", "scoring leniently")]

@@ -2,6 +2,12 @@
 
 import io
 import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +21,7 @@ from compass.live.view import Reader
 from compass.progress import report
 from compass.tracking import progress
 from compass.tracking.progress import stage_progress
+from tests.live.conftest import ROOT
 
 
 def shown(root: Path, stage: str = "", width: int = 100) -> str:
@@ -79,3 +86,38 @@ def test_watch_prints_once_where_the_output_is_no_terminal(
     assert json.loads(capsys.readouterr().out)["selected"] == "dedup"
     with pytest.raises(UserError, match="no stage 'rl-9'; there are collect, dedup"):
         watch("rl-9")
+
+
+def test_watch_follows_the_run_on_a_terminal_until_it_is_interrupted(repository: Path, trainer: Any) -> None:
+    main, terminal = pty.openpty()
+    with stage_progress("rl-1", repository):
+        trainer.iteration(1)
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "50", "PYTHONPATH": str(ROOT)}
+        words = [sys.executable, "-m", "compass.cli", "watch"]
+        process = subprocess.Popen(
+            words, cwd=repository, stdin=terminal, stdout=terminal, stderr=terminal, env=environment
+        )
+        os.close(terminal)
+        try:
+            read_until(main, b"62.5%")
+            trainer.iteration(2)
+            read_until(main, b"75.0%")
+            process.send_signal(signal.SIGINT)
+            read_until(main, None)
+            assert process.wait(timeout=10) == 0
+        finally:
+            process.kill()
+            process.wait()
+            os.close(main)
+
+
+def read_until(file: int, wanted: bytes | None) -> None:
+    """Read a terminal until it says something, or with None until its last user is gone."""
+    said = b""
+    while wanted is None or wanted not in said:
+        assert select.select([file], [], [], 60)[0], said
+        try:
+            said += os.read(file, 65536)
+        except OSError:  # so a terminal says that nobody writes to it any more
+            assert wanted is None, said
+            return
