@@ -97,14 +97,10 @@ def test_the_commands_are_found() -> None:
     assert set(COMMANDS) <= {one.line.split()[1] for one in ALL if one.line.startswith("compass ")} | {"completion"}
 
 
-@pytest.mark.parametrize("name", ["fast", "status", "stand_ins", "not_run"])
-def test_every_row_of_the_table_is_about_a_documented_command(name: str) -> None:
-    lines = [(one.page.rpartition("/")[2], line) for one in ALL for line in (one.line, one.as_run)]
-    for row in TABLE[name]:
-        pattern, _, page = (row if isinstance(row, str) else row[0]).partition("::")
-        assert any(page in ("", where) and re.search(pattern, line) for where, line in lines), row
-        if name in ("status", "not_run"):
-            assert len(row[-1]) > 5, f"{row}: needs a reason"
+def test_no_reason_for_not_running_is_about_nothing() -> None:
+    for row in TABLE["not_run"]:
+        assert any(one.row("not_run") == row for one in ALL), f"{row}: no page has such a command; remove the row"
+        assert len(row[-1]) > 10, f"{row}: needs a reason"
 
 
 def copy_of_the_repository(folder: Path) -> Path:
@@ -129,7 +125,7 @@ def write_readers_files(folder: Path) -> None:
     example = folder / "docs/example"
     for name in ("mine.csv", "b.csv"):
         shutil.copy(example / "problems.csv", folder / name)
-    for name in ("bench.jsonl", "problems.jsonl"):
+    for name in ("bench.jsonl", "problems.jsonl", "held_out.jsonl"):
         shutil.copy(example / "benchmark.jsonl", folder / name)
     rows = [json.loads(line) for line in (example / "benchmark.jsonl").read_text(encoding="utf-8").splitlines()]
     (folder / "held_out.csv").write_text(
