@@ -214,9 +214,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 shutil.copytree(source, folder / name, symlinks=True, dirs_exist_ok=True)
             elif source.exists():
                 shutil.copy2(source, folder / name)
-        run("dvc", "commit", "-f", "-q")
-    else:
-        run("compass", "run")
+        stages = list(yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"])
+        run("dvc", "commit", "-f", "-q", *stages[:-1])  # by code of before, which made the same outputs
+    run("compass", "run")
     for name in ("one", "two", "mine"):
         for part in ("data", "metrics"):
             shutil.copytree(folder / part, folder / "exports" / name / part)
