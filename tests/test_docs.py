@@ -39,6 +39,7 @@ MADE = made_pages()
 
 def lines_of_code(text: str) -> list[str]:
     """Indented and fenced lines of a page, without comments."""
+    text = re.sub(r" \\\n\s*", " ", text)  # a command over several lines
     fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     indented = re.findall(r"^(?: {4}|\t)(.+)$", text, re.MULTILINE)
     return [line.split("  #")[0].strip() for line in [*"\n".join(fenced).splitlines(), *indented]]

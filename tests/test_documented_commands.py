@@ -60,6 +60,7 @@ class Documented:
 
 def shell_lines(text: str) -> Iterator[str]:
     """The command lines of a page: of fenced shell blocks, and of indented ones that begin with a program."""
+    text = re.sub(r" \\\n\s*", " ", text)  # a command over several lines
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         if language in SHELL:
             yield from block.splitlines()
