@@ -33,7 +33,8 @@ def stage_datasets(graph: Graph, stage: str, *, trains: bool) -> list[dict[str, 
                 shape = _shape(path, stage if trains else None)
                 if shape is not None:
                     place = path.relative_to(graph.folder).as_posix()
-                    name = "/".join(Path(place).with_suffix("").parts[1:])
+                    # MLflow has one entry per name and digest: the rows of another stage would be shown otherwise.
+                    name = "/".join(Path(place).with_suffix("").parts[1:]) + (f" ({stage})" if trains else "")
                     tables.append(
                         {"name": name, "path": place, "md5": dvc_md5(path), "dvc": md5, "context": context, **shape}
                     )

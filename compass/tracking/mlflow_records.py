@@ -23,6 +23,9 @@ from compass.tracking.mlflow_view import ensure_view
 from compass.tracking.pipeline_run import CACHED, DESCRIPTION, HOST, KIND, OUTPUTS, PIPELINE, PROCESS, RECORD, STAGE
 from compass.tracking.processes import process_runs
 
+OF_THE_RUN = ("training", "evaluation")
+"""Uses of a table that the pipeline's run shows as its own."""
+
 HOURS = "hours/"
 """Before a stage's name: a metric of the pipeline's run."""
 
@@ -73,6 +76,8 @@ def _begin(client: Any, journal: Journal, record: Mapping[str, Any]) -> None:
     sent.run = run.info.run_id
     log_params(client, sent.run, record["params"])
     log_datasets(client, sent.run, record["datasets"])
+    if sent.parent:
+        log_datasets(client, sent.parent, [table for table in record["datasets"] if table["context"] in OF_THE_RUN])
 
 
 def _parent(client: Any, experiment: str, record: Mapping[str, Any], parent: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ def test_a_stage_uses_what_it_works_on_and_no_dropped_row(graph: Graph, stage: s
 
 
 def test_an_rl_stage_trains_on_the_rows_that_the_curriculum_chose_for_it(graph: Graph) -> None:
-    assert used(graph, "rl-1", trains=True) == [("dedup/kept", "training", 1)]
+    assert used(graph, "rl-1", trains=True) == [("dedup/kept (rl-1)", "training", 1)]
 
 
 def test_the_digest_is_dvcs_hash_of_the_file_and_the_outputs_hash_is_beside_it(graph: Graph) -> None:

@@ -220,6 +220,21 @@ def test_a_model_is_logged_once_by_its_hash_as_an_output_of_the_stage_that_made_
     assert outputs == [[model.model_id], [model.model_id]]
 
 
+def test_the_parent_has_what_was_trained_and_evaluated_on(repository: SimpleNamespace) -> None:
+    folder = repository.folder
+    pq.write_table(pa.table({"id": ["x"]}), folder / "data/collect/benchmarks.parquet")
+    run_dedup(folder)
+    with stage_run("evaluate", SETTINGS, folder):
+        pass
+    [parent] = repository.runs("pipeline")
+    [table] = parent.inputs.dataset_inputs
+    assert (table.dataset.name, table.dataset.digest) == (
+        "collect/benchmarks",
+        dvc_md5(folder / "data/collect/benchmarks.parquet"),
+    )
+    assert "evaluation" in [tag.value for tag in table.tags]
+
+
 def test_the_champion_has_the_highest_lower_end_among_those_scored_on_the_same_benchmarks(
     repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
