@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flows.status import Status
+    from flows.status import Reason, Status
 
 SHOWN = 3
 """Reasons per stage that are told; the others are counted."""
@@ -63,11 +63,23 @@ def lines(found: Status) -> Iterator[str]:
         yield "stale     nothing: a run would do nothing"
         return
     for number, (stage, reasons) in enumerate(found.stale.items()):
-        more = f"; {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else ""
-        yield f"{'' if number else 'stale':<9} {stage}: {'; '.join(map(str, reasons[:SHOWN]))}{more}"
+        yield f"{'' if number else 'stale':<9} {stage}: {_told(reasons)}"
     yield f"next run  {', '.join(found.stale)}"
     if found.following:
         yield f"          and, where what they read turns out different, {', '.join(found.following)}"
+
+
+def _told(reasons: list[Reason]) -> str:
+    """The reasons in one line: settings, inputs and outputs by name, files of code counted."""
+    code = [one for one in reasons if one.kind == "code"]
+    other = [one for one in reasons if one.kind != "code"]
+    parts = [str(one) for one in other[:SHOWN]]
+    if len(other) > SHOWN:
+        parts.append(f"{len(other) - SHOWN} more")
+    if code:
+        files = f" and {len(code) - 1} more" if len(code) > 1 else ""
+        parts.append(f"code {code[0].name}{files} changed")
+    return "; ".join(parts)
 
 
 def _last(found: Status) -> Iterator[str]:

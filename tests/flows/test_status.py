@@ -13,7 +13,7 @@ from compass.commands.status import lines
 from compass.commands.status import status as command
 from compass.line import holder, in_line, waiting
 from flows.run import RunRequest, run
-from flows.status import read_status
+from flows.status import Reason, Status, read_status
 
 
 def quiet(request: RunRequest, root: Path):
@@ -80,6 +80,18 @@ def test_who_holds_the_line_and_who_waits(tmp_path: Path) -> None:
     thread.join(10)
     assert said == [f"waiting for `first` (process {os.getpid()}, for 0 s)", "in"]
     assert (holder(tmp_path), waiting(tmp_path)) == (None, [])
+
+
+def test_files_of_code_are_counted_and_settings_named() -> None:
+    code = [Reason("code", f"compass/{name}.py", "changed") for name in "ab"]
+    settings = [Reason("setting", f"grade.{name}", "1 → 2") for name in "wxyz"]
+    found = Status(None, [], [], {"grade": [*code, *settings], "report": code[:1]}, {}, None)
+    assert list(lines(found))[1:] == [
+        "stale     grade: setting grade.w: 1 → 2; setting grade.x: 1 → 2; setting grade.y: 1 → 2; 1 more; "
+        "code compass/a.py and 1 more changed",
+        "          report: code compass/a.py changed",
+        "next run  grade, report",
+    ]
 
 
 HOLDER = """
