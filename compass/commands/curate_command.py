@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from compass.commands.curate import CurateSettings
 from compass.commands.curate import curate as run_stages
 from compass.commands.output_folder import check_out
+from compass.commands.progress import told
 from compass.errors import UserError
 from compass.sources.remote import path_or_url
 
@@ -113,7 +114,8 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         return 0
     if not settings.collect.benchmarks:
         print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
-    summary = run_stages(settings, asked.out, say=lambda line: print(line, flush=True))
+    with told("curate"):
+        summary = run_stages(settings, asked.out, say=lambda line: print(line, flush=True))
     _warn_of_empty(summary["sources"])
     last = list(summary["stages"])[-1]
     print(

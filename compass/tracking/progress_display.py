@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -90,5 +91,6 @@ def _bar(console: Console) -> tuple[Progress, Any]:
         console=console,
         auto_refresh=False,  # the thread that writes the file draws as well
         transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # what goes to a file or a pipe stays out of the terminal
     )
     return bar, bar.add_task("", total=None, counted="", left="")
