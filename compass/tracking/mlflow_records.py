@@ -26,6 +26,9 @@ from compass.tracking.processes import process_runs
 OF_THE_RUN = ("training", "evaluation")
 """Uses of a table that the pipeline's run shows as its own."""
 
+CURVES = "mlflow.compass.curves"
+"""With a stage's name behind a dot: tag of a pipeline's run that has the curves of a stage which DVC skipped."""
+
 HOURS = "hours/"
 """Before a stage's name: a metric of the pipeline's run."""
 
@@ -92,8 +95,8 @@ def _parent(client: Any, experiment: str, record: Mapping[str, Any], parent: Map
         lambda: client.create_run(experiment, start_time=record["time"], tags=tags, run_name=parent["name"]),
     )
     run_id = run.info.run_id
-    known = client.get_run(run_id).data.params
-    log_params(client, run_id, {name: value for name, value in parent["params"].items() if name not in known})
+    known = client.get_run(run_id).data
+    log_params(client, run_id, {name: value for name, value in parent["params"].items() if name not in known.params})
     ran = {one.data.tags[STAGE] for one in client.search_runs([experiment], f"{mine} = 'stage'")}
     cached = {}
     for stage, digest in record["cached"].items():
@@ -102,6 +105,10 @@ def _parent(client: Any, experiment: str, record: Mapping[str, Any], parent: Map
         made = f"tags.`{STAGE}` = '{stage}' and tags.`{OUTPUTS}` = '{digest}'"
         for other in client.search_runs([experiment], made, max_results=1, order_by=["attributes.start_time DESC"]):
             cached[f"{CACHED}.{stage}"] = other.info.run_id
+    for stage, points in record["curves"].items():
+        if stage not in ran and f"{CURVES}.{stage}" not in known.tags:
+            log_metrics(client, run_id, points)
+            cached[f"{CURVES}.{stage}"] = "yes"
     log_tags(client, run_id, {**{name: record["tags"][name] for name in (HOST, PROCESS)}, **cached})
     client.update_run(run_id, status="RUNNING")
     return run_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from compass.tracking.processes import pipeline_key
 from compass.tracking.run_name import Change, changed_settings, run_name
 from compass.tracking.sender import server
 from compass.tracking.stage_metrics import headline, model_scores, row_counts
-from compass.tracking.stage_record import StageRun
+from compass.tracking.stage_record import StageRun, parent_points
 from compass.tracking.stage_times import read_times
 from compass.tracking.values import flatten, scrub
 
@@ -64,10 +65,21 @@ def record_begin(journal: Journal, stage: str, settings: Any, folder: Path) -> N
         parent=parent,
         cached=cached,
         models=list(settings.models),
+        curves={other: points for other in cached if (points := _curves_of_before(settings, other, folder))},
     )
     tracked = StageRun(stage, settings, folder, journal)
     tracked.document("settings.json", settings.model_dump(mode="json"), on="parent")
     _record_progress(tracked, graph)
+
+
+def _curves_of_before(settings: Any, stage: str, folder: Path) -> list[list[Any]]:
+    """The curves of an RL stage that DVC skips, from the file it wrote."""
+    path = folder / "data" / stage / "steps.csv"
+    if stage not in settings.rl.stages or not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+    return [point for row in rows for point in parent_points(settings, stage, row)]
 
 
 def _parent_params(settings: Any, changes: list[Change]) -> dict[str, str]:

@@ -48,12 +48,9 @@ class StageRun:
 
     def curves(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Record iterations of an RL stage: verl's metrics of each, with its `step`."""
-        before = _steps_before(self.settings, self.stage)
         for row in rows:
-            values = curve_values(row)
-            self.metrics(values, int(row["step"]))
-            shared = {name: values[name] for name in PARENT_CURVES if name in values}
-            self.metrics(shared, before + int(row["step"]), on="parent")
+            self.metrics(curve_values(row), int(row["step"]))
+            self.write("metrics", on="parent", values=parent_points(self.settings, self.stage, row))
 
     def artifact(self, path: str | Path, folder: str = "") -> None:
         """Copy a small file or folder (a plot, a page) into the run; weights are referenced by their hash instead."""
@@ -78,6 +75,13 @@ class StageRun:
                 self._journal.write(kind, **values)
             except OSError as error:  # a full disk: the stage meets it by itself where it matters
                 say(f"{kind} not recorded: {error}")
+
+
+def parent_points(settings: Any, stage: str, row: Mapping[str, Any]) -> list[list[Any]]:
+    """An iteration of an RL stage as the pipeline's run shows it: few curves, counted on over all RL stages."""
+    values = curve_values(row)
+    shared = {name: values[name] for name in PARENT_CURVES if name in values}
+    return _points(shared, _steps_before(settings, stage) + int(row["step"]))
 
 
 def _points(values: Mapping[str, float], step: int) -> list[list[Any]]:

@@ -276,6 +276,21 @@ def test_curves_count_on_over_all_rl_stages_on_the_parent(repository: SimpleName
     assert not any("mfu" in name for name in stage.data.metrics)
 
 
+def test_the_curves_of_a_skipped_rl_stage_are_on_the_parent_once(repository: SimpleNamespace) -> None:
+    folder = repository.folder
+    (folder / "dvc.lock").write_text("stages:\n  rl-1:\n    outs:\n    - {path: models/rl-1, md5: 0.dir}\n")
+    (folder / "data/rl-1").mkdir()
+    (folder / "data/rl-1/steps.csv").write_text("step,critic/score/mean,actor/entropy\n1,0.5,\n2,0.75,0.1\n")
+    for _ in range(2):
+        with stage_run("rl-2", SETTINGS, folder) as tracked:
+            tracked.curves([{"step": 1, "critic/score/mean": 1.0}])
+    [parent] = repository.runs("pipeline")
+    history = repository.client().get_metric_history(parent.info.run_id, "train/reward")
+    points = [(point.step, point.value) for point in history]
+    assert points.count((1, 0.5)) == points.count((2, 0.75)) == 1
+    assert (21, 1.0) in points
+
+
 def test_a_server_that_is_required_and_away_is_an_early_error(
     repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
