@@ -11,6 +11,9 @@ from compass.services.state import Service
 EXPERIMENT = "compass-thinker"
 """MLflow's experiment of the pipeline's runs, unless `MLFLOW_EXPERIMENT_NAME` names another."""
 
+VIEW = "compass"
+"""Key of the view of that list that the pipeline saves with its runs (`compass.tracking.mlflow_view`)."""
+
 TRAINING = "workflowType=machine_learning"
 """Has MLflow's menu show runs and models, instead of what is for traces of language models."""
 
@@ -21,7 +24,7 @@ def page(service: Service) -> str | None:
 
 
 def runs_page(server: str) -> str:
-    """MLflow's list of the pipeline's runs, or of experiments as long as there are none.
+    """MLflow's list of the pipeline's runs with the scores that people compare, or of experiments as long as there are none.
 
     MLflow's own first page is about traces of language models.
     """
@@ -30,4 +33,7 @@ def runs_page(server: str) -> str:
         answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(name)}")
     except (OSError, ValueError):  # 404: no run was recorded yet
         return f"{server}/#/experiments"
-    return f"{server}/#/experiments/{answer['experiment']['experiment_id']}/runs?{TRAINING}"
+    experiment = answer["experiment"]
+    saved = any(tag["key"] == f"mlflow.sharedViewState.{VIEW}" for tag in experiment.get("tags", ()))
+    view = f"&viewStateShareKey={VIEW}" if saved else ""
+    return f"{server}/#/experiments/{experiment['experiment_id']}/runs?{TRAINING}{view}"

@@ -1,0 +1,52 @@
+"""The page that is shown first."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from compass.services.pages import EXPERIMENT, VIEW, page, runs_page
+from compass.services.state import Service
+from compass.tracking import mlflow_client, mlflow_view
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers as MLflow's REST API does for one experiment."""
+
+    def do_GET(self) -> None:
+        known = self.server.experiment if self.path.endswith(f"experiment_name={EXPERIMENT}") else None
+        self.send_response(200 if known else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps({"experiment": known}).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    made = HTTPServer(("127.0.0.1", 0), Answers)
+    made.experiment = None
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def test_the_first_page_is_the_list_of_runs_in_the_saved_view(server: HTTPServer) -> None:
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    assert runs_page(url) == f"{url}/#/experiments"
+    server.experiment = {"experiment_id": "7"}
+    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning"
+    server.experiment["tags"] = [{"key": mlflow_view.TAG, "value": "{}"}]
+    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning&viewStateShareKey=compass"
+    assert page(Service("mlflow", 1, 0, url, "log")) == runs_page(url)
+    assert page(Service("live", 1, 0, url, "log")) == url
+    assert page(Service("deployments", 1, 0, None, "log")) is None
+
+
+def test_names_are_those_that_the_records_have() -> None:
+    assert mlflow_client.DEFAULT_EXPERIMENT == EXPERIMENT
+    assert mlflow_view.KEY == VIEW
