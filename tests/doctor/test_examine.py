@@ -1,5 +1,7 @@
 """The checks run at once; one that hangs or fails does not keep the others from being told."""
 
+import re
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +9,9 @@ from pathlib import Path
 from compass.doctor import network
 from compass.doctor.examine import examine
 from compass.doctor.finding import Finding, Place
+from compass.doctor.software import VARIABLES
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def check_well(place: Place) -> Iterator[Finding]:
@@ -39,3 +44,18 @@ def test_a_check_that_hangs_or_fails_costs_neither_the_others_nor_the_time(tmp_p
     ]  # fmt: skip
     assert found[0].found == "not known after 0.2 s"
     assert found[2].found == "could not be checked: RuntimeError: no such thing"
+
+
+def test_every_variable_that_the_project_reads_is_known() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "compass", "flows", "stages", "requirements", "Makefile", "docs", "README.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    texts = [
+        (ROOT / name).read_text(encoding="utf-8") for name in listed if name.endswith((".py", ".md", ".sh", "Makefile"))
+    ]
+    used = {name for text in texts for name in re.findall(r"\bCOMPASS_[A-Z_]*[A-Z]\b", text)}
+    assert used <= set(VARIABLES)
