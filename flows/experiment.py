@@ -77,11 +77,19 @@ def save_experiment(
     if not stages:
         return None
     words = ["exp", "save", "--name", name, *(["--message", message] if message else []), *stages]
-    if not _ended_well(raw_dvc(*words), root, {**os.environ, **(env or {})}):
+    if not _ended_well(raw_dvc(*words), root, {**os.environ, **_author(root), **(env or {})}):
         return None
     (root / LATEST).parent.mkdir(parents=True, exist_ok=True)
     (root / LATEST).write_text(name + "\n", encoding="utf-8")
     return name
+
+
+def _author(root: Path) -> dict[str, str]:
+    """Who the experiment's commit is by, where git does not know its user: it takes no commit without."""
+    if os.environ.get("GIT_AUTHOR_EMAIL") or _git(root, "config", "user.email"):
+        return {}
+    names = {f"GIT_{role}_NAME": "compass" for role in ("AUTHOR", "COMMITTER")}
+    return {**names, **{f"GIT_{role}_EMAIL": "compass@localhost" for role in ("AUTHOR", "COMMITTER")}}
 
 
 def _ended_well(command: list[str], root: Path, env: Mapping[str, str]) -> bool:

@@ -152,6 +152,10 @@ def run(
             run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched, shown=shown)
             if name:
                 saved = save_experiment(root, name, watched.ran, message=request.message, env=variables)
+                if watched.ran and not saved:
+                    log(
+                        f"the result is in this folder, but not kept as an experiment; `dvc exp save -n {name}` says why"
+                    )
             facts["experiment"] = saved
     return RunResult(
         command=command,

@@ -49,6 +49,16 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert git(toy, "status", "--porcelain").split() == ["M", "params.yaml", "??", "dvc.lock"]
 
 
+def test_a_result_is_kept_where_git_does_not_know_its_user(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("user.name", "user.email"):
+        git(toy, "config", "--unset", name)
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    assert quiet(RunRequest("collect"), toy).experiment == "debug"
+
+
 def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
     quiet(RunRequest(), toy)
     saved = quiet(RunRequest("grade", scope="only", overrides={"grade.rollouts": 2}), toy)
