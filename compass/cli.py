@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import Annotated
 
@@ -63,6 +64,17 @@ COMMANDS = {
 }
 """Subcommand to `module:function` (or `module:app`, a `cyclopts.App`) and one line of help."""
 
+SECTIONS = {
+    "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile"),
+    "Data": ("curate", "why", "ledger", "card"),
+    "Training": ("rl", "rollouts", "forgetting"),
+    "Scores": ("evaluate", "benchmarks", "report", "score", "table1"),
+    "The verifier": ("verify", "label"),
+}
+"""How `compass --help` groups the commands; one that is in no section comes after them."""
+
+MORE = "More"
+
 USAGE_ERROR = 2
 EXIT_STATUS = """\
 Exit status: 0 all is well; 1 an input cannot be used, and the message says what to do; 2 wrong command or option; \
@@ -104,7 +116,12 @@ def build_app(only: str | None = None) -> App:
         if only is None or name == only:
             app.command(_loaded(name, path, line), name=name)
         else:
-            app.command(path, name=name, help=line)
+            app.command(
+                path,
+                name=name,
+                help=line,
+                group=_group(next((title for title, names in SECTIONS.items() if name in names), MORE)),
+            )
 
     @app.meta.default
     def launch(
@@ -142,6 +159,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if status is None:  # help was shown: as asked for, or because nothing was chosen
         return 0 if _options(arguments) & {"--help", "-h", "--version"} else USAGE_ERROR
     return status
+
+
+@cache
+def _group(title: str) -> Group:
+    return Group(title, sort_key=[*SECTIONS, MORE].index(title))
 
 
 def _options(arguments: Sequence[str]) -> set[str]:

@@ -30,6 +30,12 @@ def test_help_lists_every_command_and_the_exit_statuses(capsys: pytest.CaptureFi
     assert all(f"{status} " in said for status in (0, 1, 2, 3, 130))
 
 
+def test_the_sections_of_help_name_each_command_once() -> None:
+    named = [name for names in cli.SECTIONS.values() for name in names]
+    assert len(named) == len(set(named))
+    assert set(named) <= set(COMMANDS)
+
+
 def test_help_takes_less_than_half_a_second() -> None:
     """Of a processor's time: the clock on the wall also counts what other processes do."""
     seconds = []
