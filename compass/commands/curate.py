@@ -98,7 +98,8 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
-    with ray_cluster(settings.curation), processes(preload=WORK):
+    workers = 1 if settings.curation.engine == "ray" else 0  # there Ray's workers do all but read
+    with ray_cluster(settings.curation), processes(workers, WORK):
         for name, stage in _stages(settings, out).items():
             summaries[name] = stage()
             counts, now = summaries[name].counts, time.monotonic()
