@@ -75,8 +75,11 @@ def _head(stage: Mapping[str, Any], now: float) -> list[RenderableType]:
     if stage["seconds_left"] is not None:
         told.insert(2, f"{duration(stage['seconds_left'])} left")
     line = Text(safe(" · ".join(filter(None, told))))
-    bar = [ProgressBar(total=stage["total"], completed=stage["done"], width=60)] if stage["total"] else []
-    return [title, *bar, line]
+    if not stage["total"]:
+        return [title, line]
+    row = Table.grid(padding=(0, 1))
+    row.add_row(ProgressBar(total=stage["total"], completed=stage["done"], width=24), line)
+    return [title, row]
 
 
 def _counted(stage: Mapping[str, Any]) -> str:
