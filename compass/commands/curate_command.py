@@ -69,13 +69,14 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
 
     Examples:
         compass curate mine.csv --benchmark bench.jsonl --out curated    clean mine.csv, and drop what bench.jsonl holds
-        compass curate mine.csv --problem-field text --answer-field key  name the fields that are not guessed
+        compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
     from compass.commands.curate_sources import ask, source_settings, write_params
     from compass.process_tree import own_processes
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
+    from compass.sources.named_fields import check_named
 
     files, benchmarks = [path_or_url(text) for text in sources], [path_or_url(text) for text in asked.benchmarks]
     if asked.problems < 0:
@@ -92,6 +93,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     skip = asked.skip_unreadable or limits.skip_unreadable
     questions: list[str] = []
     named = {name: getattr(asked, name) for name in ("problem_field", "answer_field", "solution_field")}
+    check_named([*files, *benchmarks], named)
     read = source_settings(files, limits.sources, skip=skip, questions=questions, named=named)
     update: dict[str, object] = {"generate": None, "sources": read, "skip_unreadable": skip}
     if benchmarks:

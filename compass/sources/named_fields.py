@@ -25,6 +25,20 @@ def present(path: Path, named: Mapping[str, str]) -> dict[str, str]:
     return {setting: field for setting, field in given.items() if field in there}
 
 
+def check_named(paths: Sequence[Path], named: Mapping[str, str]) -> None:
+    """Refuse a named field that no file has.
+
+    Raises:
+        SourceError: there is one; the message lists the files' fields.
+    """
+    given = [field for field in named.values() if field]
+    there = {str(path): columns(path) for path in paths} if given else {}
+    for field in given:
+        if not any(field in fields for fields in there.values()):
+            listed = "; ".join(f"{path} has {', '.join(fields)}" for path, fields in there.items())
+            raise SourceError(f"no file has the field {field!r}: {listed}")
+
+
 def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     """How a file is read, and the evidence as lines.
 
