@@ -69,6 +69,7 @@ def init(
     from compass.init.plan import plan
     from compass.init.rows import measure
     from compass.settings import Benchmark
+    from compass.sources.named_fields import check_named
 
     if not Path("dvc.yaml").is_file() or not Path("profiles").is_dir():
         raise UserError("there is no dvc.yaml or profiles/ here; run this in the repository's root")
@@ -76,21 +77,18 @@ def init(
     target = out or Path("profiles") / f"{name}.yaml"
     _check_target(target, force=force)
     named = {"problem_field": problem_field, "answer_field": answer_field, "solution_field": solution_field}
-    sources, missing = [], {field for field in named.values() if field}
+    check_named([path.expanduser() for path in (*data, *(Path(one) for one in benchmark if _is_file(one)))], named)
+    sources = []
     for path in data:
-        source, evidence = _read(path, named, missing)
+        source, evidence = _read(path, named)
         sources.append((source.model_copy(update={"licence": licence}), evidence))
     benchmarks: list[tuple[Benchmark, list[str]]] = []
     for given in benchmark:
         if _is_file(given):
-            source, evidence = _read(Path(given), named, missing)
+            source, evidence = _read(Path(given), named)
             benchmarks.append((Benchmark.model_validate(source.model_dump(exclude_unset=True)), evidence))
         else:
             benchmarks.append((Benchmark(name=given), ["", "known by its name"]))
-    if missing:
-        raise UserError(
-            f"no file has the field {min(missing)!r}; check --problem-field, --answer-field, --solution-field"
-        )
     _check_names([source.name for source, _ in sources], "data")
     _check_names([source.name for source, _ in benchmarks], "benchmark")
     policy, revision, why = _policy(model, revision)
@@ -127,13 +125,12 @@ def _check_target(target: Path, *, force: bool) -> None:
         )
 
 
-def _read(path: Path, named: Mapping[str, str], missing: set[str]) -> tuple[Source, list[str]]:
+def _read(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     """How a file is read; asks for fields that cannot be guessed where someone is there to answer."""
     from compass.sources.named_fields import columns, present, read_as
     from compass.sources.read import SourceError
 
     here = present(path.expanduser(), named)
-    missing -= set(here.values())
     try:
         return read_as(path.expanduser(), here)
     except SourceError as error:
