@@ -1,7 +1,8 @@
 """Which numbers of a stage are metrics in MLflow: those that people compare, under names that say what they are.
 
 Everything else that a stage measured is in the artifact `summary.json` of its run, and of an RL stage in `data/<stage>/steps.csv`.
-MLflow draws metrics whose names share the part before the last `/` in one group.
+MLflow draws metrics whose names share the part before the last `/` in one group, and groups by the alphabet: what matters most
+comes first.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ CURVES = {
     "actor/ppo_kl": "update/kl_to_rollout_policy",
     "actor/kl_loss": "update/kl_to_reference",
     "training/rollout_probs_diff_max": "update/rollout_probability_error",
-    "timing_s/step": "speed/seconds_per_iteration",
-    "timing_s/gen": "speed/seconds_of_rollout",
-    "timing_s/update_actor": "speed/seconds_of_update",
-    "perf/throughput": "speed/tokens_per_second",
+    "timing_s/step": "walltime/iteration_s",
+    "timing_s/gen": "walltime/rollout_s",
+    "timing_s/update_actor": "walltime/update_s",
+    "perf/throughput": "walltime/tokens_per_s",
 }
 """verl's metric of an iteration to its name in MLflow."""
 

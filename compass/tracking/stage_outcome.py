@@ -53,7 +53,8 @@ def record_begin(journal: Journal, stage: str, settings: Any, folder: Path) -> N
             },
         }
         cached = {other: digest(outs) for other in graph.ancestors(stage) if (outs := graph.locked_outs(other))}
-    section = flatten({stage: settings.stage(stage).model_dump(mode="json")})
+    # A source has twenty fields, of which most are left alone: all of them would hide those that are not.
+    section = flatten({stage: settings.stage(stage).model_dump(mode="json", exclude_defaults=stage == "collect")})
     journal.write(
         "begin",
         server=server(folder),
