@@ -108,6 +108,8 @@ async def register(runner: Runner) -> None:
     """Register every deployment anew, and take away those of stages that are gone."""
     made = await deployments()
     for deployment in made:
+        # Fields that are given, if only as empty, replace what the server has: the schedules that users made.
+        deployment.__pydantic_fields_set__ -= {"schedules", "paused"}
         await runner.aadd_deployment(deployment)
     names = {deployment.full_name for deployment in made}
     async with get_client() as client:

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+from uuid import UUID
 
 from prefect import get_run_logger, runtime
 from prefect.client.orchestration import get_client
@@ -33,8 +35,6 @@ RECONNECT = 600
 _RETRIED = ("collect", "grade", "evaluate")
 """Stages that a second try may help where the first one died without a message: they read from hubs and sample from an
 engine, and go on from what they have. RL stages do too."""
-
-T = TypeVar("T")
 
 
 def carry_out(request: RunRequest, *, profile: str = AS_IT_IS, limit_minutes: float = 0, retries: int = 0) -> State:
@@ -66,7 +66,10 @@ def carry_out(request: RunRequest, *, profile: str = AS_IT_IS, limit_minutes: fl
     }
     tasks: StageTasks | None = None
     try:
-        with Guardian(_ended_on_server, serving_processes()) as guardian, interrupted_once():
+        with (
+            Guardian(partial(_ended_on_server, runtime.flow_run.id), serving_processes()) as guardian,
+            interrupted_once(),
+        ):
             try:
                 with (
                     _waiting(lambda told: in_line(root, command, on_wait=told)) as held,
@@ -156,13 +159,13 @@ def _set_state(state: State) -> None:
         get_run_logger().debug("state %s not shown: %s", state.name, error)
 
 
-def _ended_on_server() -> bool:
-    """Whether the server says that this run is to end, or has ended, or is gone."""
+def _ended_on_server(flow_run: str) -> bool:
+    """Whether the server says that a run is to end, or has ended, or is gone."""
     if not PREFECT_API_URL.value():
         return False
     try:
         with get_client(sync_client=True) as client:
-            state = client.read_flow_run(runtime.flow_run.id).state
+            state = client.read_flow_run(UUID(flow_run)).state
     except ObjectNotFound:
         return True
     return state is not None and (state.is_cancelling() or state.is_final())

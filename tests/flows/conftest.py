@@ -55,6 +55,33 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_toy(tmp_path / "toy")
 
 
+SHELL_GRAPH = """\
+stages:
+  collect:
+    cmd: echo collect $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && echo rows > data/collect.txt
+    params: [seed, collect]
+    outs: [data/collect.txt]
+  grade:
+    cmd: echo grade $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && echo graded > data/grade.txt
+    params: [grade]
+    deps: [data/collect.txt]
+    outs: [data/grade.txt]
+  evaluate:
+    cmd: echo evaluate $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && grep -A1 evaluate params.yaml > data/scores.txt
+    params: [evaluate]
+    deps: [data/grade.txt]
+    outs: [data/scores.txt]
+"""
+
+
+@pytest.fixture
+def shell_toy(toy: Path) -> Path:
+    """A small repository whose three stages are shell commands: Prefect's processes import the project's own `stages`."""
+    shutil.rmtree(toy / "stages")
+    (toy / "dvc.yaml").write_text(SHELL_GRAPH)
+    return toy
+
+
 @pytest.fixture
 def ran() -> Callable[[Path], list[str]]:
     """A function that tells the stages that ran in a repository, in their order."""

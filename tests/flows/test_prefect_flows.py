@@ -17,6 +17,11 @@ def server() -> Iterator[None]:
 
 
 @pytest.fixture
+def toy(shell_toy: Path) -> Path:
+    return shell_toy
+
+
+@pytest.fixture
 def pipeline(server: None, toy: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
     from flows.pipeline import pipeline
 

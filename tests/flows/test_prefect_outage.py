@@ -56,8 +56,22 @@ class Server:
         self._process.wait()
         self._process = None
 
-    def ask(self, path: str, **body: Any) -> Any:
-        return httpx.post(f"{self.url}/{path}", json=body, timeout=20).json()
+    def ask(self, path: str, method: str = "POST", **body: Any) -> Any:
+        """Ask until the server answers: on a busy machine its SQLite is locked for seconds at a time."""
+
+        def answer() -> httpx.Response | None:
+            try:
+                answered = httpx.request(method, f"{self.url}/{path}", json=body or {}, timeout=20)
+            except httpx.HTTPError:
+                return None
+            return answered if answered.is_success else None
+
+        return wait_for(answer, 90).json()
+
+
+@pytest.fixture
+def toy(shell_toy: Path) -> Path:
+    return shell_toy
 
 
 @pytest.fixture
@@ -109,7 +123,7 @@ def test_a_flow_goes_on_and_ends_right_while_its_server_is_down(toy: Path, serve
 
 
 def _ended(server: Server, run: str) -> dict[str, Any] | None:
-    state = httpx.get(f"{server.url}/flow_runs/{run}", timeout=20).json()["state"]
+    state = server.ask(f"flow_runs/{run}", "GET")["state"]
     return state if state["type"] in ("COMPLETED", "FAILED", "CRASHED", "CANCELLED") else None
 
 
