@@ -116,14 +116,17 @@ def cancel(started: Started) -> None:
 def up(root: Path, environment: Mapping[str, str]) -> None:
     """Start Prefect and the deployments of the copy."""
     words = ["up", "--no-mlflow", "--no-live", "--prefect-port", str(PORT)]
-    subprocess.run([sys.executable, "-m", "compass.cli", *words], cwd=root, env=dict(environment), check=True)
+    _compass(words, root, environment)
 
 
 def down(root: Path, environment: Mapping[str, str]) -> None:
     """End them."""
-    subprocess.run(
-        [sys.executable, "-m", "compass.cli", "down", "--force"], cwd=root, env=dict(environment), check=True
-    )
+    _compass(["down", "--force"], root, environment)
+
+
+def _compass(words: list[str], root: Path, environment: Mapping[str, str]) -> None:
+    command = [sys.executable, "-m", "compass.cli", *words]
+    subprocess.run(command, cwd=root, env=dict(environment), check=True, stdout=subprocess.DEVNULL)
 
 
 def _alone(deployment: Mapping[str, Any]) -> str:
