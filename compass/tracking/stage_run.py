@@ -37,8 +37,8 @@ OPEN_S = 60.0
 SEND_S = 60.0
 """Seconds that a finished stage waits for its record to be sent, as long as the server answers."""
 
-HURRY_S = 3.0
-"""The same for a stage that fails or is cancelled: what it could not send is sent later."""
+FAILED_S, CANCELLED_S = 15.0, 3.0
+"""The same for a stage that fails, and for one that is cancelled: what it could not send is sent later."""
 
 
 class TrackingError(SettingsError):
@@ -86,7 +86,8 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
         record_outputs(tracked, (time.monotonic() - began) / 3600)
     except BaseException as error:
         tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]})
-        _end(journal, sender, "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED", HURRY_S)
+        cancelled = isinstance(error, KeyboardInterrupt)
+        _end(journal, sender, "KILLED" if cancelled else "FAILED", CANCELLED_S if cancelled else FAILED_S)
         raise
     finally:
         _running = before
