@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -31,7 +32,7 @@ PROGRAM = re.compile(
 OUTPUTS = ("data", "metrics", "models", "plots", "reports", "work", "dvc.lock", ".dvc/cache")
 FINISHED = "COMPASS_FINISHED_DEBUG"
 """Names the folder of a finished run of profile `debug` to copy; without it the test runs the pipeline first."""
-LONGEST_S = 600
+LONGEST_S = 1500
 
 
 @dataclass(frozen=True)
@@ -172,21 +173,25 @@ def environment(folder: Path) -> dict[str, str]:
 def complaint(one: Documented, folder: Path) -> str | None:
     """Run a command; says what went wrong, None where it ended as it should."""
     allowed = row[1] if (row := Documented(one.page, one.as_run).row("status")) else [0]
-    try:
-        done = subprocess.run(
-            ["bash", "-c", one.as_run],
-            cwd=folder,
-            env=environment(folder),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-        )
-    except subprocess.TimeoutExpired:
-        return f"{one.page}: {one.as_run}\n  did not end in {LONGEST_S} s"
-    if done.returncode in allowed and "Traceback" not in done.stderr:
+    with subprocess.Popen(
+        ["bash", "-c", one.as_run],
+        cwd=folder,
+        env=environment(folder),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as started:
+        try:
+            out, err = started.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            for process in reversed(psutil.Process(started.pid).children(recursive=True)):
+                process.kill()
+            started.kill()
+            return f"{one.page}: {one.as_run}\n  did not end in {LONGEST_S} s"
+    if started.returncode in allowed and "Traceback" not in err:
         return None
-    return f"{one.page}: {one.as_run}\n  status {done.returncode}\n{(done.stdout + done.stderr)[-1500:]}"
+    return f"{one.page}: {one.as_run}\n  status {started.returncode}\n{(out + err)[-1500:]}"
 
 
 @pytest.mark.parametrize("page", dict.fromkeys(one.page for one in FAST))
