@@ -104,4 +104,5 @@ install --no-deps --compile-bytecode -r "$rest"
 install --no-deps --no-build-isolation --editable .
 # Runs of this repository are checked first and wait for each other (flows/dvc.py says why); `python -m dvc` stays DVC's own.
 printf '#!%s\nimport sys\nfrom flows.dvc import main\nsys.exit(main())\n' "$PWD/.venv/bin/python" >.venv/bin/dvc
+.venv/bin/python -m flows.plots_page
 say "done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"
