@@ -64,6 +64,11 @@ def parse_parameters(words: Iterable[str]) -> dict[str, Any]:
     return values
 
 
+def parameter_words(values: Mapping[str, Any]) -> list[str]:
+    """What `parse_parameters` reads as these values: `["evaluate.samples=4", "~seed"]`."""
+    return [f"~{name}" if value is REMOVE else f"{name}={_as_typed(value)}" for name, value in values.items()]
+
+
 def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change]]:
     """The text of a parameter file with these values, and what they change.
 
@@ -178,6 +183,21 @@ def _known(name: str, keys: list[str], section: Any) -> None:
         full = " or ".join(".".join([*keys[:-1], word]) for word in similar)
         raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; did you mean {full}?")
     raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; there are {', '.join(allowed)}")
+
+
+def _as_typed(value: Any) -> str:
+    """A value as one types it after `-S NAME=`; a text that YAML takes for something else is quoted."""
+    import json
+
+    import yaml
+
+    if isinstance(value, str):
+        try:
+            if yaml.safe_load(value) == value:
+                return value
+        except yaml.YAMLError:
+            pass  # `[1`, which only quotes make a text
+    return json.dumps(value)
 
 
 def _is_number(value: Any) -> bool:

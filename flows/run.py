@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Literal
 from compass.line import in_line
 from flows.experiment import planned_name, save_experiment
 from flows.last_run import write_last_run
-from flows.overrides import Change, changed_text, read_text, write_overrides
+from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
 from flows.repro import ReproError, Watched, dvc_words, forget_dead_locks, raw_dvc, run_group
 
 Scope = Literal["upto", "only", "downstream"]
@@ -63,10 +63,9 @@ class RunRequest:
         """The `dvc` command that does what this request does."""
         import shlex
 
-        values = [f"{name}={_shown(value)}" for name, value in self.overrides.items()]
         verb, *rest = self.words()
-        sets = [word for value in values for word in ("-S", value)]
-        return shlex.join(["dvc", *(["exp", "run"] if values or self.name else [verb]), *sets, *rest])
+        sets = [word for value in parameter_words(self.overrides) for word in ("-S", value)]
+        return shlex.join(["dvc", *(["exp", "run"] if sets or self.name else [verb]), *sets, *rest])
 
 
 @dataclass(frozen=True)
@@ -208,9 +207,3 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root)
     preflight.check(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
-
-
-def _shown(value: Any) -> str:
-    import json
-
-    return value if isinstance(value, str) else json.dumps(value)

@@ -8,7 +8,8 @@ import yaml
 
 from compass.errors import UserError
 from compass.settings.load import check_values
-from flows.overrides import REMOVE, changed_text, parse_parameters
+from flows.overrides import REMOVE, changed_text, parameter_words, parse_parameters
+from flows.run import RunRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "profiles" / "tiny.yaml").read_text()
@@ -53,6 +54,12 @@ def test_words_are_read_as_in_params_yaml_and_as_dvc_writes_them() -> None:
         "f": REMOVE,
         "g": "a=b",
     }
+
+
+def test_the_command_of_a_run_gives_the_same_values_again() -> None:
+    values = {"a": 1, "b": [1, "x"], "d": "true", "e": "a b", "f": "[1", "g": 5e-5, "h": None, "i": REMOVE}
+    assert parse_parameters(parameter_words(values)) == values
+    assert RunRequest(overrides={"a": "x", "b": REMOVE}).command() == "dvc exp run -S a=x -S '~b'"
 
 
 @pytest.mark.parametrize(
