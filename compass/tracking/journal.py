@@ -9,6 +9,7 @@ Who holds the lock of a journal may write and send it: the stage itself as long 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -64,10 +65,21 @@ class Journal:
         return self.folder.parents[2]
 
     def write(self, kind: str, **values: Any) -> None:
-        """Add a record."""
-        line = json.dumps({"do": kind, "time": int(time.time() * 1000), **values}, ensure_ascii=False)
-        with self._writing, (self.folder / RECORDS).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        """Add a record, whole or not at all.
+
+        Raises:
+            OSError: the disk is full, or the folder is gone.
+        """
+        record = {"do": kind, "time": int(time.time() * 1000), **values}
+        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode("utf-8", "replace")
+        with self._writing, (self.folder / RECORDS).open("ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                file.truncate(before)  # half a line would run into the next one
+                raise
 
     def copy(self, path: Path) -> str:
         """Keep a file or folder as it is now; its name below the journal, for a record."""
@@ -81,7 +93,10 @@ class Journal:
         return name
 
     def unsent(self) -> list[tuple[dict[str, Any], int]]:
-        """Every record that was not sent, with the position that is reached when it is; not a line that a kill cut off."""
+        """Every record that was not sent, with the position that is reached when it is; not a line that a kill cut off.
+
+        A line that a power cut damaged is left out: it must not hold up those behind it.
+        """
         path, position = self.folder / RECORDS, self.sent.position
         if not path.exists():
             return []
@@ -91,13 +106,14 @@ class Journal:
         found = []
         for line in lines:
             position += len(line) + 1
-            found.append((json.loads(line), position))
+            if record := _record(line):
+                found.append((record, position))
         return found
 
     def last(self) -> dict[str, Any] | None:
         """The last whole record."""
         lines = _read(self.folder / RECORDS).split("\n")[:-1]
-        return json.loads(lines[-1]) if lines else None
+        return next(filter(None, map(_record, reversed(lines))), None)
 
     def save(self) -> None:
         """Write how far it was sent."""
@@ -159,13 +175,21 @@ def waiting_folders(folder: str | Path = ".") -> list[Path]:
 def begun(place: Path) -> Mapping[str, Any]:
     """The first record of a journal: what it is of; empty where there is none."""
     first = _read(place / RECORDS).partition("\n")
-    return json.loads(first[0]) if first[1] else {}
+    return (_record(first[0]) or {}) if first[1] else {}
+
+
+def _record(line: str | bytes) -> dict[str, Any] | None:
+    """The record of a line; None where it is damaged."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "do" in found else None
 
 
 def _drop_torn_line(path: Path) -> None:
-    text = _read(path)
-    if text and not text.endswith("\n"):
-        path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
+    with path.open("rb+") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def _take(place: Path) -> int | None:
@@ -186,4 +210,4 @@ def _take(place: Path) -> int | None:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

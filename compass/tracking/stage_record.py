@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,26 +56,36 @@ class StageRun:
     def artifact(self, path: str | Path, folder: str = "") -> None:
         """Copy a small file or folder (a plot, a page) into the run; weights are referenced by their hash instead."""
         if self._journal and Path(path).exists():
-            self.write("artifact", on="run", file=self._journal.copy(Path(path)), folder=folder)
+            with _or_said(f"{path}"):
+                self.write("artifact", on="run", file=self._journal.copy(Path(path)), folder=folder)
 
     def document(self, name: str, values: Any, *, on: str = "run") -> None:
         """Keep values as a JSON artifact."""
         if self._journal:
             path = self._journal.folder / name
-            path.write_text(json.dumps(values, indent=2, ensure_ascii=False, default=str), encoding="utf-8")
-            self.write("artifact", on=on, file=self._journal.copy(path), folder="")
-            path.unlink()
+            with _or_said(name):
+                path.write_text(json.dumps(values, indent=2, ensure_ascii=False, default=str), encoding="utf-8")
+                self.write("artifact", on=on, file=self._journal.copy(path), folder="")
+                path.unlink()
 
     def tags(self, values: Mapping[str, str], *, on: str = "run") -> None:
         """Set tags."""
         self.write("tags", on=on, values={name: scrub(str(value)) for name, value in values.items()})
 
     def write(self, kind: str, **values: Any) -> None:
+        """Add a record of a kind that `compass.tracking.mlflow_records` knows."""
         if self._journal:
-            try:
+            with _or_said(kind):
                 self._journal.write(kind, **values)
-            except OSError as error:  # a full disk: the stage meets it by itself where it matters
-                say(f"{kind} not recorded: {error}")
+
+
+@contextlib.contextmanager
+def _or_said(what: str) -> Iterator[None]:
+    """Say what is not recorded where the disk is full: the stage meets that by itself where it matters."""
+    try:
+        yield
+    except OSError as error:
+        say(f"{what} not recorded: {error}")
 
 
 def parent_points(settings: Any, stage: str, row: Mapping[str, Any]) -> list[list[Any]]:

@@ -87,11 +87,11 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
     except BaseException as error:
         tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]})
         cancelled = isinstance(error, KeyboardInterrupt)
-        _end(journal, sender, "KILLED" if cancelled else "FAILED", CANCELLED_S if cancelled else FAILED_S)
+        _end(tracked, sender, "KILLED" if cancelled else "FAILED", CANCELLED_S if cancelled else FAILED_S)
         raise
     finally:
         _running = before
-    _end(journal, sender, "FINISHED", SEND_S)
+    _end(tracked, sender, "FINISHED", SEND_S)
 
 
 def run_page() -> dict[str, str]:
@@ -135,11 +135,11 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[
     return journal, sender
 
 
-def _end(journal: Journal, sender: Sender, status: str, wait_s: float) -> None:
-    journal.write(END, status=status)
+def _end(tracked: StageRun, sender: Sender, status: str, wait_s: float) -> None:
+    tracked.write(END, status=status)
     if not sender.finish(wait_s):
         say(
-            f"the record of {journal.id} waits in .compass/outbox ({sender.reason or 'the server is slow'}); the next stage, "
+            f"the record of {sender.journal.id} waits in .compass/outbox ({sender.reason or 'the server is slow'}); the next stage, "
             "`compass up` or `compass runs sync` sends it"
         )
 

@@ -58,6 +58,30 @@ def test_a_killed_stages_journal_ends_as_killed_at_its_last_record(tmp_path: Pat
     assert (end["do"], end["status"], end["ended"]) == ("end", "KILLED", metrics["time"])
 
 
+def test_a_damaged_line_holds_up_no_other(tmp_path: Path) -> None:
+    journal = new_journal("rl-1", tmp_path)
+    journal.write("begin")
+    with open(journal.folder / "records.jsonl", "ab") as file:
+        file.write(b'{"do": "me\0\xff{"do": "tags"}\n')
+    journal.write("metrics", values=[])
+    journal.close()
+    [found] = waiting(tmp_path)
+    assert [record["do"] for record, _ in found.unsent()] == ["begin", "metrics", "end"]
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
+    script = (
+        "import resource, signal; from compass.tracking.journal import new_journal\n"
+        f"journal = new_journal('rl-1', {str(tmp_path)!r}); journal.write('begin')\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try: journal.write('document', text='x' * 5000)\n"
+        "except OSError: journal.write('tags')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], env=os.environ).returncode == 0
+    [journal] = waiting(tmp_path)
+    assert [record["do"] for record, _ in journal.unsent()] == ["begin", "tags", "end"]
+
+
 def test_a_journal_without_a_record_is_removed(tmp_path: Path) -> None:
     new_journal("dedup", tmp_path).close()
     assert list(waiting(tmp_path)) == []
