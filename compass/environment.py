@@ -1,4 +1,5 @@
-"""Environment variables every process of the pipeline runs with: no telemetry, and threads that wait without spinning.
+"""Environment variables every process of the pipeline runs with: no telemetry, no files of DVC's outside the repository, and
+threads that wait without spinning.
 
 The Makefile exports the same variables; `apply` gives them to a plain `dvc repro` too. Values already set win.
 """
@@ -6,6 +7,7 @@ The Makefile exports the same variables; `apply` gives them to a plain `dvc repr
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -24,7 +26,15 @@ QUIET = {
 """Variable to value."""
 
 
-def apply() -> None:
-    """Set the variables of `QUIET` that are not set yet, for this process and those it starts."""
-    for name, value in QUIET.items():
+def dvc_variables(root: Path) -> dict[str, str]:
+    """Keeps what DVC remembers of files and remotes in the repository at `root`; in /var/tmp/dvc otherwise."""
+    return {"DVC_SITE_CACHE_DIR": str(root.resolve() / ".compass" / "dvc")}
+
+
+def apply(root: Path | None = None) -> None:
+    """Set the variables of `QUIET`, and with the root of a repository DVC's, where they are not set yet.
+
+    They count for this process and those it starts.
+    """
+    for name, value in (QUIET | (dvc_variables(root) if root else {})).items():
         os.environ.setdefault(name, value)

@@ -64,9 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `dvc`; returns its exit status."""
     from compass import environment
 
-    environment.apply()
     words = list(sys.argv[1:] if arguments is None else arguments)
     root = project_root(Path.cwd())
+    environment.apply(root)
     if root is None or _asks_for_help(words):
         return raw(words)
     try:

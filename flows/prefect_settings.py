@@ -25,7 +25,7 @@ DEFAULTS = {
 
 def apply(root: str | Path = ".") -> None:
     """Set the variables that Prefect reads, in this process and those it starts."""
-    environment.apply()
+    environment.apply(Path(root))
     home = Path(root).resolve() / FOLDER / "prefect"
     if "PREFECT_HOME" not in os.environ:
         home.mkdir(parents=True, exist_ok=True)

@@ -134,7 +134,7 @@ def run_group(
     Raises:
         ReproError: the command's exit status is not 0.
     """
-    environment.apply()
+    environment.apply(Path(folder))
     watched = Watched() if watched is None else watched
     watched.started = True
     # Stages call `python`: this one, whatever is on the path of the process that started the flow. A pipe makes

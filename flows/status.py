@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compass import environment
 from compass.line import Holder, holder, waiting
 from flows.last_run import read_last_run
 from flows.repro import raw_dvc
@@ -84,6 +85,7 @@ def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
         load_settings(root / PARAMETERS)
     except SettingsError as error:
         return {}, str(error).replace(f"{root}/", "")
+    environment.apply(root)
     # Without `--wait-for-lock`: whoever asks wants to know now.
     command = [word for word in raw_dvc("status", "--json") if word != "--wait-for-lock"]
     try:

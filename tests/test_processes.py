@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -17,6 +18,14 @@ def test_variables_that_are_set_win(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"WANDB_MODE": "online"})
     environment.apply()
     assert os.environ == environment.QUIET | {"WANDB_MODE": "online"}
+
+
+def test_dvc_keeps_its_caches_in_the_repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from dvc.dirs import site_cache_dir
+
+    monkeypatch.setattr(os, "environ", {})
+    environment.apply(tmp_path)
+    assert site_cache_dir() == str(tmp_path / ".compass/dvc")
 
 
 def test_only_the_cores_this_process_may_use_count() -> None:
