@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from compass.environment import QUIET
+from compass.environment import QUIET, dvc_variables
 from compass.services import http
 from compass.services.ports import HOST
 from compass.services.state import FOLDER, Service
@@ -64,7 +64,7 @@ def environment(root: Path, ports: Mapping[str, int], definition: Definition) ->
         "TMPDIR": str(folder / "tmp"),
         "NO_PROXY": local,
         "no_proxy": local,
-        "DVC_SITE_CACHE_DIR": str(folder / "dvc"),  # /var/tmp/dvc otherwise
+        **dvc_variables(root),
         "PREFECT_HOME": str(folder / "prefect"),
         "PREFECT_PROFILES_PATH": str(folder / "prefect" / "profiles.toml"),
         "PREFECT_MEMO_STORE_PATH": str(folder / "prefect" / "memo_store.toml"),
@@ -92,6 +92,8 @@ def _prefect_variables(root: Path, ports: Mapping[str, int]) -> dict[str, str]:
         "PREFECT_UI_API_URL": f"{url('prefect', ports)}/api",
         "PREFECT_API_KEY": "",
         "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{root / FOLDER / 'prefect' / 'prefect.db'}",
+        # Prefect's own default lets every web page in the user's browser start runs here.
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"{url('prefect', ports)},http://localhost:{ports['prefect']}",
         "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     }
 
@@ -151,7 +153,7 @@ def _deployments_are_ready(service: Service, ports: Mapping[str, int]) -> bool:
     except (OSError, ValueError):
         return False
     polled = [datetime.fromisoformat(one["last_polled"]) for one in served if one.get("last_polled")]
-    return any(time.timestamp() > service.created for time in polled)
+    return any(when.timestamp() > service.created for when in polled)
 
 
 def _live_command(root: Path, ports: Mapping[str, int]) -> list[str]:
