@@ -17,6 +17,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -205,7 +206,8 @@ def _json(text: str, where: str) -> Any:
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
-        reader = csv.DictReader(text)
+        first = text.readline()
+        reader = csv.DictReader(chain([first], text), delimiter=_separator(first))
         try:
             _check_unique(reader.fieldnames or [], path)
             for number, row in enumerate(reader):
@@ -213,11 +215,19 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
                     cells = sum(len(value) if name is None else value is not None for name, value in row.items())
                     raise SourceError(
                         f"{path}: row {number} (line {reader.line_num}) has {cells} values "
-                        f"for {len(reader.fieldnames or [])} columns; quote its commas and line breaks"
+                        f"for {len(reader.fieldnames or [])} columns; quote values that hold a separator or a line break"
                     )
                 yield number, row
         except csv.Error as error:
             raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error}); repair or remove it") from None
+
+
+def _separator(first_line: str) -> str:
+    """What stands between columns: a comma, or the semicolon or tab of a first line without a comma.
+
+    Spreadsheets separate by semicolons where 3.5 is written 3,5.
+    """
+    return "," if "," in first_line else next((sign for sign in ";\t" if sign in first_line), ",")
 
 
 def _check_unique(names: Sequence[str], path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from compass.sources.adapters import as_json_object, last_user_message, user_messages
@@ -129,9 +130,17 @@ def marks_answers(field: Field, share: float = 0.0) -> bool:
 
 
 def is_about_rows(field: Field) -> bool:
-    """Whether a field's name says that it describes or counts rows, where no gold stands: `year`, `in_source_id`."""
+    """Whether a field describes or counts rows, where no gold stands: by its name, as `year` and `in_source_id`, or by its values."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+", field.path.rsplit(".", 1)[-1])]
-    return field.name in (*ID, *LEVEL) or not ABOUT_ROWS.isdisjoint(words)
+    return field.name in (*ID, *LEVEL) or not ABOUT_ROWS.isdisjoint(words) or _numbers_rows(field)
+
+
+def _numbers_rows(field: Field) -> bool:
+    """Whether the values are whole numbers that rise from row to row: of ten golds, once in 3.6 million files."""
+    texts = [str(value) for value in field.values]
+    if len(texts) < 10 or not all(text.isascii() and text.isdigit() for text in texts):
+        return False
+    return all(int(one) < int(following) for one, following in pairwise(texts))
 
 
 def has_follow_ups(field: Field) -> bool:

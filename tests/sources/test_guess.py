@@ -55,6 +55,14 @@ def test_a_field_counts_once_any_row_fills_it():
     assert (source.problem_field, source.answer_field, source.adapter) == ("prompt", "answer", "columns")
 
 
+@pytest.mark.parametrize("number", [int, str])
+def test_a_column_that_numbers_the_rows_is_no_gold(number: type) -> None:
+    rows = [{"nr": number(n), "aufgabe": f"What is {n} times 7?", "loesung": str(n * 7 % 10)} for n in range(1, 11)]
+    assert guess("mine", PATH, rows).answer_field == "loesung"
+    with pytest.raises(SourceError, match=r"several fields could be the gold or solution \(nr, loesung\)"):
+        guess("mine", PATH, rows[:9])
+
+
 def test_a_solution_is_enough_of_a_gold():
     source = guess("mine", PATH, [{"problem": "1?", "rationale": "so \\boxed{1}"}])
     assert (source.answer_field, source.solution_field) == ("", "rationale")

@@ -77,6 +77,19 @@ def test_csv_keeps_golds_as_they_are_written(tmp_path):
     assert rows_of(path) == [{"problem": 'say "hi",\nthen 1', "answer": "025"}, {"problem": "2", "answer": "1/2"}]
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.zst"])
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_csv_columns_may_be_separated_by_semicolons_or_tabs(tmp_path, separator, name):
+    text = f'problem{separator}answer\n"1, 2{separator} and?"{separator}3,5\n'
+    data = text.encode()
+    (tmp_path / name).write_bytes(zstandard.compress(data) if name.endswith("zst") else data)
+    assert rows_of(tmp_path / name) == [{"problem": f"1, 2{separator} and?", "answer": "3,5"}]
+
+
+def test_a_comma_in_the_first_line_of_a_csv_file_is_its_separator(tmp_path):
+    assert rows_of(write(tmp_path / "a.csv", "problem,a;b\n1,2\n")) == [{"problem": "1", "a;b": "2"}]
+
+
 def test_csv_with_a_comma_too_many_names_the_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("problem,answer\n1,2\nx, y,3\n")
