@@ -32,7 +32,8 @@ class Reason:
     """What is with it: `changed`, `is not there`, …; of a setting `8 → 16`."""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}{':' if self.kind == 'setting' else ''} {self.state}".rstrip()
+        name = f"{self.name}:" if self.kind == "setting" else self.name
+        return " ".join(part for part in (self.kind, name, self.state) if part)
 
 
 @dataclass(frozen=True)

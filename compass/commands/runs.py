@@ -49,7 +49,8 @@ def list_runs(
         )
     waiting = _waiting()
     if waiting:
-        print(f"{waiting} records wait in .compass/outbox; `compass runs sync` sends them", file=sys.stderr)
+        records = "1 record waits" if waiting == 1 else f"{waiting} records wait"
+        print(f"{records} in .compass/outbox; `compass runs sync` sends them", file=sys.stderr)
     return 0
 
 

@@ -52,7 +52,8 @@ def lines(found: Status) -> Iterator[str]:
     for one in found.progress:
         step = Step(one["done"], one["total"], one["unit"], one["phase"], one["detail"])
         left = "" if one["seconds_left"] is None else f", {duration(one['seconds_left'])} left"
-        yield f"          {one['stage']}: {one['phase']}, {count(step)}{left}"
+        counted = f", {count(step)}" if step.done or step.total else ""
+        yield f"          {one['stage']}: {one['phase']}{counted}{left}"
     for number, one in enumerate(found.waiting, 1):
         yield f"waiting   {number}. {one}"
     yield from _last(found)

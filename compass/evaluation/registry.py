@@ -6,6 +6,7 @@ check_benchmark(benchmark, records)               -> its facts, or an error wher
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
@@ -63,9 +64,11 @@ def find(name: str) -> KnownBenchmark:
         BenchmarkError: there is none.
     """
     if name not in BENCHMARKS:
+        near = difflib.get_close_matches(name, BENCHMARKS, n=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
         raise BenchmarkError(
-            f"benchmark {name!r} is not known; known are {', '.join(BENCHMARKS)}. Of another one "
-            "give `compass evaluate` a file of problems, or `collect.benchmarks` its `path` or `hub`"
+            f"benchmark {name!r} is not known; known are {', '.join(BENCHMARKS)}. {meant}Of another one give "
+            "`compass evaluate` or `compass init` a file of problems, or `collect.benchmarks` its `path` or `hub`"
         )
     return BENCHMARKS[name]
 

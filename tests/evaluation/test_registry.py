@@ -143,9 +143,14 @@ def test_a_wrong_field_names_those_that_are_there(known: Path) -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         BenchmarkError,
-        match=r"'aime-1999' is not known; known are aime-2024, .*give `compass evaluate` a file of problems",
+        match=r"'brumo' is not known; known are aime-2024, .*gsm8k\. Of another .*`compass init` a file of problems",
     ):
-        find_benchmarks([Benchmark(name="aime-1999")])
+        find_benchmarks([Benchmark(name="brumo")])
+
+
+def test_an_unknown_name_suggests_the_nearest_known_one() -> None:
+    with pytest.raises(BenchmarkError, match=r"'math500' is not known; .*\. Did you mean math-500\? Of another"):
+        find_benchmarks([Benchmark(name="math500")])
 
 
 def test_a_benchmark_with_a_place_is_read_as_its_settings_say() -> None:

@@ -22,7 +22,7 @@ def quiet(request: RunRequest, root: Path):
 
 def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys, monkeypatch) -> None:
     first = read_status(toy)
-    assert str(first.stale["collect"][0]) == "output  has not been made yet"
+    assert str(first.stale["collect"][0]) == "output has not been made yet"
     quiet(RunRequest(), toy)
     assert [line.split()[0] for line in lines(read_status(toy))] == ["now", "last", "stale"]
 
@@ -91,6 +91,16 @@ def test_files_of_code_are_counted_and_settings_named() -> None:
         "code compass/a.py and 1 more changed",
         "          report: code compass/a.py changed",
         "next run  grade, report",
+    ]
+
+
+def test_a_stage_that_has_nothing_to_count_yet_is_told_without_a_number() -> None:
+    begun = {"stage": "rl-1", "phase": "reading inputs", "done": 0, "total": None, "unit": "", "seconds_left": None}
+    at_work = {"stage": "grade", "phase": "sampling", "done": 3, "total": 8, "unit": "responses", "seconds_left": 90}
+    found = Status(None, [], [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
+    assert list(lines(found))[1:3] == [
+        "          rl-1: reading inputs",
+        "          grade: sampling, 3 of 8 responses, 90 s left",
     ]
 
 
