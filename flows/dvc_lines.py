@@ -66,16 +66,17 @@ class DvcLines:
             yield Event(kind, stage)
 
 
-def last_words(lines: list[str], at_most: int = 8) -> list[str]:
-    """The last lines of a stage that failed: its own message where it wrote one, else the end of the traceback.
+def last_words(lines: list[str], stage: str | None = None, at_most: int = 8) -> list[str]:
+    """The last lines of what failed: a stage's own message where it wrote one, else the end of the traceback.
 
     Args:
-        lines: what the stage printed.
+        lines: what it printed.
+        stage: the stage; None for DVC itself.
         at_most: lines to keep.
     """
-    own = [line for line in lines if line.strip() and not _FAILED.match(line.strip())]
+    own = [line for line in lines if line.strip() and not _FAILED.match(line.strip())] or lines
     for number in range(len(own) - 1, -1, -1):
         # What stands below a traceback's frames is the error; one frame above says where.
-        if own[number].startswith("  File "):
+        if own[number].startswith("  File ") or (stage and own[number].startswith(f"{stage}: ")):
             return own[number:][-at_most:]
     return own[-at_most:]

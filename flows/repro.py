@@ -6,12 +6,11 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +18,7 @@ from typing import BinaryIO
 import psutil
 
 from compass import environment
+from flows.dvc_lines import DvcLines, Event, last_words
 from flows.output import Output
 
 GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
@@ -29,13 +29,6 @@ A stage that is interrupted records its end, and DVC takes its entries out of it
 
 LINES = 20
 """Last lines of a stage that its error keeps."""
-
-_RUNNING = re.compile(r"Running stage '([^']+)'")
-_RESTORED = re.compile(r"Stage '([^']+)' is cached - skipping run")
-_UNCHANGED = re.compile(r"Stage '([^']+)' didn't change, skipping")
-_ENDED = re.compile(
-    r"Updating lock file '[^']+'|ERROR: failed to reproduce|Use `dvc push` to send|Generating lock file"
-)
 
 
 class ReproError(RuntimeError):
@@ -63,30 +56,33 @@ class Watched:
     unchanged: list[str] = field(default_factory=list)
     last: list[str] = field(default_factory=list)
     """The last lines of the stage that runs, or of DVC where none does."""
+    _lines: DvcLines = field(default_factory=DvcLines)
 
     def line(self, line: str) -> None:
         """Take note of one line of output."""
-        if match := _RUNNING.search(line):
-            self._done()
-            self.stage, self.last = match[1], []
-        elif match := _RESTORED.search(line):
-            self.restored.append(match[1])
-        elif match := _UNCHANGED.search(line):
-            self.unchanged.append(match[1])
-        elif line.startswith("> "):
-            self.last = []
-        elif self.stage is None or not _ENDED.search(line):
-            self.last = [*self.last[1 - LINES :], line]
+        self._note(self._lines.read(line))
 
     def ended(self, status: int) -> None:
         """Take note of DVC's end: the stage that ran last is done if it ended well."""
         if status == 0:
-            self._done()
+            self._note(self._lines.end("done"))
 
-    def _done(self) -> None:
-        if self.stage:
-            self.ran.append(self.stage)
-        self.stage = None
+    def _note(self, events: Iterable[Event]) -> None:
+        for event in events:
+            match event.kind:
+                case "begins":
+                    self.stage, self.last = event.stage, []
+                case "done":
+                    self.ran.append(str(event.stage))
+                    self.stage = None
+                case "restored":
+                    self.restored.append(str(event.stage))
+                case "unchanged":
+                    self.unchanged.append(str(event.stage))
+                case "line" if event.text.startswith("> "):  # the stage's command
+                    self.last = []
+                case "line":
+                    self.last = [*self.last[1 - LINES :], event.text]
 
 
 def dvc_words(target: str | None, *, scope: str = "upto", force: bool = False) -> list[str]:
@@ -170,9 +166,7 @@ def run_group(
 
 
 def _error(command: list[str], status: int, watched: Watched) -> ReproError:
-    """The last lines of the stage that failed; those before its own message are its log, or a library's."""
-    own = [number for number, line in enumerate(watched.last) if line.startswith(f"{watched.stage}: ")]
-    lines = watched.last[own[-1] :] if watched.stage and own else watched.last
+    lines = last_words(watched.last, watched.stage, LINES)
     what = f"stage {watched.stage} failed" if watched.stage else f"{' '.join(command[2:])} ended with status {status}"
     return ReproError("\n".join([f"{what}:", *lines]), watched.stage, status)
 

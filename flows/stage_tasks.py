@@ -7,6 +7,7 @@ says so, in a thread of its own, so that a Prefect server that is slow or down h
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,7 @@ LOOK_S = 2.0
 """Seconds between two looks at how far a stage is, while it prints nothing."""
 
 AT_END_S = 90.0
-"""Seconds to wait in the end for task runs whose reports the server has not taken yet."""
+"""Seconds to wait in the end, for all of them together, for task runs whose reports the server has not taken yet."""
 
 
 class StageTasks:
@@ -64,8 +65,9 @@ class StageTasks:
                 self._take(event)
         if failed and not self.failed:
             self.error = last_words(self._said)
+        deadline = time.monotonic() + AT_END_S
         for future in self._futures:
-            future.wait(AT_END_S)
+            future.wait(max(0.0, deadline - time.monotonic()))
 
     def _take(self, event: Event) -> None:
         if event.kind == "line":
@@ -79,7 +81,7 @@ class StageTasks:
                 self._on_begin(event.stage)
             self._futures.append(self._begin(event.stage, self._feed))
         if event.kind == "failed":
-            self.failed, self.error = event.stage, last_words(self._said)
+            self.failed, self.error = event.stage, last_words(self._said, event.stage)
             self.crashed = any(line.startswith("Traceback ") or "exited with -" in line for line in self._said)
         self._feed.put(event)
 
@@ -122,4 +124,4 @@ def _read(stage: str, feed: queue.SimpleQueue[Event | None], progress: ProgressA
                 return Completed(message="ran")
             case "failed":
                 progress.look()
-                return Failed(message="\n".join(last_words(said)) or "it ended without a message")
+                return Failed(message="\n".join(last_words(said, stage)) or "it ended without a message")

@@ -65,3 +65,16 @@ def test_the_last_words_of_a_traceback_are_its_error_and_where_it_was() -> None:
         "ZeroDivisionError: division by zero",
     ]
     assert last_words(["x"] * 30 + ["rl-1: too few problems"], at_most=2) == ["x", "rl-1: too few problems"]
+
+
+def test_the_last_words_of_a_stage_are_its_own_message_where_it_wrote_one() -> None:
+    failure = "ERROR: failed to reproduce 'grade': failed to run: python, exited with 1"
+    assert last_words(
+        ["grade: begins", "a library's warning", "grade: no problems", "  look at x", failure], "grade"
+    ) == [
+        "grade: no problems",
+        "  look at x",
+    ]
+    assert last_words(["ERROR: failed to reproduce 'base': missing data 'source'"], "base") == [
+        "ERROR: failed to reproduce 'base': missing data 'source'"
+    ]

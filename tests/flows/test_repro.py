@@ -44,9 +44,14 @@ def test_dvcs_lines_tell_what_ran() -> None:
         watched.line(line)
     watched.ended(1)
     assert (watched.unchanged, watched.restored, watched.ran) == (["collect"], ["dedup"], ["grade"])
-    assert (watched.stage, watched.last) == ("rl-1", ["rl-1: no"])
+    assert (watched.stage, watched.last[0]) == ("rl-1", "rl-1: no")
+
+
+def test_a_stage_whose_end_dvc_does_not_tell_ends_with_dvc() -> None:
+    watched = Watched()
+    watched.line("Running stage 'rl-1':")
     watched.ended(0)
-    assert (watched.stage, watched.ran) == (None, ["grade", "rl-1"])
+    assert (watched.stage, watched.ran) == (None, ["rl-1"])
 
 
 def test_of_a_progress_bar_only_its_last_state_is_logged_and_empty_lines_are_not(tmp_path: Path) -> None:
