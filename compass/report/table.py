@@ -91,7 +91,7 @@ def main() -> None:
     console.print(funnel_table(results.counts))
     if results.scores:
         console.print(scores_table(results.scores))
-        console.print("The page: reports/index.html · the runs: make ui", highlight=False)
+        console.print("The page: reports/index.html · the runs: make up", highlight=False)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from compass.tracking.system_metrics import Sampler
 from compass.tracking.values import scrub
 
 LOCAL_UI = "http://127.0.0.1:5000"
-"""Where `make ui` shows the local database, unless `compass up` serves it elsewhere."""
+"""Where `compass up` shows the local database, unless it was given another port."""
 
 OPEN_S = 60.0
 """Seconds that a stage waits for its run to be open; a fresh database takes some."""
@@ -101,11 +101,11 @@ def run_page() -> dict[str, str]:
     from compass.services.state import read_services
 
     uri = tracking_uri(_running.folder)
-    served = read_services(repository_root(_running.folder)).get("mlflow")
-    local = not uri.startswith("http")
-    web = (served.url if served and served.url else LOCAL_UI) if local else scrub(uri)
+    service = read_services(repository_root(_running.folder)).get("mlflow")
+    local = service.url if service else None
+    web = scrub(uri) if uri.startswith("http") else local or LOCAL_UI
     page = f"{web.rstrip('/')}/#/experiments/{_running.experiment_id}/runs/{_running.parent_id or _running.run_id}"
-    return {f"MLflow run{' (after make ui)' if local else ''}": page}
+    return {"MLflow run" if uri.startswith("http") or local else "MLflow run (after make up)": page}
 
 
 def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[Journal, Sender]:

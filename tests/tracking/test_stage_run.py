@@ -9,10 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
 from compass.tracking.dvc_files import Graph, dvc_md5
@@ -114,7 +116,10 @@ def test_verl_finds_the_run_in_the_environment(repository: SimpleNamespace) -> N
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
         assert os.environ["MLFLOW_RUN_ID"] == tracked.run_id
         assert os.environ["MLFLOW_TRACKING_URI"] == f"sqlite:///{repository.folder}/.compass/mlflow.db"
-        assert str(tracked.parent_id) in run_page()["MLflow run (after make ui)"]
+        assert str(tracked.parent_id) in run_page()["MLflow run (after make up)"]
+        own = Service("mlflow", os.getpid(), psutil.Process().create_time(), "http://127.0.0.1:5001", "log")
+        write_services([own], repository.folder)
+        assert run_page()["MLflow run"].startswith("http://127.0.0.1:5001/#/experiments/")
         assert current_run() is tracked
     assert current_run() is not tracked
     assert run_page() == {}
