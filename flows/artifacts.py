@@ -23,9 +23,11 @@ from prefect.artifacts import (
 )
 
 from compass.line import duration
+from compass.services.pages import page
 from compass.services.state import read_services
-from compass.tracking.mlflow_client import DEFAULT_EXPERIMENT
+from compass.tracking.mlflow_client import experiment_name
 from compass.tracking.progress import StageProgress, read_progress
+from compass.tracking.values import scrub
 
 TIMEOUT_S = 5.0
 """Seconds that MLflow has to say which run is this one."""
@@ -78,9 +80,9 @@ class MlflowLink:
         """Make the link if it is not there yet and can be made."""
         if self._made:
             return
-        if page := mlflow_page(self._root, self._key):
+        if address := mlflow_page(self._root, self._key):
             self._made = True
-            _safely("the link to MLflow", lambda: create_link_artifact(page, "MLflow run", "mlflow-run"))
+            _safely("the link to MLflow", lambda: create_link_artifact(address, "MLflow run", "mlflow-run"))
 
 
 def words(progress: StageProgress) -> str:
@@ -135,8 +137,7 @@ def show_links(root: Path) -> None:
     """Links to the pages that `compass up` serves: the live page, which leads on to the report and the ledger."""
     for name, title in (("live", "Live page of this run"), ("mlflow", "MLflow")):
         service = read_services(root).get(name)
-        if service and service.url:
-            url = service.url
+        if service and (url := page(service)):
             _safely(title, lambda url=url, name=name, title=title: create_link_artifact(url, title, f"{name}-page"))
 
 
@@ -154,17 +155,18 @@ def mlflow_page(root: Path, key: str) -> str | None:
         if not service or not service.url:
             return None
         base = service.url
-    name = os.environ.get("MLFLOW_EXPERIMENT_NAME", DEFAULT_EXPERIMENT)
     api = f"{base}/api/2.0/mlflow"
     try:
-        found = httpx.get(f"{api}/experiments/get-by-name", params={"experiment_name": name}, timeout=TIMEOUT_S)
+        found = httpx.get(
+            f"{api}/experiments/get-by-name", params={"experiment_name": experiment_name()}, timeout=TIMEOUT_S
+        )
         experiment = found.json()["experiment"]["experiment_id"]
         condition = f"tags.`compass.pipeline` = '{key}' and tags.`compass.kind` = 'pipeline'"
         asked = {"experiment_ids": [experiment], "filter": condition, "max_results": 1}
         runs = httpx.post(f"{api}/runs/search", json=asked, timeout=TIMEOUT_S).json().get("runs") or []
     except (httpx.HTTPError, ValueError, KeyError):
         return None
-    return f"{base}/#/experiments/{experiment}/runs/{runs[0]['info']['run_id']}" if runs else None
+    return f"{scrub(base)}/#/experiments/{experiment}/runs/{runs[0]['info']['run_id']}" if runs else None
 
 
 def _percent(progress: StageProgress) -> float:

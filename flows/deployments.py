@@ -32,8 +32,8 @@ from prefect.runner import Runner  # noqa: E402
 from prefect.settings import PREFECT_API_URL  # noqa: E402
 from prefect.states import Cancelled, Crashed  # noqa: E402
 
+from compass.services.processes import is_alive  # noqa: E402
 from compass.settings import SettingsError, load_settings  # noqa: E402
-from flows.guardian import runs_on  # noqa: E402
 
 AT_ONCE = 20
 """Runs that may wait in line at once; those above it are `Late` until there is room."""
@@ -170,7 +170,7 @@ async def end_runs(serving: asyncio.Task[None]) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             run.terminate()
     deadline = time.monotonic() + END_S
-    while time.monotonic() < deadline and any(map(runs_on, runs)):
+    while time.monotonic() < deadline and any(map(is_alive, runs)):
         await asyncio.sleep(0.1)
     serving.cancel()
 

@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 import psutil
 
+from compass.services.processes import is_alive
+
 LOOK_S = 1.0
 """Seconds between two looks at the processes and the time limit."""
 
@@ -56,7 +58,7 @@ class Guardian:
     def _watch(self) -> None:
         asked = time.monotonic()
         while not self._over.wait(LOOK_S):
-            if any(not runs_on(process) for process in self._servers):
+            if any(not is_alive(process) for process in self._servers):
                 self._end("orphaned")
                 return
             if self._deadline is not None and time.monotonic() > self._deadline:
@@ -111,11 +113,3 @@ def _serves(process: psutil.Process) -> bool:
         words = process.cmdline()
         return any(word in ("flows.deployments", "prefect.engine") or word.endswith("/prefect") for word in words)
     return False
-
-
-def runs_on(process: psutil.Process) -> bool:
-    """Whether a process is alive, zombies not counted."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

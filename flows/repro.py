@@ -18,6 +18,7 @@ from typing import BinaryIO
 import psutil
 
 from compass import environment
+from compass.services.processes import is_alive
 from flows.dvc_lines import DvcLines, Event, last_words
 from flows.output import Output
 
@@ -201,19 +202,12 @@ def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRA
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(number)
         deadline = time.monotonic() + seconds
-        while any(_alive(process) for process in everyone.values()):
+        while any(is_alive(process) for process in everyone.values()):
             if time.monotonic() > deadline:
                 break
             time.sleep(0.05)
         else:
             return
-
-
-def _alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def forget_dead_locks(root: Path) -> None:

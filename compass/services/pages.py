@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from urllib.parse import quote
 
 from compass.services import http
 from compass.services.state import Service
-
-EXPERIMENT = "compass-thinker"
-"""MLflow's experiment of the pipeline's runs, unless `MLFLOW_EXPERIMENT_NAME` names another."""
-
-VIEW = "compass"
-"""Key of the view of that list that the pipeline saves with its runs (`compass.tracking.mlflow_view`)."""
+from compass.tracking.mlflow_client import experiment_name
+from compass.tracking.mlflow_view import KEY, TAG
 
 TRAINING = "workflowType=machine_learning"
 """Has MLflow's menu show runs and models, instead of what is for traces of language models."""
@@ -28,12 +23,11 @@ def runs_page(server: str) -> str:
 
     MLflow's own first page is about traces of language models.
     """
-    name = os.environ.get("MLFLOW_EXPERIMENT_NAME", EXPERIMENT)
     try:
-        answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(name)}")
+        answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(experiment_name())}")
     except (OSError, ValueError):  # 404: no run was recorded yet
         return f"{server}/#/experiments"
     experiment = answer["experiment"]
-    saved = any(tag["key"] == f"mlflow.sharedViewState.{VIEW}" for tag in experiment.get("tags", ()))
-    view = f"&viewStateShareKey={VIEW}" if saved else ""
+    saved = any(tag["key"] == TAG for tag in experiment.get("tags", ()))
+    view = f"&viewStateShareKey={KEY}" if saved else ""
     return f"{server}/#/experiments/{experiment['experiment_id']}/runs?{TRAINING}{view}"

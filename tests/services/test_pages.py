@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from compass.services.pages import EXPERIMENT, VIEW, page, runs_page
+from compass.services.pages import page, runs_page
 from compass.services.state import Service
 from compass.tracking import mlflow_client, mlflow_view
 
@@ -16,7 +16,11 @@ class Answers(BaseHTTPRequestHandler):
     """Answers as MLflow's REST API does for one experiment."""
 
     def do_GET(self) -> None:
-        known = self.server.experiment if self.path.endswith(f"experiment_name={EXPERIMENT}") else None
+        known = (
+            self.server.experiment
+            if self.path.endswith(f"experiment_name={mlflow_client.DEFAULT_EXPERIMENT}")
+            else None
+        )
         self.send_response(200 if known else 404)
         self.end_headers()
         self.wfile.write(json.dumps({"experiment": known}).encode())
@@ -45,8 +49,3 @@ def test_the_first_page_is_the_list_of_runs_in_the_saved_view(server: HTTPServer
     assert page(Service("mlflow", 1, 0, url, "log")) == runs_page(url)
     assert page(Service("live", 1, 0, url, "log")) == url
     assert page(Service("deployments", 1, 0, None, "log")) is None
-
-
-def test_names_are_those_that_the_records_have() -> None:
-    assert mlflow_client.DEFAULT_EXPERIMENT == EXPERIMENT
-    assert mlflow_view.KEY == VIEW
