@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,9 @@ from cyclopts.validators import Number
 from compass.errors import UserError
 
 Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
+
+SHORT = 40
+"""Characters of an address behind which there is room for what it is for."""
 
 
 def up(
@@ -135,8 +138,18 @@ def _print_addresses(services: Mapping[str, Any]) -> None:
     from compass.services.pages import page
     from compass.services.state import FOLDER
 
-    rows = [(name, page(service) or "", CATALOGUE[name].what) for name, service in services.items()]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, address, what in rows:
-        print(f"{name:<{widths[0]}}  {address:<{widths[1]}}  {what}")
+    for line in table([(name, page(service) or "", CATALOGUE[name].what) for name, service in services.items()]):
+        print(line)
     print(f"Logs are in {FOLDER}/logs; `compass down` ends them all.")
+
+
+def table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Names, addresses and what they are for: beside a short address, below a long one."""
+    first = max(len(name) for name, _, _ in rows)
+    second = max((len(address) for _, address, _ in rows if len(address) <= SHORT), default=0)
+    for name, address, what in rows:
+        if len(address) <= SHORT:
+            yield f"{name:<{first}}  {address:<{second}}  {what}"
+        else:
+            yield f"{name:<{first}}  {address}"
+            yield f"{'':<{first}}  {'':<{second}}  {what}"
