@@ -150,7 +150,9 @@ class _Recorder:
     def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
         told = asdict(step or self.last)
         del told["shown"]
-        self._pages |= pages()  # while the run is tracked: at the end it is not any more
+        known = pages()  # fewer at the end, when the run is not tracked any more
+        # Whole: the name and address of a run change when `compass up` starts a server for it.
+        self._pages = known if len(known) >= len(self._pages) else self._pages
         left = None if seconds_left is None else round(seconds_left, 1)
         facts = {**self._facts, **told, "updated": time.time(), "seconds_left": left, "state": state, "error": error}
         facts["pages"] = self._pages

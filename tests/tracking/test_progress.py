@@ -51,6 +51,19 @@ def test_a_stage_is_running_with_its_counts_and_then_finished(tmp_path: Path, qu
     assert [path.name for path in (tmp_path / "work/progress").iterdir()] == ["grade.json"]
 
 
+def test_the_page_of_a_run_is_the_newest_and_stays_known_at_the_end(
+    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"MLflow run (after make up)": "http://127.0.0.1:5000/1"}
+    monkeypatch.setattr(progress, "pages", lambda: told)
+    with stage_progress("rl-1", tmp_path):
+        wait_for(tmp_path, "rl-1", pages=told)
+        told = {"MLflow run": "http://127.0.0.1:5001/1"}
+        wait_for(tmp_path, "rl-1", pages=told)
+        told = {}
+    assert read_progress(tmp_path)["rl-1"].pages == {"MLflow run": "http://127.0.0.1:5001/1"}
+
+
 def test_an_error_is_told_by_its_first_line(tmp_path: Path) -> None:
     with pytest.raises(UserError), stage_progress("dedup", tmp_path):
         raise UserError("data/x.parquet: no such file\nrun collect")
