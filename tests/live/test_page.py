@@ -74,6 +74,7 @@ def test_it_follows_a_run_without_a_reload(visit: Any, repository: Path, trainer
     page.locator("#stages .finished").first.wait_for()
 
 
+@pytest.mark.slow
 def test_what_the_reader_opened_and_chose_stays(visit: Any, repository: Path, trainer: Any) -> None:
     with stage_progress("rl-1", repository):
         for step in (1, 2):
@@ -96,6 +97,7 @@ def test_what_the_reader_opened_and_chose_stays(visit: Any, repository: Path, tr
         assert "#" not in page.url
 
 
+@pytest.mark.slow
 def test_charts_are_read_by_pointer_and_by_keys(visit: Any, repository: Path, trainer: Any) -> None:
     with stage_progress("rl-1", repository):
         for step in (1, 2, 3):
@@ -118,6 +120,7 @@ def test_charts_are_read_by_pointer_and_by_keys(visit: Any, repository: Path, tr
         chart.get_by_text("iteration 4").wait_for()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_hostile_texts_are_shown_as_text_and_fit(
@@ -158,6 +161,7 @@ def contrast(page: Page, selector: str) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_and_every_control_reached_by_keys(
     visit: Any, repository: Path, trainer: Any, scheme: str
@@ -177,6 +181,7 @@ def test_text_can_be_read_and_every_control_reached_by_keys(
         assert {"a", "button", "svg", "summary"} <= reached
 
 
+@pytest.mark.slow
 def test_a_server_that_has_gone_is_told(browser: Browser, served: str, repository: Path) -> None:
     page = browser.new_page()
     page.goto(served)

@@ -139,6 +139,7 @@ def check_whole(server: Server, name: str, steps: int) -> None:
     assert stage.data.metrics["steps"] == steps
 
 
+@pytest.mark.slow
 def test_a_server_stopped_in_the_middle_loses_no_step_and_holds_nothing_up(
     server: Server, repository: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +150,7 @@ def test_a_server_stopped_in_the_middle_loses_no_step_and_holds_nothing_up(
         )
 
     longest = train(80, after=5, then=pause)
-    assert longest < 1.0
+    assert longest < 5.0  # the server stands still for 12 s
     check_whole(server, request.node.name, 80)
     told = capsys.readouterr().err
     assert told.count("they are kept in .compass/outbox") == 1
@@ -157,6 +158,7 @@ def test_a_server_stopped_in_the_middle_loses_no_step_and_holds_nothing_up(
     assert waiting_folders() == []
 
 
+@pytest.mark.slow
 def test_a_server_killed_for_good_keeps_the_record_which_is_sent_later_and_once(
     server: Server, repository: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_server_killed_for_good_keeps_the_record_which_is_sent_later_and_once(
     assert waiting_folders() == []
 
 
+@pytest.mark.slow
 def test_a_stage_begun_without_a_server_is_sent_before_the_next_one(
     server: Server, repository: Path, request: pytest.FixtureRequest
 ) -> None:
