@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Annotated
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from compass.errors import UserError
 
@@ -212,7 +212,10 @@ def _usage_message(error: CycloptsError, chosen: str) -> str:
         meant = f"did you mean `compass {close[0]}`? " if close else ""
         return f"compass: there is no command {chosen!r}; {meant}`compass --help` lists them"
     command = " ".join(["compass", *(error.command_chain or ([chosen] if chosen else []))])
-    said = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, UnusedCliTokensError):
+        said = f"{(error.unused_tokens or [''])[0]!r} belongs to no option; a value follows the name of its option"
+    else:
+        said = " ".join(str(error).split()).rstrip(".")
     return f"{command}: {said} (`{command} --help` lists what it takes)"
 
 

@@ -89,6 +89,11 @@ def test_only_the_chosen_command_is_imported() -> None:
             'compass completion: Invalid value "bsh" for SHELL. Choose from: "bash", "zsh", "fish". Did you mean "bash"? '
             "(`compass completion --help` lists what it takes)",
         ),
+        (
+            ["rollouts", "rl-9", "5"],
+            "compass rollouts: 'rl-9' belongs to no option; a value follows the name of its option "
+            "(`compass rollouts --help` lists what it takes)",
+        ),
         (["--debg"], None),
     ],
 )
