@@ -20,7 +20,7 @@ NAME, HEADLINE, STATE = 36, 20, 8
 @app.command(name="list")
 def list_runs(
     *,
-    count: Annotated[int, Parameter(name=["--count", "-n"], validator=Number(gte=1))] = 20,
+    count: Annotated[int, Parameter(name=["--count", "-n"], validator=Number(gte=1, lte=10_000))] = 20,
     data: str = "",
     json: bool = False,
 ) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from compass.doctor.finding import Finding, Place
+from compass.tracking.values import scrub
 
 if TYPE_CHECKING:
     from compass.settings import Benchmark, Settings
@@ -139,16 +140,14 @@ def _remote(name: str, address: str, root: Path, options: Mapping[str, str]) -> 
     plugin = PLUGINS.get(parts.scheme)
     if plugin and importlib.util.find_spec(f"dvc_{plugin}") is None:
         remedy = f"`.venv/bin/uv pip install dvc-{plugin}`"
-        return Finding(check, "problem", f"{_shown(address)} needs the package dvc-{plugin}", remedy)
+        return Finding(check, "problem", f"{scrub(address)} needs the package dvc-{plugin}", remedy)
     endpoint = urlsplit(options.get("endpointurl", "")) if options.get("endpointurl") else parts
     host, port = endpoint.hostname, endpoint.port or PORTS.get(endpoint.scheme)
     if not host or not port:
-        return Finding(check, "ok", f"{_shown(address)}; whether it answers shows `dvc status -c`")
+        return Finding(check, "ok", f"{scrub(address)}; whether it answers shows `dvc status -c`")
     if fault := unreachable(host, port):
-        return Finding(
-            check, "problem", f"{_shown(address)} is not reached: {fault}", f"check the network, or {modify}"
-        )
-    return Finding(check, "ok", f"{_shown(address)} takes connections")
+        return Finding(check, "problem", f"{scrub(address)} is not reached: {fault}", f"check the network, or {modify}")
+    return Finding(check, "ok", f"{scrub(address)} takes connections")
 
 
 def _folder(check: str, folder: Path, modify: str) -> Finding:
@@ -184,9 +183,3 @@ def unreachable(host: str, port: int) -> str:
     except OSError as error:
         return error.strerror or str(error) or "no answer"
     return ""
-
-
-def _shown(address: str) -> str:
-    """An address without a password."""
-    parts = urlsplit(address)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else address

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import psutil
 
 from compass.doctor.finding import Finding, Place
-from compass.doctor.network import dvc_configuration
+from compass.tracking.from_cache import cache_folder
+from compass.tracking.values import scrub
 
 HASH_BYTES = 1 << 20
 """Cached files up to this size are hashed; larger ones are compared by size."""
@@ -58,7 +59,7 @@ def check_parameters(place: Place) -> Iterator[Finding]:
 def check_cache(place: Place) -> Iterator[Finding]:
     """Whether DVC's cache has the results that dvc.lock names, whole."""
     lock = place.root / "dvc.lock"
-    cache = place.root / ".dvc" / (dvc_configuration(place.root).get("cache", "dir", fallback="cache"))
+    objects = cache_folder(place.root)
     if not lock.exists():
         yield Finding("DVC cache", "ok", "no dvc.lock yet: nothing was run")
         return
@@ -73,7 +74,7 @@ def check_cache(place: Place) -> Iterator[Finding]:
     deadline = time.monotonic() + HASH_S
     missing, damaged = [], []
     for path, out in outs.items():
-        state = _state(cache / "files/md5", out, deadline)
+        state = _state(objects, out, deadline)
         if state == "missing":
             missing.append(path)
         elif state:
@@ -174,12 +175,7 @@ def check_mlflow_files(place: Place) -> Iterator[Finding]:
             "MLflow", "warning", "mlruns/ holds records of a file store, which MLflow no longer reads", remedy
         )
     else:
-        yield Finding("MLflow", "ok", f"records go to {_without_secret(uri) or f'{FOLDER}/mlflow.db'}")
-
-
-def _without_secret(uri: str) -> str:
-    parts = urlsplit(uri)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else uri
+        yield Finding("MLflow", "ok", f"records go to {scrub(uri) or f'{FOLDER}/mlflow.db'}")
 
 
 def _open_somewhere(path: Path) -> bool:
