@@ -174,7 +174,12 @@ def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.
         ("processes", "warning", f"left of a service that has ended: {orphan.pid}", "compass down"),
         ("git", "problem", "index.lock", "rm .git/index.lock"),
         ("DVC remote disk", "problem", "/nowhere/mounted/store is not there", "dvc remote modify disk url"),
-        ("DVC remote web", "problem", f"http://***@127.0.0.1:{closed}/store is not reached", "dvc remote modify web url"),
+        (
+            "DVC remote web",
+            "problem",
+            f"http://***@127.0.0.1:{closed}/store is not reached",
+            "dvc remote modify web url",
+        ),
         ("DVC cache", "problem", "1 damaged files", "rm -f .dvc/cache/files/md5/"),
         ("DVC cache", "warning", "1 of 3 results are missing: data/lost", "make pipeline"),
         ("locks", "warning", str(ended.pid), "rm .dvc/tmp/rwlock"),
