@@ -80,12 +80,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _in_project(words: list[str], root: Path) -> int:
     from flows.dvc_shown import with_defaults
+    from flows.plots_page import PAGE, write_plots_page
 
     verb = command(words)
     if verb in ("repro", "exp:run") and Path.cwd() == root:
         return _run(verb, words, root)
     if verb in WRITES or (verb in ("repro", "exp:run") and not _only_tells(words)):
         return _hold_and_become(words, root)
+    if verb.startswith("plots:") and not (root / PAGE).exists():
+        write_plots_page(root / PAGE)
     return raw(with_defaults(verb, words, root))
 
 

@@ -2,8 +2,8 @@
 
     python -m flows.plots_page
 
-`make setup` writes it to `.dvc/tmp/plots_page.html`, where `.dvc/config` names it (`plots.html_template`). DVC's own page
-loads Vega from the web; here it is bundled from the installed `vl-convert-python`.
+`make setup` writes it to `.dvc/tmp/plots_page.html`, where `.dvc/config` names it (`plots.html_template`), and `dvc plots` where it is
+missing. DVC's own page loads Vega from the web; here it is bundled from the installed `vl-convert-python`.
 """
 
 from __future__ import annotations

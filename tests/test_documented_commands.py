@@ -222,6 +222,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 shutil.copy2(source, folder / name)
         stages = list(yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"])
         run("dvc", "commit", "-f", "-q", *stages[:-1])  # by code of before, which made the same outputs
+    run("python", "-m", "flows.plots_page")  # as `make setup` does
     run("compass", "run")
     for name in ("one", "two", "mine"):
         for part in ("data", "metrics"):
@@ -232,7 +233,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.documented
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_end_well(page: str, finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "repository"
