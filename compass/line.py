@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from compass.durations import duration
 from compass.tracking.processes import process_key, process_runs
 
 FOLDER = ".compass"
@@ -124,14 +125,6 @@ def take_lock(root: str | Path, command: str, *, on_wait: Callable[[str], object
         ticket.path.unlink(missing_ok=True)
         os.close(ticket.file)
     return lock
-
-
-def duration(seconds: float) -> str:
-    """`42 s`, `12 min` or `3 h 5 min`."""
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return f"{max(0, int(seconds))} s"
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from compass.line import duration
+from compass.durations import duration
 from compass.services.pages import page
 from compass.services.state import read_services
 from compass.tracking.mlflow_client import experiment_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from compass.line import duration
+from compass.durations import duration
 from flows.goes_on import goes_on
 from flows.interrupt import Stopped, stoppable
 from flows.output import terminal_output

@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from compass.tracking.progress_display import duration
+from compass.durations import duration
 
 SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
 STYLES = {"waiting": "dim", "running": "bold cyan", "finished": "green", "failed": "bold red", "killed": "yellow"}

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from compass.durations import duration
 from compass.live.blocks import Block, chart, charts, figures, finite, note, number, percent, warning
 from compass.live.files import Remembered, Tail
 from compass.live.stages import Stage
@@ -19,7 +20,6 @@ from compass.rl.config import StagePaths
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics
 from compass.settings import RlStage
-from compass.tracking.progress_display import duration
 
 PARTS = {
     "rollout": "timing_s/gen",

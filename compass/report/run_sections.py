@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from compass.durations import duration
 from compass.report.blocks import Bullets, Fold, Note, Part, Raw, Section, Table, chart
 from compass.report.conclusion import percent
 from compass.report.figures import curves_figure, funnel_figure, mixes_figure
@@ -187,11 +188,7 @@ def _ends(curves: Mapping[str, Mapping[str, list[float]]]) -> Table:
 
 
 def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "not recorded"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+    return "not recorded" if seconds is None else duration(seconds)
 
 
 def _short(value: Any, limit: int = 60) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from compass.durations import duration
 from compass.progress import Step
 
 if TYPE_CHECKING:
@@ -67,16 +68,6 @@ def count(step: Step) -> str:
     """`120 of 400 rows`, or `120 rows` where the total is not known."""
     of = "" if step.total is None else f" of {step.total:,.0f}"
     return f"{step.done:,.0f}{of} {step.unit}".rstrip()
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a reader says them: `45 s`, `3 min 20 s`, `2 h 05 min`."""
-    whole = round(seconds)
-    if whole < 100:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 def _bar(console: Console) -> tuple[Progress, Any]:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from compass.durations import duration
 from compass.errors import UserError
 from compass.progress import Step, report
 from compass.tracking import progress, progress_display
 from compass.tracking.progress import Speed, read_progress, stage_progress
-from compass.tracking.progress_display import Display, duration, line
+from compass.tracking.progress_display import Display, line
 
 ROOT = Path(__file__).resolve().parents[2]
 
