@@ -73,7 +73,7 @@ def run_in_terminal(
 
 
 def summary(result: RunResult) -> list[str]:
-    """What a run did, in one or two lines."""
+    """What a run did, and where to read its result, in one to three lines."""
     if not result.ran and not result.restored:
         return ["nothing to do: all is up to date"]
     done = [f"ran {', '.join(result.ran)}"] if result.ran else []
@@ -84,4 +84,6 @@ def summary(result: RunResult) -> list[str]:
     lines = [f"{'; '.join(done)} ({duration(result.seconds)})"]
     if result.experiment:
         lines.append(f"kept as the experiment {result.experiment}; `dvc exp show` lists it beside the others")
+    if "report" in (*result.ran, *result.restored):
+        lines.append("which model is better, and how sure: reports/index.html")
     return lines
