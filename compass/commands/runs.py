@@ -36,6 +36,7 @@ def list_runs(
         compass runs list --data c984b1ca   the runs that used what DVC calls so
     """
     from compass.tracking.mlflow_runs import Runs
+    from compass.tracking.run_name import fitted
 
     found = Runs().newest(count, data=data)
     if json:
@@ -43,7 +44,7 @@ def list_runs(
         return 0
     print(f"{'name':<{NAME}}  {'when':<16}  {'last model, gain':<{HEADLINE}}  {'state':<{STATE}}  id")
     for run in found:
-        name = run.name if len(run.name) <= NAME else run.name[: NAME - 1] + "…"
+        name = fitted(run.name, NAME)
         print(
             f"{name:<{NAME}}  {run.started:%Y-%m-%d %H:%M}  {headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
         )

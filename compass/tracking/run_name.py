@@ -46,6 +46,13 @@ def run_name(settings: Settings, profiles_folder: str | Path = "profiles") -> st
     return " ".join([settings.profile, *shown, *more])
 
 
+def fitted(name: str, width: int) -> str:
+    """A run's name in so many characters: settings without their sections where it is longer, and cut where that is not enough."""
+    if len(name) > width:
+        name = re.sub(r"(?<= )(?:[\w-]+\.)+(?=\w+=)", "", name)
+    return name if len(name) <= width else name[: width - 1] + "…"
+
+
 def slug(name: str) -> str:
     """A run's name as a git ref and a file name: spaces and what neither takes become `-`."""
     text = re.sub(r"[^A-Za-z0-9._=+-]+", "-", name)

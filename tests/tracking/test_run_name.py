@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from compass.settings import Settings, load_settings
-from compass.tracking.run_name import Change, changed_settings, run_name, slug
+from compass.tracking.run_name import Change, changed_settings, fitted, run_name, slug
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 
@@ -83,3 +83,18 @@ def test_long_values_are_cut_and_a_missing_profile_is_no_error(tmp_path: Path) -
 def test_a_slug_is_a_git_ref(name: str, expected: str) -> None:
     assert slug(name) == expected
     subprocess.run(["git", "check-ref-format", f"refs/exps/{slug(name)}"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tiny evaluate.samples=4", "tiny evaluate.samples=4"),
+        (
+            "shop rl.stages.rl-3.optimizer.learning_rate=0.001 evaluate.samples=4 +1",
+            "shop learning_rate=0.001 samples=4 +1",
+        ),
+        ("shop rl.reward.module=mine.reward.of.mine collect.sources=of.many", "shop module=mine.reward.of.mine sources…"),
+    ],
+)
+def test_a_name_that_is_too_long_drops_sections_and_keeps_values(name: str, expected: str) -> None:
+    assert fitted(name, 40) == expected
