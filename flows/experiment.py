@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from compass.environment import dvc_variables
 from flows.repro import raw_dvc
 
 _REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
@@ -77,7 +78,7 @@ def save_experiment(
     if not stages:
         return None
     words = ["exp", "save", "--name", name, *(["--message", message] if message else []), *stages]
-    if not _ended_well(raw_dvc(*words), root, {**os.environ, **_author(root), **(env or {})}):
+    if not _ended_well(raw_dvc(*words), root, {**dvc_variables(root), **os.environ, **_author(root), **(env or {})}):
         return None
     (root / LATEST).parent.mkdir(parents=True, exist_ok=True)
     (root / LATEST).write_text(name + "\n", encoding="utf-8")

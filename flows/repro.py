@@ -131,13 +131,19 @@ def run_group(
     Raises:
         ReproError: the command's exit status is not 0.
     """
-    environment.apply(Path(folder))
+    environment.apply()
     watched = Watched() if watched is None else watched
     watched.started = True
     # Stages call `python`: this one, whatever is on the path of the process that started the flow. A pipe makes
     # Python's output block-buffered; the log is to show a stage's lines as they are written.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    variables = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1", **(env or {})}
+    variables = {
+        **environment.dvc_variables(Path(folder)),
+        **os.environ,
+        "PATH": path,
+        "PYTHONUNBUFFERED": "1",
+        **(env or {}),
+    }
     with Output(shown) as output:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],

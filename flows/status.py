@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,11 +87,11 @@ def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
         load_settings(root / PARAMETERS)
     except SettingsError as error:
         return {}, str(error).replace(f"{root}/", "")
-    environment.apply(root)
     # Without `--wait-for-lock`: whoever asks wants to know now.
     command = [word for word in raw_dvc("status", "--json") if word != "--wait-for-lock"]
+    variables = {**environment.QUIET, **environment.dvc_variables(root), **os.environ}
     try:
-        told = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=LONGEST_S)
+        told = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, timeout=LONGEST_S)
         changed = json.loads(told.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return {}, "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
