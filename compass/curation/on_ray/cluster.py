@@ -10,9 +10,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
+
 from compass.errors import UserError
 from compass.machine import cores
 from compass.settings import Curation
+
+STARTS = 3
+"""How often a local cluster is started before its failure counts."""
 
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # despite its name: every service of Ray listens on 127.0.0.1 alone
@@ -77,16 +82,7 @@ def _start(settings: Curation, folder: str) -> None:
     import ray
 
     if folder:
-        ray.init(
-            address="local",
-            num_cpus=settings.workers or cores(),
-            num_gpus=0,
-            object_store_memory=settings.memory_mb << 20,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="error",
-            _temp_dir=folder,
-        )
+        _start_local(settings, folder)
         return
     try:
         host, _, port = settings.address.rpartition("/")[2].rpartition(":")
@@ -98,3 +94,34 @@ def _start(settings: Curation, folder: str) -> None:
             f"{settings.address}: no Ray cluster answers there ({error}); start one with `ray start --head`, "
             "or give `local` for one on this machine"
         ) from None
+
+
+def _start_local(settings: Curation, folder: str) -> None:
+    """Start a cluster here. Ray gives its node 30 s, which a busy machine exceeds now and then: then it starts again."""
+    import ray
+
+    before = set(psutil.Process().children())
+    for _ in range(STARTS):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=settings.workers or cores(),
+                num_gpus=0,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="error",
+                _temp_dir=folder,
+            )
+            return
+        except Exception as error:  # Ray has no type of its own for this one
+            if "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
+            late = set(psutil.Process().children()) - before
+            for process in late:
+                process.kill()
+            psutil.wait_procs(late, timeout=30)
+    raise RayClusterError(
+        f"local: Ray's services did not answer within 30 s, {STARTS} times in a row; this machine is too busy "
+        f"(load {os.getloadavg()[0]:.0f} on {cores()} cores): try again later, or set `curation.engine: process`"
+    )
