@@ -36,7 +36,7 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
         with ray_cluster(settings.curation):
             from compass.curation.on_ray.stages import denoise_file
 
-            pieces = denoise_file(records, items, settings.denoise)
+            pieces = denoise_file(records, items, settings.denoise, settings.curation)
             read = count_records(records)
             return write_pieces(folder, "denoise", read=read, pieces=pieces, benchmark_items=items.num_rows)
     rows = read_records(records)

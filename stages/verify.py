@@ -52,7 +52,7 @@ def run(
         with ray_cluster(settings.curation):
             from compass.curation.on_ray.stages import verify_file
 
-            pieces = verify_file(records, settings.verify, answers)
+            pieces = verify_file(records, settings.verify, answers, settings.curation)
             summary = write_pieces(folder, "verify", read=count_records(records), pieces=counted(pieces))
     else:
         read = read_records(records)

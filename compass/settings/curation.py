@@ -22,4 +22,4 @@ class Curation(Section):
     """With `ray` and `local`: tasks that run at a time; 0 takes one per core."""
 
     memory_mb: Annotated[int, Field(ge=128)] = 2_048
-    """With `ray`: memory of the object store; what needs more goes to disk. A task takes in at most a quarter of its worker's share."""
+    """With `ray`: memory of the object store, and as much again for the heaps of all tasks together. What needs more goes to disk."""

@@ -66,9 +66,9 @@ def ray_cluster(settings: Curation) -> Iterator[None]:
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def task_bytes(settings: Curation) -> int:
-    """What a task may take in: a quarter of a worker's share of the object store."""
-    return (settings.memory_mb << 20) // (4 * concurrency())
+def worker_bytes(settings: Curation) -> int:
+    """Heap of a task at work, which it declares to Ray: a worker's share of `memory_mb`."""
+    return (settings.memory_mb << 20) // concurrency()
 
 
 def concurrency() -> int:
@@ -107,6 +107,8 @@ def _start_local(settings: Curation, folder: str) -> None:
                 address="local",
                 num_cpus=settings.workers or cores(),
                 num_gpus=0,
+                object_store_memory=settings.memory_mb << 20,
+                _memory=settings.memory_mb << 20,  # for the heaps of tasks, as much again
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level="error",

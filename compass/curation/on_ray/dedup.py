@@ -12,13 +12,16 @@ import pyarrow as pa
 from compass.curation.dedup import NEEDED, settle_clusters
 from compass.curation.duplicates import Duplicates
 from compass.curation.on_ray.duplicates import find_duplicates
-from compass.curation.on_ray.tasks import deal, gather
+from compass.curation.on_ray.tasks import deal, gather, no_larger
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
 from compass.settings import Dedup
 
 ROW_BYTES = 4_096
-"""Memory for a record with its features while a task is at work on it, about."""
+"""Memory for a short record with its features while a task is at work on it, about."""
+
+TEXT_BYTES = 16
+"""Memory for a byte of text while its words and n-grams are made, about: a word is a Python object of some 60 bytes."""
 
 Read = Callable[[int, Sequence[str] | None], Iterator[pa.Table]]
 """Reads the records from the beginning: at most so many rows at a time, some columns or all."""
@@ -35,7 +38,7 @@ _VERDICT = pa.schema(
 
 
 def dedup(
-    read: Read, count: int, settings: Dedup, sources: Sequence[str], *, task_bytes: int, workers: int
+    read: Read, count: int, settings: Dedup, sources: Sequence[str], *, memory: int, workers: int
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Keep one row of each problem, as `compass.curation.dedup.dedup` does.
 
@@ -44,29 +47,37 @@ def dedup(
         count: how many there are.
         settings: the section `dedup`.
         sources: names of the sources, the preferred one first.
-        task_bytes: what a task may take in.
+        memory: bytes of heap that a task may take.
         workers: tasks that run at a time.
 
     Returns:
         Kept and dropped rows, piece by piece, in the records' order.
     """
-    rows = max(1_000, task_bytes // ROW_BYTES)
-    partitions = max(workers, -(-count // rows))
-    problems = (piece.column("problem") for piece in read(rows, ["problem"]))
-    found = find_duplicates(problems, settings, partitions)
+    rows = max(1, memory // 4 // ROW_BYTES)
+    sizes = {"all": 0, "problem": 0}
+    for piece in read(rows, NEEDED):
+        sizes["all"] += piece.nbytes
+        sizes["problem"] += piece.column("problem").nbytes
+    # Records are held four times at most while clusters are settled: as they come, in one chunk, and as Python objects.
+    partitions = max(
+        workers, -(-count // rows), -(-4 * sizes["all"] // memory), -(-TEXT_BYTES * sizes["problem"] // memory)
+    )
+    blocks = no_larger(read(rows, ["problem"]), memory // TEXT_BYTES)
+    found = find_duplicates((piece.column("problem") for piece in blocks), settings, partitions, memory)
     several = np.bincount(found.cluster, minlength=1)[found.cluster] > 1
     span = max(1, -(-count // partitions))
 
     def clustered() -> Iterator[tuple]:
         begin = 0
-        for piece in read(rows, NEEDED):
+        for piece in no_larger(read(rows, NEEDED), memory // 4):
             here = begin + np.flatnonzero(several[begin : begin + piece.num_rows])
             yield piece.take(pa.array(here - begin)), here, found.cluster[here], found.exact[here]
             begin += piece.num_rows
 
-    shards = deal(partial(_by_cluster, partitions), clustered(), partitions)
-    settled = deal(partial(_settle, settings, sources, span, partitions), _transposed(shards), partitions)
-    verdicts = gather(_in_order, settled)
+    shards = deal(partial(_by_cluster, partitions), clustered(), partitions, memory=memory)
+    settle = partial(_settle, settings, sources, span, partitions)
+    settled = deal(settle, _transposed(shards), partitions, memory=memory)
+    verdicts = gather(_in_order, settled, memory=memory)
     pieces = read(span, None)
     for number, piece in enumerate(pieces):
         yield _split(piece, number * span, next(verdicts) if settled else _VERDICT.empty_table())

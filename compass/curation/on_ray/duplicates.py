@@ -22,6 +22,7 @@ import pyarrow as pa
 from compass.curation.clusters import first_equal, join, roots, unite
 from compass.curation.duplicates import Duplicates, Features, read_in_chunks
 from compass.curation.on_ray.tasks import deal, gather
+from compass.curation.spill import spill
 from compass.settings import Dedup
 
 _BAND = np.uint64(0x9E3779B97F4A7C15)
@@ -30,13 +31,14 @@ _BAND = np.uint64(0x9E3779B97F4A7C15)
 Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def find_duplicates(pieces: Iterable[pa.ChunkedArray], settings: Dedup, partitions: int) -> Duplicates:
+def find_duplicates(pieces: Iterable[pa.ChunkedArray], settings: Dedup, partitions: int, memory: int) -> Duplicates:
     """Group the problems that are the same.
 
     Args:
         pieces: all problems, in order.
         settings: the section `dedup`.
         partitions: parts in which they are compared.
+        memory: bytes of heap that a task may take.
     """
     begins = [0]
 
@@ -45,10 +47,10 @@ def find_duplicates(pieces: Iterable[pa.ChunkedArray], settings: Dedup, partitio
             begins.append(begins[-1] + len(texts))
             yield texts, begins[-2]
 
-    read = deal(partial(_read, settings, partitions), numbered(), 1 + partitions)
+    read = deal(partial(_read, settings, partitions), numbered(), 1 + partitions, memory=memory)
     blocks = [results.pop(0) for results in read]
     exact = np.arange(begins[-1])
-    for rows, first in gather(_same_tokens, read):
+    for rows, first in gather(_same_tokens, read, memory=memory):
         exact[rows] = first
     unique = exact == np.arange(exact.size)
 
@@ -57,14 +59,15 @@ def find_duplicates(pieces: Iterable[pa.ChunkedArray], settings: Dedup, partitio
             yield block, begin, values[begin:end]
 
     candidates = np.arange(exact.size)
-    for pairs in gather(_same_keys, deal(partial(_keys, partitions), to_blocks(unique), partitions)):
+    keys = deal(partial(_keys, partitions), to_blocks(unique), partitions, memory=memory)
+    for pairs in gather(_same_keys, keys, memory=memory):
         unite(candidates, *pairs)
     candidates = roots(candidates)
     grouped = unique & (np.bincount(candidates, minlength=1)[candidates] > 1)
     group = np.where(grouped, candidates % partitions, -1)
     cluster = np.arange(exact.size)
-    confirmed = partial(_confirmed, settings.threshold)
-    for pairs in gather(confirmed, deal(partial(_members, partitions), to_blocks(group), partitions)):
+    members = deal(partial(_members, partitions), to_blocks(group), partitions, memory=memory)
+    for pairs in gather(partial(_confirmed, settings.threshold, memory // 4), members, memory=memory):
         unite(cluster, *pairs)
     return Duplicates(exact, roots(cluster)[exact])
 
@@ -117,14 +120,23 @@ def _members(partitions: int, features: Features, begin: int, group: np.ndarray)
     return shards if partitions > 1 else shards[0]
 
 
-def _confirmed(threshold: float, *shards: tuple[np.ndarray, ...]) -> Pairs:
-    """The texts that are near-duplicates of others, and for each the first text of its cluster."""
-    rows, keys, sets, sizes = (np.concatenate(parts) for parts in zip(*shards, strict=True))
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    everyone = np.arange(rows.size)
-    parent = everyone.copy()
-    for band in range(keys.shape[1]):
-        join(parent, np.ascontiguousarray(keys[:, band]), everyone, sets, start, threshold)
+def _confirmed(threshold: float, limit: int, *shards: tuple[np.ndarray, ...]) -> Pairs:
+    """The texts that are near-duplicates of others, and for each the first text of its cluster.
+
+    A group of candidates is not divided, however large it is: keys and sets of more than `limit` bytes go to files.
+    """
+    with spill(limit) as held:
+        for _, keys, sets, _ in shards:
+            held.append("sets", sets)
+            for band in range(keys.shape[1]):
+                held.append(f"band-{band}", np.ascontiguousarray(keys[:, band]))
+        rows = np.concatenate([shard[0] for shard in shards])
+        start = np.concatenate([[0], *(shard[3] for shard in shards)]).cumsum()
+        everyone = np.arange(rows.size)
+        parent = everyone.copy()
+        sets = held.read("sets")
+        for band in range(shards[0][1].shape[1]):
+            join(parent, held.read(f"band-{band}"), everyone, sets, start, threshold)
     first = roots(parent)
     again = first != everyone
     return rows[again], rows[first[again]]
