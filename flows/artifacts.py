@@ -82,7 +82,7 @@ class MlflowLink:
             return
         if address := mlflow_page(self._root, self._key):
             self._made = True
-            _safely("the link to MLflow", lambda: create_link_artifact(address, "MLflow run", "mlflow-run"))
+            _show_link("mlflow-run", "MLflow run", address, "scores and curves")
 
 
 def words(progress: StageProgress) -> str:
@@ -135,10 +135,14 @@ def scores_markdown(scores: dict[str, dict[str, dict[str, Any]]]) -> str:
 
 def show_links(root: Path) -> None:
     """Links to the pages that `compass up` serves: the live page, which leads on to the report and the ledger."""
-    for name, title in (("live", "Live page of this run"), ("mlflow", "MLflow")):
+    shown = (
+        ("live", "Live page", "this run, as it goes"),
+        ("mlflow", "All runs in MLflow", "compare runs"),
+    )
+    for name, title, what in shown:
         service = read_services(root).get(name)
         if service and (url := page(service)):
-            _safely(title, lambda url=url, name=name, title=title: create_link_artifact(url, title, f"{name}-page"))
+            _show_link(f"{name}-page", title, url, what)
 
 
 def show_command(command: str) -> None:
@@ -167,6 +171,11 @@ def mlflow_page(root: Path, key: str) -> str | None:
     except (httpx.HTTPError, ValueError, KeyError):
         return None
     return f"{scrub(base)}/#/experiments/{experiment}/runs/{runs[0]['info']['run_id']}" if runs else None
+
+
+def _show_link(key: str, title: str, url: str, what: str) -> None:
+    """A link to click on in the list of artifacts already: the list shows the description, and only a click on it the rest."""
+    _safely(title, lambda: create_link_artifact(url, title, key, f"[{title}]({url}): {what}"))
 
 
 def _percent(progress: StageProgress) -> float:
