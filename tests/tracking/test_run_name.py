@@ -93,7 +93,10 @@ def test_a_slug_is_a_git_ref(name: str, expected: str) -> None:
             "shop rl.stages.rl-3.optimizer.learning_rate=0.001 evaluate.samples=4 +1",
             "shop learning_rate=0.001 samples=4 +1",
         ),
-        ("shop rl.reward.module=mine.reward.of.mine collect.sources=of.many", "shop module=mine.reward.of.mine sources…"),
+        (
+            "shop rl.reward.module=mine.reward.of.mine collect.sources=of.many",
+            "shop module=mine.reward.of.mine sources…",
+        ),
     ],
 )
 def test_a_name_that_is_too_long_drops_sections_and_keeps_values(name: str, expected: str) -> None:
