@@ -14,7 +14,7 @@ from compass.report.results import Results
 from compass.report.run import Run, read_run
 from compass.tracking.from_cache import run_folder
 from compass.tracking.mlflow_runs import PastRun, Runs
-from compass.tracking.run_name import Change, differences, slug
+from compass.tracking.run_name import Change, differences, fitted, slug
 
 WIDTH = 100
 """Characters of a line in the terminal."""
@@ -103,7 +103,7 @@ def table(found: Recorded) -> list[str]:
     """The comparison as lines of 100 characters at most."""
     a, b = found.a, found.b
     lines = [
-        f"{mark}  {_cut(run.name, 60):<60}  {run.started:%Y-%m-%d %H:%M}  {run.id[:8]}"
+        f"{mark}  {fitted(run.name, 60):<60}  {run.started:%Y-%m-%d %H:%M}  {run.id[:8]}"
         for mark, run in (("A", a), ("B", b))
     ]
     lines += ["", *_settings(found.changes), "", *_scores(found)]
