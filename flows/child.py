@@ -21,7 +21,7 @@ def main(parent: int, command: list[str]) -> None:
         sys.exit(1)
     # A shell starts what runs in the background with Ctrl-C ignored; the run is ended by that signal first.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.execv(command[0], command)
+    os.execvp(command[0], command)
 
 
 if __name__ == "__main__":

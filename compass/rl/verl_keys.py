@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any
 
 from compass.errors import UserError
@@ -17,7 +17,6 @@ NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "a field of AgentLoopConfig",
     "actor_rollout_ref.rollout.enable_sleep_mode": "a field of RolloutConfig",
-    "engine.mixed_precision": "a field of FSDPEngineConfig",
     "ray_kwargs.ray_init.address": "passed on to ray.init",
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
     "ray_kwargs.ray_init.include_dashboard": "passed on to ray.init",
@@ -31,20 +30,21 @@ class UnknownKeyError(UserError):
     """A key that the installed verl does not have."""
 
 
-def set_key(config: DictConfig, key: str, value: Any) -> None:
+def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] = NOT_IN_VERLS_FILES) -> None:
     """Set one key of a composed configuration.
 
     Args:
         config: verl's configuration.
         key: its name, dots between its parts.
         value: a plain value; a mapping replaces what is there.
+        absent: keys that verl reads though its YAML files lack them.
 
     Raises:
         UnknownKeyError: verl has no such key; the message names the nearest one.
     """
     from omegaconf import OmegaConf, open_dict
 
-    if not (key in NOT_IN_VERLS_FILES or has_key(config, key)):
+    if not (key in absent or has_key(config, key)):
         nearest = difflib.get_close_matches(key, list(_keys(config)), n=1)
         hint = f"; the nearest is `{nearest[0]}`" if nearest else ""
         raise UnknownKeyError(

@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -37,14 +36,6 @@ def test_a_stages_python_is_the_flows_own(tmp_path: Path, monkeypatch: pytest.Mo
     lines: list[str] = []
     run_group(["sh", "-c", "command -v python"], folder=tmp_path, log=lines.append)
     assert lines == [str(Path(sys.executable).parent / "python")]
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C raises, even where the tests were started in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,14 @@ def test_watch_follows_the_run_on_a_terminal_until_it_is_interrupted(repository:
         environment = os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "50", "PYTHONPATH": str(ROOT)}
         words = [sys.executable, "-m", "compass.cli", "watch"]
         process = subprocess.Popen(
-            words, cwd=repository, stdin=terminal, stdout=terminal, stderr=terminal, env=environment
+            words,
+            cwd=repository,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=environment,
+            # Tests that were started in the background ignore Ctrl-C, and so would what they start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(terminal)
         try:
@@ -113,8 +121,9 @@ def test_watch_follows_the_run_on_a_terminal_until_it_is_interrupted(repository:
 
 def read_until(file: int, wanted: bytes | None) -> None:
     """Read a terminal until it says something, or with None until its last user is gone."""
-    said = b""
+    said, deadline = b"", time.monotonic() + 120
     while wanted is None or wanted not in said:
+        assert time.monotonic() < deadline, said[-500:]
         assert select.select([file], [], [], 60)[0], said
         try:
             said += os.read(file, 65536)

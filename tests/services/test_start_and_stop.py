@@ -159,6 +159,7 @@ def test_a_folder_that_cannot_be_written_is_named(root: Path) -> None:
         start(root, ["mlflow"], {}, tell=quiet)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_it_starts_leaves_nothing(root: Path, ports: Mapping[str, int], define: Callable) -> None:
     define(tiny("prefect"), tiny("mlflow", code=HANGS))
     main = threading.main_thread().ident

@@ -12,6 +12,9 @@ from compass.settings import WarmStart
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+NOT_IN_VERLS_FILES = ("engine.mixed_precision", "model.override_config")
+"""Keys that verl reads though its YAML files lack them or have them empty."""
+
 
 def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints: Path, seed: int) -> DictConfig:
     """The complete configuration for `verl.trainer.sft_trainer`.
@@ -35,7 +38,7 @@ def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints:
     with initialize_config_dir(config_dir=str(folder), version_base=None):
         config = compose(config_name="sft_trainer_engine")
     for key, value in _overrides(settings, model, examples, checkpoints, seed).items():
-        set_key(config, key, value)
+        set_key(config, key, value, absent=NOT_IN_VERLS_FILES)
     return config
 
 
