@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from compass.errors import UserError
@@ -92,7 +92,7 @@ def replacing(out: Path) -> Iterator[Path]:
             raise OutputError(f"{out}: the disk is full; free some space and run it again. It is as it was") from None
         finally:
             for leftover in (partial, previous):
-                shutil.rmtree(leftover, ignore_errors=True)
+                _remove(leftover)
             for folder in made:
                 if folder.exists() and not any(folder.iterdir()):
                     folder.rmdir()
@@ -163,8 +163,16 @@ def _lock(folder: Path, out: Path, held: ExitStack) -> None:
 
 
 def _empty(folder: Path) -> None:
-    for path in folder.iterdir():
+    """Remove what stands in a folder, its mark last: what a kill leaves of it is then still known as this command's."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == MARK):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that is of no use any more; one that cannot be removed stays, and the next run looks at it."""
+    with suppress(OSError):
+        _empty(folder)
+        folder.rmdir()
 
 
 def _swap(partial: Path, place: Path, previous: Path) -> None:

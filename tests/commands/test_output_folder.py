@@ -230,3 +230,22 @@ def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, cap
     process.communicate()
     assert process.returncode == 0
     check_finished(out)
+
+
+def test_a_folder_is_removed_with_its_mark_last(tmp_path, monkeypatch) -> None:
+    """A run that is killed in between leaves a folder that the next one knows."""
+    from compass.commands import output_folder
+
+    out, left = tmp_path / "out", []
+    with output_folder.replacing(out) as partial:
+        (partial / "card.html").touch()
+    unlink = Path.unlink
+
+    def watched(path: Path, *words, **options) -> None:
+        left.append(sorted(one.name for one in path.parent.iterdir()))
+        unlink(path, *words, **options)
+
+    monkeypatch.setattr(Path, "unlink", watched)
+    with output_folder.replacing(out) as partial:
+        (partial / "card.html").touch()
+    assert left == [["card.html", "curate.json"], ["curate.json"]]

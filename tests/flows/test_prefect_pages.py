@@ -25,7 +25,7 @@ import yaml
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.pages
 
 ROOT = Path(__file__).resolve().parents[2]
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
