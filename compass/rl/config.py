@@ -7,10 +7,8 @@ What the device decides has one owner per device: `compass.rl.cpu.configuration`
 
 from __future__ import annotations
 
-import importlib.util
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,25 +100,12 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
     Raises:
         UnknownKeyError: an override names a key that the installed verl does not have.
     """
-    from compass.rl.verl_keys import set_key
+    from compass.rl.verl_keys import set_key, verls_own
 
-    config = deepcopy(_verls_own())
+    config = deepcopy(verls_own("ppo_trainer"))
     for key, value in overrides(stage, settings, paths, seed=seed).items():
         set_key(config, key, value)
     return config
-
-
-@cache
-def _verls_own() -> DictConfig:
-    """verl's own defaults, composed from its files. Never changed: callers take a copy."""
-    from hydra import compose, initialize_config_dir
-
-    verl = importlib.util.find_spec("verl")
-    if verl is None or not verl.submodule_search_locations:
-        raise ModuleNotFoundError("verl is not installed; run `make setup`")
-    folder = Path(next(iter(verl.submodule_search_locations))) / "trainer" / "config"
-    with initialize_config_dir(config_dir=str(folder), version_base=None):
-        return compose(config_name="ppo_trainer")
 
 
 def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, Any]:

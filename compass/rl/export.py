@@ -82,9 +82,8 @@ def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
     import torch
     from torch.distributed.tensor import DTensor
 
-    folder = (
-        checkpoint / "actor" if (checkpoint / "actor").is_dir() else checkpoint
-    )  # supervised training has one model
+    # RL keeps each of its models in a folder of its own, supervised training its only one at the top.
+    folder = checkpoint / "actor" if (checkpoint / "actor").is_dir() else checkpoint
     paths = sorted(folder.glob("model_world_size_*_rank_*.pt"), key=_rank)
     ranks = [torch.load(path, map_location="cpu", weights_only=False, mmap=True) for path in paths]
     for name, first in ranks[0].items():

@@ -1,9 +1,12 @@
-"""Setting keys of verl's configuration, and refusing those that verl does not have."""
+"""verl's own configurations, setting keys of them, and refusing those that verl does not have."""
 
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Container, Iterator
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compass.errors import UserError
@@ -28,6 +31,23 @@ NOT_IN_VERLS_FILES = {
 
 class UnknownKeyError(UserError):
     """A key that the installed verl does not have."""
+
+
+@cache
+def verls_own(name: str) -> DictConfig:
+    """verl's own defaults, composed from its files. Never changed: callers take a copy.
+
+    Args:
+        name: one of verl's configurations, such as `ppo_trainer`.
+    """
+    from hydra import compose, initialize_config_dir
+
+    verl = importlib.util.find_spec("verl")
+    if verl is None or not verl.submodule_search_locations:
+        raise ModuleNotFoundError("verl is not installed; run `make setup`")
+    folder = Path(next(iter(verl.submodule_search_locations))) / "trainer" / "config"
+    with initialize_config_dir(config_dir=str(folder), version_base=None):
+        return compose(config_name=name)
 
 
 def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] = NOT_IN_VERLS_FILES) -> None:

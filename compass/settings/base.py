@@ -93,7 +93,13 @@ class WarmStart(Prompting):
     """Compute type. Parameters and AdamW's state are in single precision in any case, and so is the model that is written."""
 
     gpus: NotNegative = 0
-    """GPUs; 0 trains on the CPU."""
+    """GPUs, a divisor of `batch_size`; 0 trains on the CPU."""
+
+    @model_validator(mode="after")
+    def _shares(self) -> WarmStart:
+        if self.gpus and self.batch_size % self.gpus:
+            raise ValueError(f"`batch_size` ({self.batch_size}) must be a multiple of `gpus` ({self.gpus})")
+        return self
 
 
 class Base(Section):

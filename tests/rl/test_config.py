@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from compass.prompts.templates import TEMPLATES
-from compass.rl import config
 from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
-from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key
+from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key, verls_own
 from compass.settings import RlStage, load_settings
 from compass.settings.guards import Guards, Record
 from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
@@ -172,7 +171,7 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 
 
 def test_a_key_is_listed_as_absent_from_verls_files_only_if_it_is_and_is_set() -> None:
-    fresh = config._verls_own()
+    fresh = verls_own("ppo_trainer")
     values = overrides("warm", ODD, PATHS, seed=3)
     assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in values] == []
 

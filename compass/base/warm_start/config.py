@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.verl_keys import set_key
+from compass.rl.verl_keys import set_key, verls_own
 from compass.settings import WarmStart
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-NOT_IN_VERLS_FILES = ("engine.mixed_precision", "model.override_config")
-"""Keys that verl reads though its YAML files lack them or have them empty."""
+NOT_IN_VERLS_FILES = ("engine.mixed_precision",)
+"""Keys that verl reads though its YAML files lack them: a field of FSDPEngineConfig."""
 
 
 def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints: Path, seed: int) -> DictConfig:
@@ -29,14 +29,7 @@ def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints:
     Raises:
         UnknownKeyError: the installed verl has no such key.
     """
-    from hydra import compose, initialize_config_dir
-
-    verl = importlib.util.find_spec("verl")
-    if verl is None or not verl.submodule_search_locations:
-        raise ModuleNotFoundError("verl is not installed; run `make setup`")
-    folder = Path(next(iter(verl.submodule_search_locations))) / "trainer" / "config"
-    with initialize_config_dir(config_dir=str(folder), version_base=None):
-        config = compose(config_name="sft_trainer_engine")
+    config = deepcopy(verls_own("sft_trainer_engine"))
     for key, value in _overrides(settings, model, examples, checkpoints, seed).items():
         set_key(config, key, value, absent=NOT_IN_VERLS_FILES)
     return config

@@ -39,7 +39,7 @@ def write_examples(records: pa.Table, settings: WarmStart, tokenizer: Any, path:
         its answer boxed), `too_long`, `without_solution`.
 
     Raises:
-        UserError: a source has no row, or no example is left.
+        UserError: a source has no row, or fewer examples than a batch are left.
     """
     chosen = [record for record in records.to_pylist() if record["source"] in settings.sources]
     if missing := sorted(set(settings.sources) - {record["source"] for record in chosen}):

@@ -21,8 +21,8 @@ from compass.base.warm_start.config import sft_config
 from compass.base.warm_start.examples import EXAMPLES
 from compass.errors import UserError
 from compass.files import file_digest, folder_digest
-from compass.machine import cores
 from compass.rl.checkpoint import TRACKER
+from compass.rl.metrics import follow_metrics, read_metrics, recover_metrics
 from compass.settings import WarmStart
 
 NOT_OF_THE_RESULT = ("micro_batch_size", "save_every", "steps")
@@ -61,27 +61,24 @@ def train(
         if other != course:
             shutil.rmtree(other)
     course.mkdir(parents=True, exist_ok=True)
-    checkpoints, live, kept = course / "checkpoints", course / "metrics.live.jsonl", course / "metrics.jsonl"
+    checkpoints, live, metrics = course / "checkpoints", course / "metrics.live.jsonl", course / "metrics.jsonl"
     done = _last_step(checkpoints)
     if done > settings.steps:
         shutil.rmtree(course)
         return train(settings, model=model, examples=examples, work=work, seed=seed, report=report)
-    rows = {row["step"]: row for row in _rows(kept) + _rows(live) if row["step"] <= done}
-    kept.write_text("".join(json.dumps(row) + "\n" for _, row in sorted(rows.items())), encoding="utf-8")
-    live.unlink(missing_ok=True)
+    recover_metrics(course / "metrics.saved.jsonl", live, metrics, done)
     if done < settings.steps:
         config = course / "verl.yaml"
         OmegaConf.save(sft_config(settings, model=model, examples=examples, checkpoints=checkpoints, seed=seed), config)
         log = course / "train.log"
-        _run(settings, config, log, live, report)
+        _run(settings, config, log, live, metrics, report)
         if _last_step(checkpoints) != settings.steps:
             end = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-15:]
             raise WarmStartError(
                 f"warm start: stopped at step {_last_step(checkpoints)} of {settings.steps}; the log is {log}\n"
                 + "\n".join(end)
             )
-    rows |= {row["step"]: row for row in _rows(live)}
-    return checkpoints / f"global_step_{settings.steps}", [rows[step] for step in sorted(rows)]
+    return checkpoints / f"global_step_{settings.steps}", read_metrics(metrics)
 
 
 def _course(settings: WarmStart, model: Path, examples: Path, seed: int) -> str:
@@ -102,19 +99,7 @@ def _last_step(checkpoints: Path) -> int:
     return step if (checkpoints / f"global_step_{step}").is_dir() else 0
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    """verl's metrics with their step; a half line at the end of a killed run is left out."""
-    rows = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        rows.append({"step": row["step"], **row["data"]} if "data" in row else row)
-    return rows
-
-
-def _run(settings: WarmStart, config: Path, log: Path, live: Path, report: Report | None) -> None:
+def _run(settings: WarmStart, config: Path, log: Path, live: Path, metrics: Path, report: Report | None) -> None:
     """Start the trainer's ranks, report each step, and end them with this process."""
     ranks = max(1, settings.gpus)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
@@ -123,14 +108,14 @@ def _run(settings: WarmStart, config: Path, log: Path, live: Path, report: Repor
         process = subprocess.Popen(
             command, env=_environment(os.environ, settings, live), stdout=output, stderr=subprocess.STDOUT
         )
-        told = 0
+        position = 0
         try:
             while True:
                 running = process.poll() is None
-                for row in _rows(live)[told:]:
-                    told += 1
+                fresh, position = follow_metrics(live, position, metrics)
+                for row in fresh:
                     if report:
-                        report(row["step"], row.get("train/loss", float("nan")))
+                        report(row["step"], row["train/loss"])
                 if not running:
                     return
                 time.sleep(0.5)
@@ -147,7 +132,7 @@ def _environment(given: Mapping[str, str], settings: WarmStart, live: Path) -> d
     if settings.gpus == 0:
         from compass.rl.cpu.environment import environment as cpu_environment
 
-        given = {**cpu_environment(given), "OMP_NUM_THREADS": given.get("OMP_NUM_THREADS", str(cores()))}
+        given = cpu_environment(given)
     return {
         **given,
         "VERL_FILE_LOGGER_PATH": str(live.resolve()),

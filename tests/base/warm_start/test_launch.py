@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 from transformers import AutoTokenizer
 
 from compass.base.warm_start.config import sft_config
@@ -38,6 +39,11 @@ def test_the_configuration_is_one_that_verl_reads(tmp_path: Path, gpus: int, bat
     assert config.trainer.device == ("cuda" if gpus else "cpu")
     for part in ("engine", "optim", "checkpoint"):
         omega_conf_to_dataclass(config[part])
+
+
+def test_a_batch_that_the_gpus_cannot_share_is_refused() -> None:
+    with pytest.raises(ValidationError, match=r"`batch_size` \(4\) must be a multiple of `gpus` \(8\)"):
+        settings(gpus=8, batch_size=4)
 
 
 @pytest.mark.slow
