@@ -116,13 +116,16 @@ class Pages:
             page.screenshot(path=self.shots / f"{name}-{width}.png")
             page.context.close()
 
+    def newest_artifacts(self, run: str) -> dict[str, Any]:
+        """By key; each stage that ends adds a newer table of drops."""
+        found = self.ask("artifacts/filter", artifacts={"flow_run_id": {"any_": [run]}})
+        return {artifact["key"]: artifact for artifact in sorted(found, key=lambda one: one["created"])}
+
     def artifacts(self, run: str) -> dict[str, Any]:
-        wanted = {"artifacts": {"flow_run_id": {"any_": [run]}}}
-        return {artifact["key"]: artifact["data"] for artifact in self.ask("artifacts/filter", **wanted)}
+        return {key: artifact["data"] for key, artifact in self.newest_artifacts(run).items()}
 
     def artifact_page(self, run: str, key: str) -> str:
-        wanted = {"artifacts": {"flow_run_id": {"any_": [run]}, "key": {"any_": [key]}}}
-        return f"{self.prefect}/artifacts/artifact/{self.ask('artifacts/filter', **wanted)[0]['id']}"
+        return f"{self.prefect}/artifacts/artifact/{self.newest_artifacts(run)[key]['id']}"
 
     def tasks(self, run: str) -> dict[str, str]:
         wanted = {"flow_runs": {"id": {"any_": [run]}}}
