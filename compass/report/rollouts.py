@@ -108,6 +108,7 @@ def _numbers(row: Mapping[str, Any]) -> str:
     parts = [f"reward {row['reward']:+g}", f"{row['response_tokens']} tokens"]
     if row["advantage"] is not None:
         parts.insert(1, f"advantage {row['advantage']:+.2f}")
+    if row["gap_mean"] is not None:
         parts.append(f"log-probability gap {row['gap_mean']:.1e} on average, {row['gap_max']:.1e} at most")
     parts += [word for word, is_so in (("cut off", row["cut_off"]), ("ends in a loop", row["loop"])) if is_so]
     return ", ".join(parts)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.prompts.find import find_prompt
 from compass.rl.checkpoint import VALIDATION_SAMPLES
+from compass.rl.correction import correction_overrides
 from compass.settings import RlStage
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) ->
         **_reward(settings),
         **_advantage(settings),
         **_loss(settings),
+        **correction_overrides(settings.rollout.correction),
         **_optimizer(settings, seed),
         **_checkpoint(settings, paths),
         **_stage(stage, settings, paths),

@@ -13,7 +13,7 @@ SAMPLED = ("prompts", "responses", "rm_scores", "rollout_log_probs", "extra_fiel
 """What the queue holds of a response once it is scored."""
 
 TRAINED = ("advantages", "old_log_probs")
-"""What the trainer adds to the responses that it updates from."""
+"""What the trainer adds to the responses that it updates from. The second are its own log-probabilities, None where it made none."""
 
 
 def fetch(keys: Iterable[str], partition_id: str, fields: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -67,9 +67,10 @@ def _row(
     scored, problem = fields["extra_fields"]["reward_extra_info"], fields["extra_info"]
     tokens = len(fields["responses"])
     gaps = advantage = None
-    if "old_log_probs" in fields and tokens:
-        gaps = np.abs(np.asarray(fields["old_log_probs"]) - np.asarray(fields["rollout_log_probs"]))
+    if "advantages" in fields and tokens:
         advantage = float(np.mean(fields["advantages"]))
+        if fields["old_log_probs"] is not None:
+            gaps = np.abs(np.asarray(fields["old_log_probs"]) - np.asarray(fields["rollout_log_probs"]))
     return {
         "step": step,
         "id": str(problem["id"]),

@@ -6,7 +6,8 @@ then, and a kill between the two loses them. Here
 1. the guards see an iteration after its update and before its checkpoint, so that a checkpoint is never of a faulty one;
 2. an iteration that is saved has its metrics on disk first;
 3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
-4. the phase that the trainer is in is told to the process that watches it.
+4. the phase that the trainer is in is told to the process that watches it;
+5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same.
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -23,6 +24,7 @@ import numpy as np
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.debug import marked_timer
 
+from compass.rl.correction import compare_some
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.loops import looping
 from compass.rl.guards.step_guards import CUT_OFF, LENGTH, LOOPS, STEP_GUARDS, Facts, StepGuard
@@ -44,6 +46,8 @@ class StageTrainer(PPOTrainerSync):
         self.history: list[dict[str, Any]] = read_metrics(metrics) if metrics.exists() else []
         self.now: tuple[Any, dict[str, Any]] = (None, {})
         self.began = time.monotonic()
+        self.bypass: bool = config.algorithm.rollout_correction.bypass_mode
+        self.compared: dict[str, np.ndarray] = {}
 
     def on_step_begin(self) -> None:
         """The next iteration begins."""
@@ -96,6 +100,9 @@ class StageTrainer(PPOTrainerSync):
         """Every response that the update used, and those that the sampler kept of groups that it left out."""
         used = fetch(real, batch.partition_id, (*SAMPLED, *TRAINED))
         groups = {key.split("_")[0] for key in used}
+        if self.bypass:  # the old log-probabilities are the rollout engine's
+            for key, fields in used.items():
+                fields["old_log_probs"] = self.compared.get(key)
         responses = {**self.replay_buffer.responses, **used}
         return rollout_rows(self.global_steps, responses, groups, self.tokenizer, self.config.data.max_response_length)
 
@@ -121,7 +128,11 @@ class StageTrainer(PPOTrainerSync):
 
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
         self._tell("old log-probabilities")
-        return super()._compute_old_log_prob(batch, metrics)
+        batch = super()._compute_old_log_prob(batch, metrics)
+        if self.bypass:
+            compared, self.compared = compare_some(self, batch)
+            metrics.update(compared)
+        return batch
 
     def _compute_ref_log_prob(self, batch: Any, metrics: dict) -> Any:
         self._tell("reference log-probabilities")

@@ -18,6 +18,7 @@ NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.model.override_config.attn_implementation": "read by HFModelConfig",
     "actor_rollout_ref.actor.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
+    "actor_rollout_ref.actor.policy_loss.rollout_correction": "a field of PolicyLossConfig",
     "actor_rollout_ref.rollout.agent.agent_loop_manager_class": "a field of AgentLoopConfig",
     "actor_rollout_ref.rollout.enable_sleep_mode": "a field of RolloutConfig",
     "ray_kwargs.ray_init.address": "passed on to ray.init",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
 from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Section
@@ -41,6 +42,18 @@ class Rollout(Section):
 
     max_generation_batches: Positive = 10
     """With dynamic sampling: a stage that needs more batches than this for one iteration stops with a message."""
+
+    correction: Correction = Correction()
+    """What corrects for a rollout engine whose probabilities are not the trainer's."""
+
+    @model_validator(mode="after")
+    def _same_tokens(self) -> Rollout:
+        if self.top_p < 1 and self.correction.bypass:
+            raise ValueError(
+                f"`correction.bypass` needs `top_p: 1`, and it is {self.top_p:g}: the rollout engine gives probabilities among the tokens "
+                "that top-p leaves, so that its ratio to the trainer's is not 1 for equal weights"
+            )
+        return self
 
 
 class Reward(Section):

@@ -10,6 +10,7 @@ from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
 from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key, verls_own
 from compass.settings import RlStage, load_settings
+from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
 from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
 
@@ -22,7 +23,14 @@ ODD = RlStage(
     init_from="base",
     steps=23,
     data=Data(batch_size=60, max_prompt_tokens=700, prompt="few-shot"),
-    rollout=Rollout(group_size=6, max_response_tokens=900, temperature=0.9, top_p=0.8, max_generation_batches=7),
+    rollout=Rollout(
+        group_size=6,
+        max_response_tokens=900,
+        temperature=0.9,
+        top_p=0.8,
+        max_generation_batches=7,
+        correction=Correction(reject="seq_mean_k1", reject_above=1.7, reject_below=0.4),
+    ),
     reward=Reward(overlong_buffer=50, overlong_penalty=0.7),
     advantage=Advantage(estimator="grpo", normalise_by_std=False),
     loss=Loss(
@@ -96,6 +104,15 @@ def test_every_setting_becomes_verls() -> None:
         "reward.reward_kwargs": {
             "max_resp_len": 900,
             "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
+        },
+        "algorithm.rollout_correction": {
+            "rollout_is": None,
+            "rollout_is_threshold": 2.0,
+            "rollout_is_batch_normalize": False,
+            "rollout_rs": "seq_mean_k1",
+            "rollout_rs_threshold": "0.4_1.7",
+            "bypass_mode": False,
+            "loss_type": "ppo_clip",
         },
         f"{actor}.clip_ratio": 0.21,
         f"{actor}.clip_ratio_low": 0.21,
@@ -172,7 +189,8 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 
 def test_a_key_is_listed_as_absent_from_verls_files_only_if_it_is_and_is_set() -> None:
     fresh = verls_own("ppo_trainer")
-    values = overrides("warm", ODD, PATHS, seed=3)
+    bypass = ODD.rollout.model_copy(update={"correction": Correction(preset="bypass_ppo_clip")})
+    values = overrides("warm", ODD.model_copy(update={"rollout": bypass}), PATHS, seed=3)
     assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in values] == []
 
 

@@ -92,6 +92,13 @@ def test_a_row_is_what_was_asked_said_judged_and_trained() -> None:
     assert (second["advantage"], second["gap_mean"], second["gap_max"]) == (None, None, None)
 
 
+def test_a_response_that_the_trainer_gave_no_probabilities_has_an_advantage_and_no_gap() -> None:
+    trained = {"advantages": np.array([0.7, 0.7, 0.7]), "old_log_probs": None}
+    (row,) = rollout_rows(3, {"u1_3_0": response([2, 3, END], True, **trained)}, ["u1"], Tokenizer(), 6)
+    assert row["advantage"] == pytest.approx(0.7)
+    assert (row["gap_mean"], row["gap_max"]) == (None, None)
+
+
 def test_a_loop_is_marked() -> None:
     (made,) = rollout_rows(3, {"u1_0_0": response([4] * 40, False)}, [], Tokenizer(), 40)
     assert made["loop"]

@@ -97,6 +97,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     watch["guards"]["loops"]["limit"] = 0.9
     watch["guards"]["cut_off"]["limit"] = 0.9
     config = {
+        "algorithm": {"rollout_correction": {"bypass_mode": False}},
         "data": {"max_response_length": 48},
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
     }

@@ -39,6 +39,19 @@ SAMPLING = {
     "prompt_suffix": "",
 }
 
+CORRECTION = {
+    "preset": "disabled",
+    "bypass": False,
+    "loss": "ppo_clip",
+    "weights": "none",
+    "weight_above": 2.0,
+    "weight_below": None,
+    "normalise_weights": False,
+    "reject": "none",
+    "reject_above": None,
+    "reject_below": None,
+}
+
 
 @pytest.mark.parametrize(
     ("section", "defaults"),
@@ -180,6 +193,7 @@ SAMPLING = {
                 "top_p": 1.0,
                 "dynamic_sampling": True,
                 "max_generation_batches": 10,
+                "correction": CORRECTION,
             },
         ),
         (Reward(), {"overlong_buffer": 0, "overlong_penalty": 1.0}),
