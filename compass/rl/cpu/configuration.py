@@ -62,6 +62,7 @@ def _model() -> dict[str, Any]:
         f"{model}.use_remove_padding": False,
         f"{model}.enable_gradient_checkpointing": False,
         f"{model}.use_fused_kernels": False,
+        f"{model}.external_lib": "compass.rl.cpu.engine",
         f"{model}.fused_kernel_options.impl_backend": "torch",
     }
 

@@ -6,6 +6,7 @@ import importlib
 
 MODULES = (
     "compass.rl.agent_loop",
+    "compass.rl.cpu.engine",
     "compass.rl.cpu.rollout",
     "compass.rl.dynamic_sampling",
     "compass.rl.reward_function",

@@ -67,6 +67,7 @@ def _model(settings: RlStage) -> dict[str, Any]:
         f"{model}.use_remove_padding": True,
         f"{model}.enable_gradient_checkpointing": True,
         f"{model}.use_fused_kernels": True,
+        f"{model}.external_lib": None,
         f"{model}.fused_kernel_options.impl_backend": "torch",
     }
 

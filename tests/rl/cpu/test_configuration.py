@@ -47,6 +47,7 @@ def test_every_key_of_the_device_is_set(tmp_path: Path) -> None:
         "actor_rollout_ref.model.use_remove_padding": False,
         "actor_rollout_ref.model.enable_gradient_checkpointing": False,
         "actor_rollout_ref.model.use_fused_kernels": False,
+        "actor_rollout_ref.model.external_lib": "compass.rl.cpu.engine",
         "actor_rollout_ref.model.fused_kernel_options.impl_backend": "torch",
         **trained(ACTOR),
         **trained(REF),

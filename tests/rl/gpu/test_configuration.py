@@ -42,6 +42,7 @@ def test_the_policy_and_its_reference_are_computed_alike() -> None:
             {},
             {
                 "actor_rollout_ref.model.use_fused_kernels": True,
+                "actor_rollout_ref.model.external_lib": None,
                 "actor_rollout_ref.model.fused_kernel_options.impl_backend": "torch",
                 "actor_rollout_ref.model.use_remove_padding": True,
                 "actor_rollout_ref.model.enable_gradient_checkpointing": True,

@@ -1,0 +1,40 @@
+"""The engine for CPUs against verl's own: one batch, the same loss, log-probabilities, entropy and gradients."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compass.rl.cpu.environment import environment
+
+PASSES = Path(__file__).with_name("engine_passes.py")
+
+
+@pytest.mark.slow
+def test_it_gives_what_verls_engine_gives(random_model, tmp_path: Path) -> None:
+    model = random_model(tmp_path / "model", 0)
+    found = {}
+    for which in ("ours", "verl"):
+        run = subprocess.run(
+            [sys.executable, PASSES, which, model],
+            env=environment(os.environ),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr[-3000:]
+        found[which] = json.loads(run.stdout.splitlines()[-1])
+    ours, verls = found["ours"], found["verl"]
+    assert (ours["engine"], verls["engine"]) == ("SharedPromptEngine", "FSDPEngineWithLMHead")
+    assert ours["loss"] == pytest.approx(verls["loss"], rel=1e-5)
+    for name in ("log_probs", "entropy"):
+        for our_values, values in zip(ours["sampled"][name], verls["sampled"][name], strict=True):
+            np.testing.assert_allclose(our_values, values, atol=1e-5)
+    for name, gradient in verls["gradients"].items():
+        np.testing.assert_allclose(ours["gradients"][name], gradient, rtol=1e-4, atol=1e-6, err_msg=name)
