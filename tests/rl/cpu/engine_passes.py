@@ -82,7 +82,9 @@ def main(which: str, model: str) -> None:
     for name, values in result["model_output"].items():
         parts = zip(values.unbind(), batch()["prompts"].unbind(), strict=True)
         sampled[name] = [part[len(prompt) - 1 : -1].tolist() for part, prompt in parts]
-    json.dump({"engine": kind.__name__, "sampled": sampled, "loss": sum(result["loss"]), "gradients": gradients}, sys.stdout)
+    json.dump(
+        {"engine": kind.__name__, "sampled": sampled, "loss": sum(result["loss"]), "gradients": gradients}, sys.stdout
+    )
 
 
 if __name__ == "__main__":
