@@ -90,8 +90,13 @@ def _page(stage: str, settings: Settings, path: Path) -> Iterator[str]:
 
 
 def _values(section: Any) -> Iterator[str]:
+    from compass.settings.section import Section
+
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
+        if isinstance(value, Section):
+            yield from (f"{name}.{said}" for said in _values(value))
+            continue
         yield f"{name}{GLUE}{value!r}{'' if value == field.default else f'{GLUE}*'}"
 
 

@@ -11,6 +11,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ TRACKER = "latest_checkpointed_iteration.txt"
 
 OPTIMIZER = "optimizer"
 """The folder inside a model folder that holds verl's whole training state."""
+
+CRITIC = "critic"
+"""The critic's folder, in a checkpoint and in that training state."""
 
 VALIDATION_SAMPLES = 4
 """Responses per validation problem, sampled as in training."""
@@ -93,21 +97,27 @@ def remove_older(checkpoints: Path, *, recorded: int, keep: int | None = None) -
             shutil.rmtree(checkpoint_folder(checkpoints, step))
 
 
-def start_from_optimizer(
-    model: Path, checkpoints: Path, *, learning_rate: float, weight_decay: float, warmup: int
-) -> None:
+@dataclass(frozen=True)
+class Schedule:
+    """What an optimizer takes from its own stage: `learning_rate`, `weight_decay`, and `warmup`, the iterations in which the rate rises."""
+
+    learning_rate: float
+    weight_decay: float
+    warmup: int
+
+
+def start_from_optimizer(model: Path, checkpoints: Path, schedule: Schedule, critic: Schedule | None = None) -> None:
     """Lay down a model's kept training state as the checkpoint of iteration 0, from which verl continues.
 
-    The moments are the earlier stage's. The learning rate and its schedule, warm-up included, and the weight decay are the new
-    stage's: verl would otherwise take over the old ones with the moments. Does nothing when there is a whole checkpoint
-    already: an interrupted stage continues from its own.
+    The moments are the earlier stage's, and so is the critic, if there is one. The learning rate and its schedule, warm-up included,
+    and the weight decay are the new stage's: verl would otherwise take over the old ones with the moments. Does nothing when there
+    is a whole checkpoint already: an interrupted stage continues from its own.
 
     Args:
         model: folder of the model that the stage starts from; it has the state in `optimizer/`.
         checkpoints: the stage's checkpoints.
-        learning_rate: the stage's.
-        weight_decay: the stage's.
-        warmup: iterations over which its learning rate rises.
+        schedule: the policy's.
+        critic: the critic's; None takes over none.
     """
     if whole_checkpoints(checkpoints):
         return
@@ -115,16 +125,24 @@ def start_from_optimizer(
     shutil.rmtree(folder, ignore_errors=True)
     building = checkpoints / "building"
     shutil.rmtree(building, ignore_errors=True)
-    shutil.copytree(model / OPTIMIZER, building / "actor")
-    first = 0.0 if warmup > 0 else learning_rate  # what verl's schedule says of the first update
-    groups = {"lr": first, "initial_lr": learning_rate, "weight_decay": weight_decay}
-    for path in building.glob("actor/optim_*.pt"):
-        _change(path, lambda state: [group.update(groups) for group in state["param_groups"]])
-    for path in building.glob("actor/extra_state_*.pt"):
-        _change(path, lambda state: state.update(lr_scheduler=None))
+    shutil.copytree(model / OPTIMIZER, building / "actor", ignore=shutil.ignore_patterns(CRITIC))
+    _reschedule(building / "actor", schedule)
+    if critic is not None:
+        shutil.copytree(model / OPTIMIZER / CRITIC, building / CRITIC)
+        _reschedule(building / CRITIC, critic)
     building.rename(folder)
     with atomic_path(checkpoints / TRACKER) as temporary:
         temporary.write_text("0")
+
+
+def _reschedule(folder: Path, schedule: Schedule) -> None:
+    """Put a stage's own rate, schedule and weight decay into the optimizer states in a folder."""
+    first = 0.0 if schedule.warmup > 0 else schedule.learning_rate  # what verl's schedule says of the first update
+    groups = {"lr": first, "initial_lr": schedule.learning_rate, "weight_decay": schedule.weight_decay}
+    for path in folder.glob("optim_*.pt"):
+        _change(path, lambda state: [group.update(groups) for group in state["param_groups"]])
+    for path in folder.glob("extra_state_*.pt"):
+        _change(path, lambda state: state.update(lr_scheduler=None))
 
 
 def _change(path: Path, change: Callable[[Any], object]) -> None:
@@ -138,12 +156,19 @@ def _change(path: Path, change: Callable[[Any], object]) -> None:
 
 def _whole(folder: Path, step: int) -> bool:
     """Whether verl finished writing a checkpoint. That of iteration 0 is laid down whole, without a dataloader's state."""
-    sizes = [match for path in folder.glob("actor/*.pt") if (match := _SHARD.fullmatch(path.name))]
+    models = [folder / "actor", *([folder / CRITIC] if (folder / CRITIC).exists() else [])]
+    return all(map(_whole_model, models)) and (not step or _readable(folder / "data.pt"))
+
+
+def _whole_model(folder: Path) -> bool:
+    """Whether every file of every rank is there for one of a checkpoint's models."""
+    sizes = [match for path in folder.glob("*.pt") if (match := _SHARD.fullmatch(path.name))]
     if len(sizes) != 1:
         return False
     world = int(sizes[0][1])
-    files = [folder / f"actor/{kind}_world_size_{world}_rank_{rank}.pt" for kind in _KINDS for rank in range(world)]
-    return all(_readable(path) for path in [*files, *([folder / "data.pt"] if step else [])])
+    return all(
+        _readable(folder / f"{kind}_world_size_{world}_rank_{rank}.pt") for kind in _KINDS for rank in range(world)
+    )
 
 
 def _readable(path: Path) -> bool:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from compass.prompts.find import find_prompt
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import correction_overrides
+from compass.rl.critic import critic_overrides
+from compass.rl.objective import objective
 from compass.settings import RlStage
+from compass.settings.advantage import GROUP_BASED
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
-
-NO_DUAL_CLIP = 1e9
-"""A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
 
 
 @dataclass(frozen=True)
@@ -115,18 +115,18 @@ def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) ->
         from compass.rl.cpu.configuration import cpu_overrides as device_overrides
     else:
         from compass.rl.gpu.configuration import gpu_overrides as device_overrides
-    return {
+    policy = {
         **_data(settings, paths, seed),
         **_rollout(settings, seed),
         **_reward(settings),
-        **_advantage(settings),
-        **_loss(settings),
+        **objective(settings),
         **correction_overrides(settings.rollout.correction),
         **_optimizer(settings, seed),
         **_checkpoint(settings, paths),
         **_stage(stage, settings, paths),
         **device_overrides(settings, paths.model),
     }
+    return {**policy, **critic_overrides(settings, policy, seed)}
 
 
 def _data(settings: RlStage, paths: StagePaths, seed: int) -> dict[str, Any]:
@@ -184,30 +184,6 @@ def _reward(settings: RlStage) -> dict[str, Any]:
                 "log": True,
             },
         },
-        "algorithm.use_kl_in_reward": False,
-    }
-
-
-def _advantage(settings: RlStage) -> dict[str, Any]:
-    return {
-        "algorithm.adv_estimator": settings.advantage.estimator,
-        "critic.enable": False,
-        "algorithm.norm_adv_by_std_in_grpo": settings.advantage.normalise_by_std,
-    }
-
-
-def _loss(settings: RlStage) -> dict[str, Any]:
-    ours, actor = settings.loss, "actor_rollout_ref.actor"
-    return {
-        f"{actor}.clip_ratio": ours.clip_low,
-        f"{actor}.clip_ratio_low": ours.clip_low,
-        f"{actor}.clip_ratio_high": ours.clip_high,
-        f"{actor}.loss_agg_mode": ours.aggregation,
-        f"{actor}.entropy_coeff": ours.entropy_coef,
-        f"{actor}.calculate_entropy": ours.entropy_coef > 0,  # its metric comes with the old log-probabilities
-        f"{actor}.clip_ratio_c": ours.dual_clip or NO_DUAL_CLIP,
-        f"{actor}.use_kl_loss": ours.kl_coef > 0,
-        f"{actor}.kl_loss_coef": ours.kl_coef,
     }
 
 
@@ -271,8 +247,11 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
 
 def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
     """What the sampler and the trainer need to watch themselves, and where they write it."""
+    guards = settings.guards.model_dump()
+    if settings.advantage.estimator not in GROUP_BASED:
+        guards["zero_signal"]["level"] = "off"  # groups that are all right or all wrong do teach these estimators
     return {
-        "guards": settings.guards.model_dump(),
+        "guards": guards,
         "device": "cuda" if settings.resources.gpus else "cpu",
         "dtype": settings.resources.dtype,
         "steps": settings.steps,

@@ -15,6 +15,7 @@ from compass.files import file_digest, write_json
 from compass.rl.weights import tensor_shapes
 from compass.sampling.model_source import Model, model_digest
 from compass.settings import RlStage
+from compass.settings.rl_objective import without_effect
 
 NO_EFFECT: dict[str, Any] = {
     "steps": True,
@@ -60,7 +61,7 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         training_set: verl's parquet of its problems.
     """
     decides = {
-        "settings": settings.model_dump(mode="json", exclude=NO_EFFECT),
+        "settings": settings.model_dump(mode="json", exclude={**without_effect(settings), **NO_EFFECT}),
         "seed": seed,
         "model": model_digest(Model(str(start))),
         "problems": file_digest(training_set),
@@ -71,10 +72,11 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
 def disk_need(settings: RlStage, start: Path) -> tuple[int, int]:
     """Bytes that a stage needs: for its checkpoints in `work/`, and for its model in `models/` and once more in DVC's cache.
 
-    Two checkpoints exist while the second is written, and a third where the best by validation is kept. With `keep_optimizer` the model holds the training state too.
+    Two checkpoints exist while the second is written, and a third where the best by validation is kept. A critic doubles each. With
+    `keep_optimizer` the model holds the training state too.
     """
     parameters = sum(math.prod(shape) for shape in tensor_shapes(start).values())
-    state = STATE_BYTES * parameters
+    state = STATE_BYTES * parameters * (2 if settings.advantage.estimator == "gae" else 1)
     model = {"float32": 4, "bfloat16": 2}[settings.resources.dtype] * parameters
     checkpoints = 3 if settings.checkpoint.validation_problems else 2
     return checkpoints * state, 2 * (model + settings.checkpoint.keep_optimizer * state)

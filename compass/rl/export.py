@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.rl.checkpoint import OPTIMIZER
+from compass.rl.checkpoint import CRITIC, OPTIMIZER
 from compass.rl.weights import tensor_shapes
 
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
@@ -52,6 +52,9 @@ def export_model(
     (building / CARD).write_text(card, encoding="utf-8")
     if keep_optimizer:
         shutil.copytree(checkpoint / "actor", building / OPTIMIZER, ignore=shutil.ignore_patterns("huggingface"))
+        if (checkpoint / CRITIC).is_dir():
+            without = shutil.ignore_patterns("huggingface")
+            shutil.copytree(checkpoint / CRITIC, building / OPTIMIZER / CRITIC, ignore=without)
     model.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(model, ignore_errors=True)
     building.rename(model)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compass.settings import RlStage
+from compass.settings.rl_objective import without_effect
 
 CARD = """---
 library_name: transformers
@@ -40,6 +41,9 @@ Scores on benchmarks are in the pipeline's report, not here: a reward on trainin
 The licence is that of the base model, with the terms of the problems' sources; each problem's record carries its own. The model is
 trained to end with a right answer in the expected form, not to be a general assistant.
 """
+
+NO_RECIPE = ("system_prompt", "prompt_suffix")
+"""Settings that the card tells as the prompt."""
 
 
 def model_card(
@@ -91,8 +95,9 @@ def model_card(
 
 def _recipe(settings: RlStage) -> str:
     rows = ["| setting | value |", "|---|---|"]
+    acting = settings.model_dump(mode="json", exclude=without_effect(settings))
     for group in ("data", "rollout", "reward", "advantage", "loss", "optimizer"):
-        for name, value in getattr(settings, group).model_dump(mode="json").items():
-            if name not in ("system_prompt", "prompt_suffix"):
-                rows.append(f"| `{group}.{name}` | {value} |")
+        for name, value in acting[group].items():
+            inner = {f"{name}.{key}": one for key, one in value.items()} if isinstance(value, dict) else {name: value}
+            rows += [f"| `{group}.{key}` | {one} |" for key, one in inner.items() if key not in NO_RECIPE]
     return "\n".join(rows)

@@ -7,7 +7,8 @@ then, and a kill between the two loses them. Here
 2. an iteration that is saved has its metrics on disk first;
 3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
 4. the phase that the trainer is in is told to the process that watches it;
-5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same.
+5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
+6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards.
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -24,6 +25,7 @@ import numpy as np
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.debug import marked_timer
 
+from compass.rl import remax
 from compass.rl.correction import compare_some
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.loops import looping
@@ -32,6 +34,9 @@ from compass.rl.metrics import read_metrics
 from compass.rl.progress import Progress
 from compass.rl.rollout_rows import SAMPLED, TRAINED, fetch, rollout_rows, without_end
 from compass.rl.rollout_table import keeps, write_step, write_worst
+
+KL_IN_REWARD, KL_COEFFICIENT = "actor/reward_kl_penalty", "actor/reward_kl_penalty_coeff"
+"""verl's metrics of KL in the reward: its mean per token, and the coefficient that it was taken with."""
 
 
 class StageTrainer(PPOTrainerSync):
@@ -48,6 +53,14 @@ class StageTrainer(PPOTrainerSync):
         self.began = time.monotonic()
         self.bypass: bool = config.algorithm.rollout_correction.bypass_mode
         self.compared: dict[str, np.ndarray] = {}
+        if config.algorithm.use_kl_in_reward and self.history:
+            self._restore_kl_coefficient(self.history[-1])
+
+    def _restore_kl_coefficient(self, last: dict[str, Any]) -> None:
+        """Bring the KL controller to where the last iteration left it: verl's checkpoints do not hold it."""
+        responses = self.config.data.train_batch_size * self.config.actor_rollout_ref.rollout.n
+        self.kl_ctrl_in_reward.value = float(last[KL_COEFFICIENT])
+        self.kl_ctrl_in_reward.update(current_kl=float(last[KL_IN_REWARD]), n_steps=responses)
 
     def on_step_begin(self) -> None:
         """The next iteration begins."""
@@ -140,7 +153,20 @@ class StageTrainer(PPOTrainerSync):
 
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
         self._tell("advantages")
+        if self.config.algorithm.adv_estimator == remax.GREEDY_BASELINE:
+            fields = fetch(batch.keys, batch.partition_id, ("uid", remax.REWARD))
+            greedy = {str(one["uid"]): float(one[remax.REWARD]) for one in fields.values()}
+            remax.BASELINE.take(greedy)
+            metrics[remax.METRIC] = float(np.mean(list(greedy.values())))
         return super()._compute_advantage(batch, metrics)
+
+    def _compute_values(self, batch: Any, metrics: dict) -> Any:
+        self._tell("values")
+        return super()._compute_values(batch, metrics)
+
+    def _update_critic(self, batch: Any, metrics: dict) -> Any:
+        self._tell("update of the critic")
+        return super()._update_critic(batch, metrics)
 
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self._tell("update")

@@ -36,7 +36,10 @@ def main(path: str) -> None:
             from verl.trainer.main_ppo import TaskRunnerV1
             from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
 
+            from compass.rl.remax import register
             from compass.rl.stage_trainer import StageTrainer
+
+            register()
 
             TRAINER_REGISTRY[config.trainer.v1.trainer_mode] = (
                 StageTrainer  # its mode means more to verl than its class
@@ -61,6 +64,11 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
     if on_cpu:
         preload.preload()
         environment["py_executable"] = str(fork_server.start(folder))
+    elif config.critic.enable:  # on the CPU its loader is one of the patches
+        from compass.rl.value_model import replace_loader
+
+        replace_loader()
+        environment["env_vars"]["VERL_USE_EXTERNAL_MODULES"] = "compass.rl.gpu.plugin"
     return environment
 
 

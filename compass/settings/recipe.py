@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
+from compass.settings.advantage import Advantage
 from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
 from compass.settings.prompting import Prompting
@@ -25,8 +26,8 @@ class Data(Prompting):
 class Rollout(Section):
     """How responses are sampled, and which groups of them are trained on."""
 
-    group_size: Annotated[int, Field(ge=2)] = 8
-    """Responses sampled for each problem (G); the report does not give its value."""
+    group_size: Positive = 8
+    """Responses sampled for each problem (G); the report does not give its value. At least 2 where the estimator compares them."""
 
     max_response_tokens: Positive = 3072
     """Longest response."""
@@ -65,38 +66,21 @@ class Reward(Section):
     overlong_penalty: Annotated[float, Field(ge=0)] = 1.0
     """The largest such penalty."""
 
+    kl_coef: Annotated[float, Field(ge=0)] = 0.0
+    """Coefficient of the KL to the starting policy that is taken off each token's reward; 0 leaves rewards alone. The
+    adaptive controller begins with it."""
 
-class Advantage(Section):
-    """How rewards become advantages."""
+    kl_estimator: Literal["k1", "k2", "k3", "abs"] = "k1"
+    """How that KL is estimated per token from the log-probabilities (docs/estimators.md)."""
 
-    estimator: Literal["grpo", "reinforce_plus_plus", "rloo"] = "grpo"
-    """Advantage estimator."""
+    kl_controller: Literal["fixed", "adaptive"] = "fixed"
+    """Whether the coefficient stays, or follows `kl_target` (Ziegler et al. 2019)."""
 
-    normalise_by_std: bool = True
-    """Divide the advantage by the group's standard deviation; false is Dr. GRPO's choice. Acts on `grpo` alone."""
+    kl_target: Annotated[float, Field(gt=0)] = 0.1
+    """Adaptive: the KL per token to hold. Above it the coefficient grows, below it shrinks."""
 
-    @field_validator("estimator", mode="before")
-    @classmethod
-    def _possible(cls, value: Any) -> Any:
-        if reason := CANNOT_ESTIMATE.get(value if isinstance(value, str) else ""):
-            raise ValueError(reason)
-        return value
-
-    @model_validator(mode="after")
-    def _acts(self) -> Advantage:
-        if not self.normalise_by_std and self.estimator != "grpo":
-            raise ValueError(
-                f"`normalise_by_std: false` acts on `estimator: grpo` alone, and `estimator` is {self.estimator}; "
-                "set `normalise_by_std: true`"
-            )
-        return self
-
-
-CANNOT_ESTIMATE = {
-    "remax": "verl's trainer samples no greedy response, which ReMax takes for its baseline; use rloo",
-    "gae": "PPO with a critic is not offered: the pipeline trains no value model; use grpo or reinforce_plus_plus",
-}
-"""Estimators that verl names and that would fail after the models are loaded, and what to use instead."""
+    kl_horizon: Positive = 10_000
+    """Adaptive: responses over which the coefficient changes by a fifth at most."""
 
 
 class Loss(Section):
@@ -112,11 +96,17 @@ class Loss(Section):
     """A response worse than its group counts at most this many times its advantage, however much likelier it has become
     (dual clip, verl's default; not in the report's formula). 0 turns it off; else more than 1."""
 
-    aggregation: Literal["token-mean", "seq-mean-token-mean", "seq-mean-token-sum"] = "token-mean"
-    """How token losses are averaged; the report's is token-mean."""
+    aggregation: Literal[
+        "token-mean", "token-sum", "seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"
+    ] = "token-mean"
+    """How token losses are averaged; the report's is token-mean. `seq-mean-token-sum-norm` divides the sum of each response
+    by `rollout.max_response_tokens` (Dr. GRPO)."""
 
     kl_coef: Annotated[float, Field(ge=0)] = 0.0
     """Coefficient of the KL loss to the starting policy; 0 removes it, as the report does."""
+
+    kl_estimator: Literal["k1", "k1+", "k2", "k3", "k3+", "abs", "abs+"] = "k3"
+    """How that KL is estimated per token; a `+` takes the gradient of k2 with the value of the other (docs/estimators.md)."""
 
     entropy_coef: Annotated[float, Field(ge=0)] = 0.0
     """Entropy bonus."""

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from compass.settings.recipe import Recipe
 from compass.settings.rl_devices import check_device
+from compass.settings.rl_objective import check_objective
 from compass.settings.section import Positive
 
 GROUPS = tuple(Recipe.model_fields)
@@ -40,6 +41,7 @@ class RlStage(Recipe):
             raise ValueError(
                 "`checkpoint.carry_optimizer` needs an RL stage in `init_from`; the base has no optimizer state"
             )
+        check_objective(self, self.steps)
         check_device(self)
         return self
 
@@ -73,6 +75,13 @@ class Rl(Recipe):
                     f"`stages.{name}.checkpoint.carry_optimizer` needs "
                     f"`stages.{stage.init_from}.checkpoint.keep_optimizer: true`"
                 )
+            if stage.checkpoint.carry_optimizer and stage.advantage.estimator == "gae":
+                earlier = self.stages[stage.init_from].advantage.estimator
+                if earlier != "gae":
+                    raise ValueError(
+                        f"`stages.{name}.checkpoint.carry_optimizer` would take over a critic with the optimizer, and "
+                        f"{stage.init_from} has none (`advantage.estimator: {earlier}`); set it to false"
+                    )
             models.append(name)
         return self
 

@@ -10,6 +10,7 @@ import torch
 from compass.rl.checkpoint import (
     ACCURACY,
     TRACKER,
+    Schedule,
     best_step,
     last_step,
     remove_older,
@@ -175,7 +176,7 @@ def test_moments_are_carried_over_and_the_learning_rate_is_the_new_stages(
     earlier = Stage(tmp_path)
     checkpoints = tmp_path / "checkpoints"
     checkpoints.mkdir()
-    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=warmup)
+    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=warmup))
     assert last_step(checkpoints) == 0
     assert (checkpoints / TRACKER).read_text() == "0"
     model, optimizer, schedule = make(learning_rate=1e-3, weight_decay=0.1, warmup=warmup)
@@ -187,12 +188,40 @@ def test_moments_are_carried_over_and_the_learning_rate_is_the_new_stages(
     assert train(model, optimizer, schedule, updates=3) == pytest.approx(rates)
 
 
+def test_a_critic_is_carried_over_with_its_own_rate(tmp_path: Path) -> None:
+    earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
+    checkpoints.mkdir()
+    state = earlier.folder / "optimizer"
+    shutil.copytree(state, tmp_path / "critic")
+    (tmp_path / "critic").rename(state / "critic")
+    schedules = Schedule(1e-3, weight_decay=0.1, warmup=0), Schedule(2e-4, weight_decay=0.1, warmup=3)
+    start_from_optimizer(earlier.folder, checkpoints, *schedules)
+    rates = {
+        name: torch.load(checkpoints / f"global_step_0/{name}/optim_world_size_1_rank_0.pt")["param_groups"][0]
+        for name in ("actor", "critic")
+    }
+    assert [(one["lr"], one["initial_lr"]) for one in rates.values()] == [(1e-3, 1e-3), (0.0, 2e-4)]
+    assert not (checkpoints / "global_step_0/actor/critic").exists()
+    shutil.rmtree(checkpoints / "global_step_0")
+    start_from_optimizer(earlier.folder, checkpoints, schedules[0])  # a stage without a critic takes over none
+    assert not (checkpoints / "global_step_0/critic").exists()
+
+
+def test_a_checkpoint_whose_critic_is_half_written_does_not_count(tmp_path: Path) -> None:
+    for step in (5, 10):
+        save(tmp_path, step)
+        shutil.copytree(tmp_path / f"global_step_{step}/actor", tmp_path / f"global_step_{step}/critic")
+    assert whole_checkpoints(tmp_path) == [5, 10]
+    (tmp_path / "global_step_10/critic/optim_world_size_1_rank_0.pt").write_text("half")
+    assert resume_from(tmp_path, recorded=10) == 5
+
+
 def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path: Path) -> None:
     earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
     for half in ("building/actor", "global_step_0/actor"):
         (checkpoints / half).mkdir(parents=True)
         (checkpoints / half / "optim_world_size_1_rank_0.pt").write_text("half")
-    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
     assert whole_checkpoints(checkpoints) == [0]
     assert not (checkpoints / "building").exists()
     assert resume_from(checkpoints, recorded=0) == 0
@@ -202,8 +231,8 @@ def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path:
 def test_an_interrupted_stage_goes_on_from_its_own_checkpoint(tmp_path: Path) -> None:
     earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
     save(checkpoints, 5)
-    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
     assert steps(checkpoints) == [5]
     shutil.rmtree(checkpoints / "global_step_5")
-    start_from_optimizer(earlier.folder, checkpoints, learning_rate=1e-3, weight_decay=0.1, warmup=0)
+    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
     assert steps(checkpoints) == [0]

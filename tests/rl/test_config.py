@@ -10,6 +10,7 @@ from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
 from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key, verls_own
 from compass.settings import RlStage, load_settings
+from compass.settings.advantage import Critic
 from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
 from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
@@ -17,6 +18,10 @@ from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
 TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+
+PPO = Advantage(
+    estimator="gae", gamma=0.98, lam=0.94, critic=Critic(learning_rate=7e-6, warmup_steps=2, alone=4, value_clip=0.35)
+)
 
 # No two values that could be taken for each other.
 ODD = RlStage(
@@ -31,10 +36,24 @@ ODD = RlStage(
         max_generation_batches=7,
         correction=Correction(reject="seq_mean_k1", reject_above=1.7, reject_below=0.4),
     ),
-    reward=Reward(overlong_buffer=50, overlong_penalty=0.7),
+    reward=Reward(
+        overlong_buffer=50,
+        overlong_penalty=0.7,
+        kl_coef=0.03,
+        kl_estimator="k2",
+        kl_controller="adaptive",
+        kl_target=0.15,
+        kl_horizon=7000,
+    ),
     advantage=Advantage(estimator="grpo", normalise_by_std=False),
     loss=Loss(
-        clip_low=0.21, clip_high=0.31, dual_clip=4.5, aggregation="seq-mean-token-sum", kl_coef=0.01, entropy_coef=0.02
+        clip_low=0.21,
+        clip_high=0.31,
+        dual_clip=4.5,
+        aggregation="seq-mean-token-sum-norm",
+        kl_coef=0.01,
+        kl_estimator="k3+",
+        entropy_coef=0.02,
     ),
     optimizer=Optimizer(
         learning_rate=3e-6, weight_decay=0.04, warmup_steps=5, grad_clip=0.6, mini_batch_size=20, epochs=3
@@ -93,10 +112,18 @@ def test_every_setting_becomes_verls() -> None:
         f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
         "algorithm.filter_groups.enable": True,
         "algorithm.filter_groups.metric": "acc",
-        "algorithm.use_kl_in_reward": False,
+        "algorithm.use_kl_in_reward": True,
+        "algorithm.kl_penalty": "k2",
+        "algorithm.kl_ctrl.type": "adaptive",
+        "algorithm.kl_ctrl.kl_coef": 0.03,
+        "algorithm.kl_ctrl.target_kl": 0.15,
+        "algorithm.kl_ctrl.horizon": 7000,
         "algorithm.adv_estimator": "grpo",
         "algorithm.norm_adv_by_std_in_grpo": False,
+        "algorithm.gamma": 1.0,
+        "algorithm.lam": 1.0,
         "critic.enable": False,
+        "trainer.critic_warmup": 0,
         "reward.num_workers": 0,
         "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
         "reward.custom_reward_function.name": "compute_score",
@@ -117,12 +144,14 @@ def test_every_setting_becomes_verls() -> None:
         f"{actor}.clip_ratio": 0.21,
         f"{actor}.clip_ratio_low": 0.21,
         f"{actor}.clip_ratio_high": 0.31,
-        f"{actor}.loss_agg_mode": "seq-mean-token-sum",
+        f"{actor}.loss_agg_mode": "seq-mean-token-sum-norm",
+        f"{actor}.loss_scale_factor": 900,
         f"{actor}.entropy_coeff": 0.02,
         f"{actor}.calculate_entropy": True,
         f"{actor}.clip_ratio_c": 4.5,
         f"{actor}.use_kl_loss": True,
         f"{actor}.kl_loss_coef": 0.01,
+        f"{actor}.kl_loss_type": "k3+",
         f"{actor}.optim.lr": 3e-6,
         f"{actor}.optim.weight_decay": 0.04,
         f"{actor}.optim.lr_warmup_steps": 5,
@@ -190,8 +219,45 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 def test_a_key_is_listed_as_absent_from_verls_files_only_if_it_is_and_is_set() -> None:
     fresh = verls_own("ppo_trainer")
     bypass = ODD.rollout.model_copy(update={"correction": Correction(preset="bypass_ppo_clip")})
-    values = overrides("warm", ODD.model_copy(update={"rollout": bypass}), PATHS, seed=3)
+    values = overrides("warm", ODD.model_copy(update={"rollout": bypass, "advantage": PPO}), PATHS, seed=3)
     assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in values] == []
+
+
+def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
+    values = overrides("warm", ODD.model_copy(update={"advantage": PPO}), PATHS, seed=3)
+    critic = {key: value for key, value in values.items() if key not in overrides("warm", ODD, PATHS, seed=3)}
+    own = {
+        "critic.model.use_fused_kernels": False,
+        "critic.model.override_config.value_head_seed": 3,
+        "critic.optim.lr": 7e-6,
+        "critic.optim.lr_warmup_steps": 2,
+        "critic.cliprange_value": 0.35,
+        "critic.fsdp.use_dynamic_bsz": True,
+        "critic.fsdp.micro_batch_size_per_gpu": None,
+        "critic.fsdp.infer_micro_batch_size_per_gpu": None,
+        "critic.ppo_infer_max_token_len_per_gpu": 16_384,
+        "trainer.max_critic_ckpt_to_keep": None,
+    }
+    assert own.items() <= critic.items()
+    shared = {key: value for key, value in critic.items() if key not in own}
+    assert shared["critic.model.path"] == "models/base"
+    assert shared["critic.optim.weight_decay"] == 0.04
+    assert shared["critic.fsdp.dtype"] == "float32"
+    for key, value in shared.items():
+        section = "actor_rollout_ref" if key.startswith("critic.model.") else "actor_rollout_ref.actor"
+        assert values[key.replace("critic.fsdp.", "critic.fsdp_config.").replace("critic", section, 1)] == value
+    assert {key: values[key] for key in ("algorithm.gamma", "algorithm.lam", "trainer.critic_warmup")} == {
+        "algorithm.gamma": 0.98,
+        "algorithm.lam": 0.94,
+        "trainer.critic_warmup": 5,
+    }
+    assert values["critic.enable"] is True
+
+
+@pytest.mark.parametrize(("estimator", "level"), [("grpo", "warn"), ("remax", "off"), ("gae", "off")])
+def test_equal_groups_are_no_finding_where_they_teach_something(estimator: str, level: str) -> None:
+    settings = ODD.model_copy(update={"advantage": Advantage(estimator=estimator)})
+    assert watch_config(settings, PATHS)["guards"]["zero_signal"]["level"] == level
 
 
 def test_without_dynamic_sampling_no_group_is_left_out() -> None:

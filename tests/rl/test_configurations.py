@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from compass.settings import Settings
-from compass.settings.recipe import Advantage
+from compass.settings.advantage import GROUP_BASED, Advantage
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml"))
@@ -19,10 +19,12 @@ HARDWARE = {"cpu": (0, 1), "gpu": (1, 1), "2 nodes of 8": (8, 2)}
 
 
 def settings(profile: str, *, kl: float, estimator: str, gpus: int, nodes: int) -> Settings:
-    """A profile with some of its values changed. Its batch holds problems enough for 16 GPUs."""
+    """A profile with some of its values changed, KL in the loss and in the reward. Its batch holds problems enough for 16 GPUs."""
     tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
     tree["rl"]["loss"]["kl_coef"] = kl
-    tree["rl"]["advantage"]["estimator"] = estimator
+    tree["rl"]["reward"]["kl_coef"] = kl
+    tree["rl"]["advantage"] = {"estimator": estimator}
+    tree["rl"]["rollout"]["dynamic_sampling"] = estimator in GROUP_BASED
     tree["rl"]["resources"] |= {"gpus": gpus, "nodes": nodes}
     return Settings.model_validate(tree)
 

@@ -38,8 +38,8 @@ def start(accepted: Callable[..., Any], path: Path, **given: Any) -> None:
 @pytest.mark.parametrize(
     ("profile", "changes", "setting", "remedy"),
     [
-        ("tiny", {"rl.advantage.estimator": "remax"}, "rl.advantage.estimator", "use rloo"),
-        ("tiny", {"rl.advantage.estimator": "gae"}, "rl.advantage.estimator", "use grpo or reinforce_plus_plus"),
+        ("tiny", {"rl.advantage.estimator": "ppo"}, "rl.advantage.estimator", "`estimator: gae`"),
+        ("tiny", {"rl.advantage.estimator": "remax"}, "`rollout.dynamic_sampling: true`", "dynamic_sampling: false`"),
         (
             "tiny",
             {"rl.advantage.estimator": "rloo", "rl.advantage.normalise_by_std": False},

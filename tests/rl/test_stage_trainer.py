@@ -97,8 +97,13 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     watch["guards"]["loops"]["limit"] = 0.9
     watch["guards"]["cut_off"]["limit"] = 0.9
     config = {
-        "algorithm": {"rollout_correction": {"bypass_mode": False}},
-        "data": {"max_response_length": 48},
+        "algorithm": {
+            "adv_estimator": "grpo",
+            "use_kl_in_reward": False,
+            "rollout_correction": {"bypass_mode": False},
+        },
+        "actor_rollout_ref": {"rollout": {"n": 8}},
+        "data": {"max_response_length": 48, "train_batch_size": 32},
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
     }
     made = load("compass.rl.stage_trainer").StageTrainer(OmegaConf.create(config))

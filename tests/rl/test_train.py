@@ -1,6 +1,7 @@
 """The trainer's process: what it checks, what Ray is started with, and what is ended after it."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 import pytest
 
 from compass.errors import UserError
+from compass.rl import value_model
 from compass.rl.guards.findings import GuardError, read_findings
 
 CONFIG = """
 transfer_queue: {{backend: {{SimpleStorage: {{num_data_storage_units: 1}}}}}}
 trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1, v1: {{trainer_mode: sync, sampler: {{sampler_kwargs: {{watch: {{
   findings: {findings}, guards: {{reward_canary: {{level: {canary}}}}}}}}}}}}}}}
+critic: {{enable: {critic}}}
 actor_rollout_ref: {{model: {{path: models/base}}}}
 ray_kwargs: {{ray_init: {{num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
 """
@@ -42,6 +45,9 @@ class Trainer:
         self.registry: dict[str, Any] = {"sync": "verl's"}
         library("verl.trainer.ppo.v1.trainer_base", TRAINER_REGISTRY=self.registry)
         library("compass.rl.stage_trainer", StageTrainer="ours")
+        self.estimators: dict[str, Any] = {}
+        library("verl.trainer.ppo.core_algos", register_adv_est=lambda name: partial(self.estimators.__setitem__, name))
+        self.verls_model = library("verl.utils.model", load_valuehead_model="verl's")
         self.wrong: str | None = None
         self.train = load("compass.rl.train")
 
@@ -54,13 +60,15 @@ class Trainer:
 
     def run(self, config: Any) -> None:
         assert self.registry == {"sync": "ours"}
+        assert list(self.estimators) == ["remax_greedy_baseline"]
         self.calls.append("run")
         if self.fails:
             raise RuntimeError("out of memory")
 
-    def main(self, device: str, canary: str = "stop") -> list[Any]:
+    def main(self, device: str, canary: str = "stop", critic: bool = False) -> list[Any]:
         path = self.folder / "verl.yaml"
-        path.write_text(CONFIG.format(device=device, canary=canary, findings=self.folder / "guards.jsonl"))
+        findings = self.folder / "guards.jsonl"
+        path.write_text(CONFIG.format(device=device, canary=canary, findings=findings, critic=str(critic).lower()))
         self.train.main(str(path))
         return self.calls
 
@@ -119,6 +127,14 @@ def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer, monkeypatch
         monkeypatch.delitem(sys.modules, name)  # for this test: others hold on to the modules that they imported
     trainer.main("cuda")
     assert not [name for name in sys.modules if name.startswith("compass.rl.cpu")]
+
+
+def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_does(trainer: Trainer) -> None:
+    trainer.main("cuda")
+    assert trainer.verls_model.load_valuehead_model == "verl's"
+    *_, (_, options), _, _ = trainer.main("cuda", critic=True)[4:]
+    assert options["runtime_env"]["env_vars"]["VERL_USE_EXTERNAL_MODULES"] == "compass.rl.gpu.plugin"
+    assert trainer.verls_model.load_valuehead_model is value_model.load_value_model
 
 
 def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(trainer: Trainer, library: Any) -> None:

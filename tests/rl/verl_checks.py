@@ -7,6 +7,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from compass.rl.cluster import check_cluster, reserved
 from compass.rl.config import StagePaths, verl_config
+from compass.rl.remax import register
 from compass.rl.start_checks import check_start
 from compass.settings import RlStage
 
@@ -23,7 +24,7 @@ def accepted(
         train: its training set.
         cluster: Ray's resources; None has what verl reserves.
     """
-    from verl.trainer.ppo.core_algos import get_adv_estimator_fn
+    from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_kl_controller
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import omega_conf_to_dataclass, validate_config
 
@@ -31,7 +32,10 @@ def accepted(
     config = verl_config(stage, settings, StagePaths(model, train, Path("work")), seed=0)
     OmegaConf.to_container(config, resolve=True)
     check_cluster(config, reserved(config) if cluster is None else cluster)
+    register()
     get_adv_estimator_fn(config.algorithm.adv_estimator)
+    if config.algorithm.use_kl_in_reward:
+        get_kl_controller(config.algorithm.kl_ctrl)
     policy = need_reference_policy(config)
     validate_config(config, use_reference_policy=policy, use_critic=need_critic(config))
     ours = config.actor_rollout_ref
@@ -39,6 +43,8 @@ def accepted(
         omega_conf_to_dataclass(section)
     if policy:
         omega_conf_to_dataclass(_as_a_worker_reads_it(ours.ref, ours.actor))
+    if need_critic(config):
+        _assert_that_the_critic_is_as_the_policy(omega_conf_to_dataclass(config.critic), config)
     _assert_what_workers_assert(config)
     return omega_conf_to_dataclass(ours.actor)
 
@@ -54,6 +60,32 @@ def _as_a_worker_reads_it(ref: DictConfig, actor: DictConfig) -> DictConfig:
         "ppo_max_token_len_per_gpu": given.pop("log_prob_max_token_len_per_gpu"),
     }
     return OmegaConf.create({**given, **renamed})
+
+
+def _assert_that_the_critic_is_as_the_policy(critic: Any, config: DictConfig) -> None:
+    """The critic as `PPOTrainer._setup` hands it to its worker: precision, attention, passes and updates of the policy."""
+    actor, model = config.actor_rollout_ref.actor, config.actor_rollout_ref.model
+    ranks = config.trainer.nnodes * config.trainer.n_gpus_per_node
+    parallel = ranks // actor.ulysses_sequence_parallel_size
+    responses = critic.ppo_mini_batch_size * config.actor_rollout_ref.rollout.n
+    engine = critic.engine
+    assert critic.strategy == engine.strategy == actor.strategy
+    assert engine.dtype == actor.fsdp_config.dtype
+    assert engine.mixed_precision == OmegaConf.to_container(actor.fsdp_config.mixed_precision)
+    assert engine.ulysses_sequence_parallel_size == actor.ulysses_sequence_parallel_size
+    assert critic.model.path == model.path
+    assert critic.model.hf_config._attn_implementation == model.override_config.attn_implementation
+    assert critic.model.use_remove_padding == model.use_remove_padding
+    assert (critic.ppo_mini_batch_size, critic.ppo_epochs) == (actor.ppo_mini_batch_size, actor.ppo_epochs)
+    assert (critic.shuffle, critic.loss_agg_mode) == (actor.shuffle, actor.loss_agg_mode)
+    assert responses % parallel == 0  # engine_workers.py, train_mini_batch
+    assert engine.use_dynamic_bsz == actor.use_dynamic_bsz
+    if engine.use_dynamic_bsz:  # seqlen_balancing.py, rearrange_micro_batches
+        most = critic.ppo_infer_max_token_len_per_gpu * actor.ulysses_sequence_parallel_size
+        assert most >= config.actor_rollout_ref.rollout.max_model_len
+    else:  # workers/engine/utils.py, prepare_micro_batches
+        assert responses // parallel % engine.micro_batch_size_per_gpu == 0
+        assert responses // parallel % engine.infer_micro_batch_size_per_gpu == 0
 
 
 def _assert_what_workers_assert(config: DictConfig) -> None:

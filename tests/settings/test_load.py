@@ -78,7 +78,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "rl.stages.rl-2.loss.clip",
             0.3,
             "rl.stages.rl-2.loss.clip: unknown key; allowed here: aggregation, clip_high, clip_low, dual_clip, "
-            "entropy_coef, kl_coef, found 0.3; did you mean `clip_low`?",
+            "entropy_coef, kl_coef, kl_estimator, found 0.3; did you mean `clip_low`?",
         ),
         (
             "rl.stages.rl-2.lr",

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from compass.settings import SettingsError, load_settings
+from compass.settings.advantage import GROUP_BASED
 
 Changed = Callable[[dict[str, Any]], Path]
+
+
+GAE = {"estimator": "gae"}
+PPO = {"rollout": {"dynamic_sampling": False}}
 
 
 def stages(**stages: dict[str, Any]) -> dict[str, Any]:
@@ -70,14 +75,59 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             "rl.stages.rl-1: `reward.overlong_buffer` (48) must be less than `rollout.max_response_tokens` (48)",
         ),
         (
-            {"rl.advantage.estimator": "remax"},
-            "rl.advantage.estimator: verl's trainer samples no greedy response, which ReMax takes for its baseline; use rloo, "
-            "found 'remax'",
+            {"rl.advantage.estimator": "ppo"},
+            "rl.advantage.estimator: PPO with a critic is `estimator: gae`, found 'ppo'",
         ),
-        ({"rl.advantage.estimator": "gae"}, "rl.advantage.estimator: PPO with a critic is not offered"),
+        (
+            {"rl.advantage.estimator": "dr_grpo"},
+            "rl.advantage.estimator: Dr. GRPO is `estimator: grpo` with `normalise_by_std: false` and `loss.aggregation: "
+            "seq-mean-token-sum-norm`",
+        ),
         (
             {"rl.advantage": {"estimator": "rloo", "normalise_by_std": False}},
-            "rl.advantage: `normalise_by_std: false` acts on `estimator: grpo` alone, and `estimator` is rloo",
+            "rl.advantage: `normalise_by_std: false` acts on `estimator: grpo` and `estimator: grpo_passk` alone, and "
+            "`estimator` is rloo; set `normalise_by_std: true`",
+        ),
+        (
+            {"rl.advantage": {"gamma": 0.99}},
+            "rl.advantage: `gamma: 0.99` acts on `estimator: gae` and `estimator: reinforce_plus_plus` alone",
+        ),
+        ({"rl.advantage": {"lam": 0.95}}, "rl.advantage: `lam: 0.95` acts on `estimator: gae` alone"),
+        *[
+            (
+                {"rl.advantage": {"estimator": estimator}, "rl.rollout.group_size": 1},
+                f"rl.stages.rl-1: `rollout.group_size` (1) must be at least 2: `advantage.estimator: {estimator}` compares",
+            )
+            for estimator in GROUP_BASED
+        ],
+        *[
+            (
+                {"rl.advantage": {"estimator": estimator}},
+                "rl.stages.rl-1: `rollout.dynamic_sampling: true` leaves out groups that are all right or all wrong, and "
+                f"`advantage.estimator: {estimator}` learns from them",
+            )
+            for estimator in ("reinforce_plus_plus", "remax", "gae")
+        ],
+        (
+            {"rl.stages.rl-2": {"init_from": "rl-1", "steps": 5, **PPO, "advantage": {"critic": {"alone": 5}, **GAE}}},
+            "rl.stages.rl-2: `advantage.critic.alone` (5) leaves none of the 5 iterations to the policy",
+        ),
+        (
+            stages(
+                a={"checkpoint": {"keep_optimizer": True}},
+                b={"init_from": "a", "checkpoint": {"carry_optimizer": True}, "advantage": GAE, **PPO},
+            ),
+            "rl: `stages.b.checkpoint.carry_optimizer` would take over a critic with the optimizer, and a has none "
+            "(`advantage.estimator: grpo`); set it to false",
+        ),
+        (
+            {"rl.reward.kl_coef": 0.01, "rl.rollout.dynamic_sampling": False},
+            "rl.stages.rl-1: `reward.kl_coef` (0.01) makes the rewards of a group that is all right or all wrong differ",
+        ),
+        (
+            {"rl.reward": {"kl_coef": 0.01, "kl_controller": "adaptive", "kl_horizon": 255}},
+            "rl.stages.rl-1: `reward.kl_horizon` (255) must be at least the responses of an iteration (`data.batch_size` x "
+            "`rollout.group_size` = 256)",
         ),
         ({"rl.loss.dual_clip": 0.5}, "rl.loss: `dual_clip` (0.5) must be more than 1, or 0, which turns it off"),
     ],
@@ -93,6 +143,11 @@ def test_an_impossible_stage_is_refused(changed: Changed, values: dict[str, Any]
     [
         {"rl.optimizer.mini_batch_size": 16},
         {"rl.reward.overlong_buffer": 47},
+        {"rl.advantage": {"estimator": "gae", "gamma": 0.99, "lam": 0.95}, "rl.rollout.dynamic_sampling": False},
+        {"rl.advantage": {"estimator": "remax"}, "rl.rollout": {"group_size": 1, "dynamic_sampling": False}},
+        {"rl.reward": {"kl_coef": 0.01, "kl_controller": "adaptive", "kl_horizon": 256}},
+        {"rl.reward": {"kl_coef": 0.01}, "rl.rollout.dynamic_sampling": False, "rl.advantage.normalise_by_std": False},
+        {"rl.reward": {"kl_coef": 0.01}, "rl.rollout.dynamic_sampling": False, "rl.advantage": {"estimator": "rloo"}},
         # Impossible in the shared recipe, and mended by every stage.
         {"rl.data.batch_size": 8, **{f"rl.stages.rl-{n}.optimizer": {"mini_batch_size": 4} for n in (1, 2, 3)}},
         stages(

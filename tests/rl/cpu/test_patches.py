@@ -83,7 +83,13 @@ def test_vllm_draws_tokens_by_gumbel_noise(library: Any) -> None:
 
 def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
     made = []
-    names = ("register_platform", "accept_gloo_twice", "name_vllm_cpu", "take_log_probabilities_in_blocks")
+    names = (
+        "register_platform",
+        "accept_gloo_twice",
+        "name_vllm_cpu",
+        "take_log_probabilities_in_blocks",
+        "replace_loader",
+    )
     for name in (*names, "keep_plain_weights", "draw_by_gumbel_noise"):
         monkeypatch.setattr(patches, name, lambda name=name: made.append(name))
     load("compass.rl.cpu.plugin")
