@@ -29,6 +29,7 @@ NO_EFFECT: dict[str, Any] = {
         "micro_batch_size",
         "micro_batch_tokens",
         "offload",
+        "ray_address",
         "rollout_memory",
         "sequence_parallel",
         "tensor_parallel",

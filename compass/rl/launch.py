@@ -30,6 +30,7 @@ from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_m
 from compass.rl.progress import read_progress
 from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
+from compass.settings.recipe import Resources
 from compass.tracking import current_run
 
 
@@ -106,8 +107,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
             [sys.executable, "-m", "compass.rl.train", str(config)],
             env=trainer_environment(
                 os.environ,
-                gpus=settings.resources.gpus,
-                nodes=settings.resources.nodes,
+                settings.resources,
                 live_metrics=paths.live_metrics,
             ),
             stdout=log,
@@ -173,20 +173,19 @@ def _recorded(rows: Collection[int]) -> int:
     return step
 
 
-def trainer_environment(given: Mapping[str, str], *, gpus: int, nodes: int, live_metrics: Path) -> dict[str, str]:
+def trainer_environment(given: Mapping[str, str], resources: Resources, *, live_metrics: Path) -> dict[str, str]:
     """The environment variables of the trainer: `given`, and what verl, Ray and the device ask for.
 
     Args:
         given: the variables of the stage's own process.
-        gpus: GPUs per node; 0 is the CPU.
-        nodes: nodes of the Ray cluster; with several the trainer joins the running one, as `given` says how.
+        resources: the hardware; where the trainer joins a running Ray cluster, `given` says how (`RAY_ADDRESS`, `RAY_AUTH_TOKEN`).
         live_metrics: the file that verl writes its metrics to.
     """
-    if gpus == 0:
+    if resources.gpus == 0:
         from compass.rl.cpu.environment import environment as cpu_environment
 
-        given = cpu_environment(given)
-    if nodes == 1:
+        given = cpu_environment(given, resources.ranks)
+    if not resources.joins:
         given = {name: value for name, value in given.items() if name != "RAY_ADDRESS"} | {
             # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.
             "RAY_AUTH_MODE": "token",

@@ -2,20 +2,25 @@
 
 verl's own entry point would compose its configuration again and run its task runner in a process of its own; here the
 configuration is the file, and the task runner lives in this process. On the CPU every other process is forked from
-this one (`compass.rl.cpu.fork_server`).
+this one (`compass.rl.cpu.fork_server`), but on a Ray cluster that was running before: its nodes start their workers themselves.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.cluster import check_cluster
+from compass.environment import QUIET
+from compass.rl.cluster import await_cluster, check_reachable, join, joins, worker_environment
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+HANDED_ON = (*QUIET, "HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+"""Variables that a worker on a running Ray cluster is given."""
 
 
 def main(path: str) -> None:
@@ -23,6 +28,8 @@ def main(path: str) -> None:
     from omegaconf import OmegaConf
 
     config = OmegaConf.load(path)
+    if joins(config):
+        check_reachable(config)
     with tempfile.TemporaryDirectory(prefix="compass-") as folder:
         environment = _ray_environment(config, Path(folder))
         _check(config)
@@ -30,9 +37,10 @@ def main(path: str) -> None:
         import ray
 
         ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
-        ray.init(**OmegaConf.to_container(ray_init, resolve=True))
+        options = OmegaConf.to_container(ray_init, resolve=True)
+        join(options) if joins(config) else ray.init(**options)
         try:
-            check_cluster(config, ray.cluster_resources())
+            await_cluster(config)
             from verl.trainer.main_ppo import TaskRunnerV1
             from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
 
@@ -50,9 +58,10 @@ def main(path: str) -> None:
 
 
 def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
-    """Ray's runtime environment; on the CPU its processes are forked from this one as it is now."""
-    on_cpu = config.trainer.device == "cpu"
-    if on_cpu:
+    """Ray's runtime environment; on the CPU the processes of a cluster of its own are forked from this one as it is now."""
+    on_cpu, joined = config.trainer.device == "cpu", joins(config)
+    forks = on_cpu and not joined
+    if forks:
         from compass.rl.cpu import fork_server, preload
 
         fork_server.prepare_ray()
@@ -61,7 +70,14 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
 
     environment = get_ppo_ray_runtime_env(config)
     environment["env_vars"]["TRANSFER_QUEUE_ENABLE"] = "1"
-    if on_cpu:
+    if joined:
+        names = HANDED_ON
+        if on_cpu:
+            from compass.rl.cpu.environment import WORKERS
+
+            names += WORKERS
+        environment["env_vars"] |= worker_environment(os.environ, names)
+    if forks:
         preload.preload()
         environment["py_executable"] = str(fork_server.start(folder))
     elif config.critic.enable:  # on the CPU its loader is one of the patches

@@ -163,8 +163,16 @@ class Resources(Section):
     gpus: NotNegative = 0
     """GPUs per node; 0 trains on the CPU."""
 
+    ranks: Positive = 1
+    """On a CPU: trainer ranks per node, each with a rollout engine of its own (verl's `trainer.n_gpus_per_node`). On GPUs every GPU
+    is a rank, and this stays 1."""
+
     nodes: Positive = 1
-    """Nodes of the Ray cluster."""
+    """Nodes of the Ray cluster. Several are a running cluster that the stage joins: that of `ray_address`, or of the variable
+    `RAY_ADDRESS`, or the one that this machine belongs to."""
+
+    ray_address: Annotated[str, Field(pattern=r"^([^\s/:]+:\d+)?$")] = ""
+    """`HOST:PORT` of a running Ray cluster to join, with one node as well. Empty with one node: a cluster of the stage's own."""
 
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
@@ -190,6 +198,16 @@ class Resources(Section):
 
     tensor_parallel: Positive = 1
     """GPUs one rollout engine is split over."""
+
+    @property
+    def ranks_per_node(self) -> int:
+        """Trainer ranks per node: its GPUs, or `ranks` on a CPU."""
+        return self.gpus or self.ranks
+
+    @property
+    def joins(self) -> bool:
+        """Whether the stage joins a running Ray cluster, rather than starting one of its own."""
+        return self.nodes > 1 or bool(self.ray_address)
 
 
 class Recipe(Section):

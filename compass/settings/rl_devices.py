@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compass.settings.recipe import Recipe, Resources
 
-GPU_ALONE = ("nodes", "tensor_parallel", "attention", "sequence_parallel", "offload")
+GPU_ALONE = ("tensor_parallel", "attention", "sequence_parallel", "offload")
 """Fields of `resources` that mean nothing on a CPU, where each has to keep its default."""
 
 
@@ -27,6 +27,8 @@ def _check_cpu(recipe: Recipe) -> None:
             raise ValueError(
                 f"`resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0; leave it out, or name the GPUs"
             )
+    ranks = recipe.resources.ranks * recipe.resources.nodes
+    _check_shares(recipe, ranks, "`resources.ranks` x `resources.nodes`")
     if recipe.rollout.top_p < 1:
         raise ValueError(
             f"`rollout.top_p` ({recipe.rollout.top_p:g}) must be 1 on a CPU: vLLM gives probabilities among the tokens that "
@@ -34,8 +36,23 @@ def _check_cpu(recipe: Recipe) -> None:
         )
 
 
+def _check_shares(recipe: Recipe, ranks: int, product: str) -> None:
+    """Each rank takes the same number of an update's responses."""
+    mini_batch, group = recipe.optimizer.mini_batch_size, recipe.rollout.group_size
+    if mini_batch * group % ranks:
+        raise ValueError(
+            f"`optimizer.mini_batch_size` x `rollout.group_size` ({mini_batch} x {group} = {mini_batch * group} responses) "
+            f"must be a multiple of the {ranks} ranks ({product})"
+        )
+
+
 def _check_gpus(recipe: Recipe) -> None:
     resources = recipe.resources
+    if resources.ranks != 1:
+        raise ValueError(
+            f"`resources.ranks` ({resources.ranks}) is for CPUs, and `resources.gpus` is {resources.gpus}, each of which is a "
+            "rank; leave it out"
+        )
     if resources.gpus % resources.tensor_parallel:
         raise ValueError(
             f"`resources.tensor_parallel` ({resources.tensor_parallel}) must divide `resources.gpus` ({resources.gpus})"
@@ -51,12 +68,7 @@ def _check_gpus(recipe: Recipe) -> None:
             "with another, verl would let no part of a sequence see the others"
         )
     ranks = gpus // resources.sequence_parallel
-    mini_batch, group = recipe.optimizer.mini_batch_size, recipe.rollout.group_size
-    if mini_batch * group % ranks:
-        raise ValueError(
-            f"`optimizer.mini_batch_size` x `rollout.group_size` ({mini_batch} x {group} = {mini_batch * group} responses) "
-            f"must be a multiple of the {ranks} ranks (`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`)"
-        )
+    _check_shares(recipe, ranks, "`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`")
     longest = recipe.data.max_prompt_tokens + recipe.rollout.max_response_tokens
     most = resources.micro_batch_tokens * resources.sequence_parallel
     if most < longest:

@@ -14,7 +14,7 @@ from compass.settings.advantage import GROUP_BASED, Advantage
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml"))
 ESTIMATORS = get_args(Advantage.model_fields["estimator"].annotation)
-HARDWARE = {"cpu": (0, 1), "gpu": (1, 1), "2 nodes of 8": (8, 2)}
+HARDWARE = {"cpu": (0, 1), "2 nodes of CPUs": (0, 2), "gpu": (1, 1), "2 nodes of 8": (8, 2)}
 """GPUs per node and nodes, by name."""
 
 

@@ -40,7 +40,7 @@ settings = load_settings("profiles/paper.yaml")
 stage = settings.rl.stages["rl-1"]
 paths = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
 print(OmegaConf.to_yaml(verl_config("rl-1", stage, paths, seed=0)))
-added = trainer_environment({}, gpus=stage.resources.gpus, nodes=1, live_metrics=paths.live_metrics)
+added = trainer_environment({}, stage.resources, live_metrics=paths.live_metrics)
 print(added)
 print("imported", [name for name in sys.modules if name.startswith("compass.rl.cpu")])
 """

@@ -18,6 +18,7 @@ from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TrainingError, headline, train, trainer_environment
 from compass.settings.guards import Guards, Watchdog
+from compass.settings.recipe import Resources
 
 TRAINER = """#!{python} -IS
 import json, os, subprocess, sys, time, zipfile
@@ -93,7 +94,7 @@ class Stage:
             **plan,
         }
         self.monkeypatch.setenv("PLAN", json.dumps(whole))
-        resources = SimpleNamespace(gpus=gpus, nodes=1, dtype="float32")
+        resources = Resources(gpus=gpus, dtype="float32")
         checkpoint = SimpleNamespace(carry_optimizer=False)
         settings = SimpleNamespace(steps=3, resources=resources, checkpoint=checkpoint, guards=guards or Guards())
         return train("rl-1", settings, self.paths, seed=5)
@@ -298,7 +299,7 @@ def test_a_run_on_gpus_is_told_nothing_of_the_cpus(stage: Stage) -> None:
 
 def test_the_trainer_on_gpus_keeps_the_users_environment(tmp_path: Path) -> None:
     told = trainer_environment(
-        {"HOME": "/here", "OMP_NUM_THREADS": "4"}, gpus=8, nodes=1, live_metrics=tmp_path / "live"
+        {"HOME": "/here", "OMP_NUM_THREADS": "4"}, Resources(gpus=8), live_metrics=tmp_path / "live"
     )
     token = told.pop("RAY_AUTH_TOKEN")
     assert told == {
@@ -310,30 +311,33 @@ def test_the_trainer_on_gpus_keeps_the_users_environment(tmp_path: Path) -> None
         "TQDM_DISABLE": "1",
     }
     assert len(bytes.fromhex(token)) == 32
-    assert token != trainer_environment({}, gpus=8, nodes=1, live_metrics=tmp_path)["RAY_AUTH_TOKEN"]
+    assert token != trainer_environment({}, Resources(gpus=8), live_metrics=tmp_path)["RAY_AUTH_TOKEN"]
 
 
 @pytest.mark.parametrize("gpus", [0, 8])
 def test_on_one_node_no_other_ray_cluster_is_looked_for(tmp_path: Path, gpus: int) -> None:
     given = {"RAY_ADDRESS": "nonsense.invalid:6379", "RAY_AUTH_TOKEN": "the cluster's"}
-    told = trainer_environment(given, gpus=gpus, nodes=1, live_metrics=tmp_path)
+    told = trainer_environment(given, Resources(gpus=gpus), live_metrics=tmp_path)
     assert "RAY_ADDRESS" not in told
     assert told["RAY_AUTH_TOKEN"] != "the cluster's"
 
 
+@pytest.mark.parametrize("resources", [Resources(gpus=8, nodes=2), Resources(ray_address="head:6379")])
 @pytest.mark.parametrize("given", [{"RAY_ADDRESS": "head:6379", "RAY_AUTH_TOKEN": "the cluster's"}, {}])
-def test_on_several_nodes_the_cluster_is_joined_as_the_user_says(tmp_path: Path, given: dict[str, str]) -> None:
-    told = trainer_environment(given, gpus=8, nodes=2, live_metrics=tmp_path)
+def test_a_running_cluster_is_joined_as_the_user_says(
+    tmp_path: Path, given: dict[str, str], resources: Resources
+) -> None:
+    told = trainer_environment(given, resources, live_metrics=tmp_path)
     assert {name: value for name, value in told.items() if name.startswith("RAY_A")} == given
 
 
 @pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None)])
 def test_one_gpu_is_enough_to_leave_the_cpus_environment_alone(tmp_path: Path, gpus: int, platform: str | None) -> None:
-    assert trainer_environment({}, gpus=gpus, nodes=1, live_metrics=tmp_path).get("VERL_PLATFORM") == platform
+    assert trainer_environment({}, Resources(gpus=gpus), live_metrics=tmp_path).get("VERL_PLATFORM") == platform
 
 
 def test_a_relative_path_reaches_the_trainer_whole() -> None:
-    told = trainer_environment({}, gpus=1, nodes=1, live_metrics=Path("work/metrics.live.jsonl"))
+    told = trainer_environment({}, Resources(gpus=1), live_metrics=Path("work/metrics.live.jsonl"))
     assert told["VERL_FILE_LOGGER_PATH"] == os.path.abspath("work/metrics.live.jsonl")
 
 

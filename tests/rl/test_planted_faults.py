@@ -104,7 +104,7 @@ def test_too_few_problems_are_told(tmp_path: Path, accepted: Callable[..., Any])
 
 def test_a_cluster_without_the_cores_is_told(tmp_path: Path, accepted: Callable[..., Any]) -> None:
     with pytest.raises(
-        UserError, match="the Ray cluster has 27 CPUs and the stage needs 28: join nodes with more cores"
+        UserError, match="the Ray cluster has 27 CPUs free and the stage needs 28: join nodes with more cores"
     ):
         start(accepted, edited(tmp_path, "paper", {}), cluster={"CPU": 27.0, "GPU": 8.0})
 

@@ -1,5 +1,6 @@
 """The trainer's process: what it checks, what Ray is started with, and what is ended after it."""
 
+import socket
 import sys
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1, v1: {{trainer_mode: 
   findings: {findings}, guards: {{reward_canary: {{level: {canary}}}}}}}}}}}}}}}
 critic: {{enable: {critic}}}
 actor_rollout_ref: {{model: {{path: models/base}}}}
-ray_kwargs: {{ray_init: {{num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
+ray_kwargs: {{ray_init: {{address: {address}, num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
 """
 
 
@@ -28,14 +29,15 @@ class Trainer:
     def __init__(self, library: Any, load: Any, folder: Path) -> None:
         self.calls: list[Any] = []
         self.fails = False
+        self.address = "local"
         self.cluster = {"CPU": 6.0, "GPU": 1.0}
         self.folder = folder
         library(
             "ray",
             init=self.init,
             shutdown=lambda: self.calls.append("shutdown"),
-            cluster_resources=lambda: self.cluster,
         )
+        library("ray._private.state", available_resources_per_node=lambda: {"node": self.cluster})
         library("verl.trainer.constants_ppo", get_ppo_ray_runtime_env=lambda config: {"env_vars": {"VERL": "1"}})
         library("verl.trainer.main_ppo", TaskRunnerV1=SimpleNamespace(__ray_actor_class__=lambda: self))
         library("verl.trainer.ppo.utils", need_critic=lambda config: "c", need_reference_policy=lambda config: "r")
@@ -68,7 +70,8 @@ class Trainer:
     def main(self, device: str, canary: str = "stop", critic: bool = False) -> list[Any]:
         path = self.folder / "verl.yaml"
         findings = self.folder / "guards.jsonl"
-        path.write_text(CONFIG.format(device=device, canary=canary, findings=findings, critic=str(critic).lower()))
+        options = {"device": device, "address": self.address, "canary": canary, "critic": str(critic).lower()}
+        path.write_text(CONFIG.format(findings=findings, **options))
         self.train.main(str(path))
         return self.calls
 
@@ -85,13 +88,20 @@ def test_it_checks_before_ray_starts_and_ends_ray_after_training(trainer: Traine
     assert tokenizer == "tokenizer of models/base"
     assert init == "init"
     environment = {"VERL": "1", "TRANSFER_QUEUE_ENABLE": "1"}
-    assert options == {"num_cpus": 3, "runtime_env": {"working_dir": "here", "env_vars": environment}}
+    assert options == {
+        "address": "local",
+        "num_cpus": 3,
+        "runtime_env": {"working_dir": "here", "env_vars": environment},
+    }
     assert rest == ["run", "shutdown"]
 
 
-def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(trainer: Trainer) -> None:
+def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trainer.cluster = {"CPU": 5.0, "GPU": 1.0}
-    with pytest.raises(UserError, match="the Ray cluster has 5 CPUs and the stage needs 6: "):
+    monkeypatch.setattr("compass.rl.cluster.time.monotonic", iter([0.0, 99.0]).__next__)
+    with pytest.raises(UserError, match="the Ray cluster has 5 CPUs free and the stage needs 6: "):
         trainer.main("cuda")
     assert "run" not in trainer.calls
     assert trainer.calls[-1] == "shutdown"
@@ -135,6 +145,26 @@ def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_d
     *_, (_, options), _, _ = trainer.main("cuda", critic=True)[4:]
     assert options["runtime_env"]["env_vars"]["VERL_USE_EXTERNAL_MODULES"] == "compass.rl.gpu.plugin"
     assert trainer.verls_model.load_valuehead_model is value_model.load_value_model
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_variables_that_they_need(
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    with socket.socket() as head:
+        head.bind(("127.0.0.1", 0))
+        head.listen()
+        trainer.address = f"127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setenv("VERL_PLATFORM", "as the device needs it")
+        monkeypatch.setenv("DO_NOT_TRACK", "1")
+        _, _, (_, options), *rest = trainer.main(device)
+    assert rest == ["run", "shutdown"]
+    assert options["address"] == trainer.address
+    environment = options["runtime_env"]["env_vars"]
+    assert "py_executable" not in options["runtime_env"]
+    assert environment["PYTHONPATH"].startswith(str(Path(__file__).parents[2]))
+    assert environment["DO_NOT_TRACK"] == "1"
+    assert environment.get("VERL_PLATFORM") == ("as the device needs it" if device == "cpu" else None)
 
 
 def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(trainer: Trainer, library: Any) -> None:

@@ -22,7 +22,7 @@ def accepted(
         settings: its settings.
         model: a folder with a model's configuration and tokenizer.
         train: its training set.
-        cluster: Ray's resources; None has what verl reserves.
+        cluster: resources of the only node of the Ray cluster; None has nodes with what verl reserves.
     """
     from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_kl_controller
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
@@ -31,7 +31,9 @@ def accepted(
     check_start(stage, settings, model=model, train=train)
     config = verl_config(stage, settings, StagePaths(model, train, Path("work")), seed=0)
     OmegaConf.to_container(config, resolve=True)
-    check_cluster(config, reserved(config) if cluster is None else cluster)
+    nodes = config.trainer.nnodes
+    enough = {name: amount / nodes for name, amount in reserved(config).items()}
+    check_cluster(config, dict.fromkeys(map(str, range(nodes)), enough) if cluster is None else {"one": cluster})
     register()
     get_adv_estimator_fn(config.algorithm.adv_estimator)
     if config.algorithm.use_kl_in_reward:

@@ -25,7 +25,6 @@ def flattened(**values: Any) -> dict[str, Any]:
                 f"rl.stages.rl-1: `resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0; leave it out",
             )
             for name, value in [
-                ("nodes", 2),
                 ("tensor_parallel", 2),
                 ("attention", "flash_attention_2"),
                 ("sequence_parallel", 2),
@@ -51,6 +50,14 @@ def flattened(**values: Any) -> dict[str, Any]:
             "of the 3 ranks",
         ),
         (GPUS | flattened(resources__nodes=3), "must be a multiple of the 24 ranks"),
+        (
+            GPUS | flattened(resources__ranks=2),
+            "`resources.ranks` (2) is for CPUs, and `resources.gpus` is 8, each of which is",
+        ),
+        (
+            flattened(resources__ranks=3, resources__nodes=2),
+            "(32 x 8 = 256 responses) must be a multiple of the 6 ranks (`resources.ranks` x `resources.nodes`)",
+        ),
         (
             GPUS | flattened(resources__micro_batch_tokens=159),
             "rl.stages.rl-1: `resources.micro_batch_tokens` (159) must hold the longest prompt and response "

@@ -1,4 +1,4 @@
-"""How verl is configured on the CPU: one rank, precision as asked, as few processes as verl allows.
+"""How verl is configured on the CPU: one rank or a few, precision as asked, as few processes as verl allows.
 
 It sets the same keys as `compass.rl.gpu.configuration`, so that no key is left to a default that was meant for the
 other device.
@@ -9,8 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from compass.rl.cluster import cpus_reserved, ray_init
 from compass.rl.weights import transfer_bucket
 from compass.settings import RlStage
+
+STORAGE_UNITS = 1
+"""verl's transfer queue."""
 
 
 def cpu_overrides(settings: RlStage, model: Path) -> dict[str, Any]:
@@ -22,15 +26,15 @@ def cpu_overrides(settings: RlStage, model: Path) -> dict[str, Any]:
     """
     return {
         "trainer.device": "cpu",
-        "trainer.nnodes": 1,
-        "trainer.n_gpus_per_node": 1,  # verl's word for ranks
-        **_ray(),
+        "trainer.nnodes": settings.resources.nodes,
+        "trainer.n_gpus_per_node": settings.resources.ranks,
+        **_ray(settings),
         **_model(),
         **_trained("actor_rollout_ref.actor", settings),
         **_trained("actor_rollout_ref.ref", settings),
         **_passes(settings),
         **_rollout(settings, model),
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": STORAGE_UNITS,
     }
 
 
@@ -39,20 +43,20 @@ def micro_batch(settings: RlStage) -> int:
 
     verl refuses any other, and the number has no effect on results.
     """
-    responses = settings.optimizer.mini_batch_size * settings.rollout.group_size
+    ranks = settings.resources.ranks * settings.resources.nodes
+    responses = settings.optimizer.mini_batch_size * settings.rollout.group_size // ranks
     most = min(settings.resources.micro_batch_size, responses)
     return max(number for number in range(1, most + 1) if responses % number == 0)
 
 
-def _ray() -> dict[str, Any]:
-    ray = "ray_kwargs.ray_init"
-    return {
-        f"{ray}.address": "local",  # a cluster of its own, also where RAY_ADDRESS or a running Ray names another
-        f"{ray}.num_gpus": 1,  # a logical token, see compass.rl.cpu.platform
-        f"{ray}.num_cpus": 16,  # logical as well: verl's actors each ask for one
-        f"{ray}.include_dashboard": False,
-        f"{ray}.object_store_memory": 1 << 29,
-    }
+def _ray(settings: RlStage) -> dict[str, Any]:
+    ranks = settings.resources.ranks
+    return ray_init(
+        settings.resources,
+        gpus=ranks,  # logical tokens, see compass.rl.cpu.platform
+        cpus=max(16, cpus_reserved(ranks, STORAGE_UNITS)),  # logical as well
+        memory=1 << 29,
+    )
 
 
 def _model() -> dict[str, Any]:

@@ -19,11 +19,19 @@ FIXED = {
 }
 """Variables that training on the CPU cannot do without."""
 
+WORKERS = (*FIXED, "OMP_NUM_THREADS", "OMP_WAIT_POLICY")
+"""Names of those that a worker on a running Ray cluster is given."""
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """`given` with what training on the CPU needs; how OpenMP uses the cores only where `given` does not say."""
+
+def environment(given: Mapping[str, str], ranks: int = 1) -> dict[str, str]:
+    """`given` with what training on the CPU needs; how OpenMP uses the cores only where `given` does not say.
+
+    Args:
+        given: the variables of the stage's own process.
+        ranks: trainer ranks on this machine, which share its cores.
+    """
     threads = {
-        "OMP_NUM_THREADS": str(cores()),  # Ray would give each process one
+        "OMP_NUM_THREADS": str(max(1, cores() // ranks)),  # Ray would give each process one
         "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
     }
     return {**threads, **given, **FIXED}

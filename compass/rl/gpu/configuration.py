@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compass.rl.cluster import cpus_reserved
+from compass.rl.cluster import cpus_reserved, ray_init
 from compass.rl.weights import transfer_bucket
 from compass.settings import RlStage
 
@@ -46,18 +46,10 @@ def gpu_overrides(settings: RlStage, model: Path) -> dict[str, Any]:
 
 
 def _ray(settings: RlStage) -> dict[str, Any]:
-    """One node: a cluster of this stage's own. Several: the running cluster, whose nodes say what they have."""
-    ray, alone = "ray_kwargs.ray_init", settings.resources.nodes == 1
-    cpus = cpus_reserved(settings.resources.gpus, STORAGE_UNITS_PER_NODE)
-    return {
-        f"{ray}.address": "local" if alone else "auto",
-        f"{ray}.num_gpus": settings.resources.gpus if alone else None,
-        # Logical: what verl reserves (`cpus_reserved`). Ray would count cores, and verl would wait for ever for
-        # those that a small machine lacks.
-        f"{ray}.num_cpus": cpus if alone else None,
-        f"{ray}.include_dashboard": False if alone else None,
-        f"{ray}.object_store_memory": None,
-    }
+    gpus = settings.resources.gpus
+    # The CPUs are logical: what verl reserves. Ray would count cores, and verl would wait for ever for those that a small
+    # machine lacks.
+    return ray_init(settings.resources, gpus=gpus, cpus=cpus_reserved(gpus, STORAGE_UNITS_PER_NODE), memory=None)
 
 
 def _model(settings: RlStage) -> dict[str, Any]:

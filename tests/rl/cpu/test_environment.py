@@ -19,6 +19,11 @@ def test_verl_vllm_and_ray_are_told_of_the_cpu_and_openmp_of_its_cores() -> None
     assert environment({"HOME": "/here"}) == {"HOME": "/here", **threads, **NEEDED}
 
 
+def test_ranks_share_the_cores() -> None:
+    assert environment({}, ranks=cores())["OMP_NUM_THREADS"] == "1"
+    assert environment({}, ranks=2 * cores())["OMP_NUM_THREADS"] == "1"
+
+
 def test_the_user_may_choose_the_threads_but_not_what_training_needs() -> None:
     chosen = environment({"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", "VERL_PLATFORM": "cuda"})
     assert chosen == {"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", **NEEDED}
