@@ -7,7 +7,8 @@ sampling from a small policy does. Here
 2. the verifier scores in the worker, by the same reward manager that a reward actor would load;
 3. vLLM is not asked for text: the loop reads tokens;
 4. the reason of a response that cannot be sampled or scored goes with its group, for the guard `failed_rollouts`;
-5. under ReMax one greedy response per problem is sampled and scored beside the group, and its reward goes with each response.
+5. under ReMax one greedy response per problem is sampled and scored beside the group, and its reward goes with each response;
+6. with `rollout.reproducible` each response is drawn from a seed of its own (`compass.rl.reproducible`).
 
 verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`).
 """
@@ -27,6 +28,7 @@ from verl.trainer.ppo.reward import load_reward_manager
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 
 from compass.rl.remax import GREEDY_BASELINE, REWARD
+from compass.rl.reproducible import response_seed
 from compass.verifier import warm
 
 LONGEST_REASON = 400
@@ -76,8 +78,9 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
     async def _run_agent_loop(self, sampling_params: dict[str, Any], trajectory: dict[str, Any], **prompt: Any) -> None:
         greedy = prompt.get(REWARD)
         prompt = {name: value for name, value in prompt.items() if name not in NOT_THE_LOOPS}
+        sampling_params = {**sampling_params, "detokenize": False, **self._seed(prompt)}
         try:
-            output = await self._single_turn().run({**sampling_params, "detokenize": False}, **prompt)
+            output = await self._single_turn().run(sampling_params, **prompt)
             if greedy is not None:
                 prompt[REWARD] = await greedy  # it becomes a field of the response, as all of the prompt's do
             await self._agent_loop_postprocess(output, trajectory["validate"], **prompt)
@@ -104,6 +107,19 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
                 hf_model_type=self.hf_model_type,
             )
         return self._loop
+
+    def _seed(self, prompt: dict[str, Any]) -> dict[str, int]:
+        """vLLM's `seed` for one response, where a response has one of its own."""
+        if not self.config.trainer.v1.sampler.sampler_kwargs.reproducible:
+            return {}
+        return {
+            "seed": response_seed(
+                self.config.actor_rollout_ref.rollout.seed,
+                step=int(prompt["global_steps"]),
+                problem=prompt["extra_info"]["id"],
+                sample=prompt["session_id"],
+            )
+        }
 
 
 class AgentLoopManager(AgentLoopManagerTQ):

@@ -240,6 +240,7 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,
             "max_generation_batches": settings.rollout.max_generation_batches,
+            "reproducible": settings.rollout.reproducible,
             "watch": watch_config(settings, paths),
         },
     }

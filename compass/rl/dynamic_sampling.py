@@ -10,7 +10,8 @@ could not be sampled or scored counts as a sample like any other. This sampler
 3. writes one line for every finished group into `rewards.jsonl` (`compass.rl.reward_table`), with the reward that trains
    and whether the update used it: a group may also be surplus, finished after the batch was full;
 4. keeps the responses of iterations whose rollouts are recorded, those of left-out groups included;
-5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration.
+5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration;
+6. with `rollout.reproducible` chooses the same groups in the same order, whenever they end (`compass.rl.reproducible`).
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 """
@@ -29,6 +30,7 @@ from compass.rl.guards.step_guards import ZERO_SIGNAL
 from compass.rl.leaned import leaned_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.progress import Progress
+from compass.rl.reproducible import OneForOne, in_order
 from compass.rl.reward_table import append_groups, group_line
 from compass.rl.rollout_rows import SAMPLED, fetch, reward_of
 from compass.rl.rollout_table import keeps
@@ -41,14 +43,17 @@ class GroupSampler(ReplayBuffer):
     """verl's synchronous replay buffer, bounded and recorded.
 
     `sampler_kwargs` (from `compass.rl.config`): `filter_groups_metric` (`acc`, or None for no dynamic sampling),
-    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, and `watch` (`compass.rl.watch_config`).
+    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, `reproducible`, and `watch` (`compass.rl.watch_config`).
     """
 
     def __init__(self, **arguments: Any) -> None:
         options = dict(arguments["sampler_kwargs"] or {})
         self.max_generation_batches = int(options.pop("max_generation_batches"))
+        self.reproducible = bool(options.pop("reproducible"))
         self.watch = options.pop("watch")
         super().__init__(**{**arguments, "poll_interval": 0.05, **options})
+        self.replace = OneForOne(self.refill_fn) if self.reproducible else None
+        self.refill_fn = self.replace or self.refill_fn
         self.rewards_file = Path(self.watch["rewards"])
         self.findings = Findings(Path(self.watch["findings"]), self.watch["guards"])
         self.progress = Progress(Path(self.watch["progress"]))
@@ -79,6 +84,9 @@ class GroupSampler(ReplayBuffer):
         self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict[str, dict]
     ) -> Any:
         self.selected.update(selected_prompt_uids)
+        if self.reproducible:
+            order = in_order(partition_snapshot, self.prompt_global_steps[partition_id])
+            partition_snapshot = {key: partition_snapshot[key] for key in order}
         return super()._materialize_batch(partition_id, selected_prompt_uids, partition_snapshot)
 
     def _terminal_eviction_reasons(
@@ -97,6 +105,9 @@ class GroupSampler(ReplayBuffer):
         self._check_failed(global_steps, partition_id, eviction_reasons[2])
         self.evicted.update(eviction_reasons[3])
         check_saturation(global_steps, self.evicted, self.train_batch_size, self.max_generation_batches)
+        if self.replace is not None:
+            stale, filtered, failed, _ = eviction_reasons
+            self.replace.owed += len(stale | filtered | failed)
         return super()._evict_terminal_groups(global_steps, partition_id, eviction_reasons)
 
     def _record(self, global_steps: int, partition_id: str) -> None:

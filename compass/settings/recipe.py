@@ -44,6 +44,10 @@ class Rollout(Section):
     max_generation_batches: Positive = 10
     """With dynamic sampling: a stage that needs more batches than this for one iteration stops with a message."""
 
+    reproducible: bool = False
+    """Draw each response from a seed of its own (of run, iteration, problem and sample) and replace left-out groups one by one, so that neither
+    the number of engines nor the order in which responses end changes what is trained on. Costs some time of every iteration."""
+
     correction: Correction = Correction()
     """What corrects for a rollout engine whose probabilities are not the trainer's."""
 

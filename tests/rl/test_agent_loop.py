@@ -10,7 +10,12 @@ import pytest
 class WorkerBase:
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self.arguments = (arguments, named)
-        self.config = SimpleNamespace(data="data settings")
+        options = SimpleNamespace(reproducible=False)
+        self.config = SimpleNamespace(
+            data="data settings",
+            trainer=SimpleNamespace(v1=SimpleNamespace(sampler=SimpleNamespace(sampler_kwargs=options))),
+            actor_rollout_ref=SimpleNamespace(rollout=SimpleNamespace(seed=5)),
+        )
         self.llm_client, self.tokenizer, self.processor = "vllm", "tokenizer", "processor"
         self.dataset_cls, self.hf_model_type = "dataset", "qwen2"
         self.sent: list[Any] = []
@@ -81,6 +86,16 @@ def test_the_loop_is_made_once_and_vllm_is_not_asked_for_text(agent_loop: Any) -
     sampling = {"top_p": 1.0, "detokenize": False}
     prompts = [{"raw_prompt": "problem 0"}, {"raw_prompt": "problem 1"}]
     assert worker.sent == [((sampling, prompts[0]), False, prompts[0]), ((sampling, prompts[1]), True, prompts[1])]
+
+
+def test_a_response_of_a_reproducible_run_is_drawn_from_a_seed_of_its_own(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    worker.config.trainer.v1.sampler.sampler_kwargs.reproducible = True
+    for sample in (0, 1):
+        prompt = {"extra_info": {"id": "a1"}, "session_id": sample, "global_steps": 3}
+        asyncio.run(worker._run_agent_loop({}, {"validate": False}, **prompt))
+    seeds = [sampling["seed"] for (sampling, _), _, _ in worker.sent]
+    assert seeds == [agent_loop.response_seed(5, step=3, problem="a1", sample=sample) for sample in (0, 1)]
 
 
 @pytest.mark.parametrize(("validate", "partition"), [(False, "train"), (True, "val")])

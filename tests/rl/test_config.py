@@ -190,6 +190,7 @@ def test_every_setting_becomes_verls() -> None:
             "train_batch_size": 60,
             "gen_batch_size": 1,
             "max_generation_batches": 7,
+            "reproducible": False,
             "watch": watch_config(ODD, PATHS),
         },
     }

@@ -21,6 +21,8 @@ class ReplayBuffer:
     def __init__(self, **arguments: Any) -> None:
         self.arguments = arguments
         self.train_batch_size = arguments["train_batch_size"]
+        self.refill_fn = arguments["refill_fn"]
+        self.prompt_global_steps: dict[str, dict[str, int]] = defaultdict(dict)
         self.partitions: dict[str, dict[str, dict]] = defaultdict(dict)
         self.finished_keys: dict[str, set[str]] = defaultdict(set)
         self.failure_keys: dict[str, set[str]] = defaultdict(set)
@@ -36,6 +38,7 @@ class ReplayBuffer:
         return self.reasons
 
     def _materialize_batch(self, partition_id: str, selected_prompt_uids: list[str], partition_snapshot: dict) -> Any:
+        self.order = list(partition_snapshot)
         return partition_id, selected_prompt_uids
 
     def _evict_terminal_groups(self, global_steps: int, partition_id: str, eviction_reasons: tuple) -> Any:
@@ -76,6 +79,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
     library("transfer_queue", kv_batch_get=get, kv_list=tags)
     options = {
         "max_generation_batches": "2",
+        "reproducible": False,
         "watch": {
             "guards": Guards(failed_rollouts=ShareGuard(level="stop", limit=0.5)).model_dump(),
             "steps": 20,
@@ -87,7 +91,12 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         "train_batch_size": 2,
         "filter_groups_metric": "acc",
     }
-    made = load("compass.rl.dynamic_sampling").GroupSampler(poll_interval=2.0, config="verl's", sampler_kwargs=options)
+    GroupSampler = load("compass.rl.dynamic_sampling").GroupSampler
+    refilled: list[int] = []
+    arguments = {"poll_interval": 2.0, "config": "verl's", "refill_fn": refilled.append}
+    made = GroupSampler(**arguments, sampler_kwargs=options)
+    made.again = lambda **changed: GroupSampler(**arguments, sampler_kwargs=options | changed)
+    made.refilled = refilled
     made.options = options
     made.asked = asked
     return made
@@ -240,3 +249,22 @@ def test_it_tells_how_far_an_iteration_is(sampler: Any) -> None:
     told = read_progress(sampler.progress.path)
     assert (told["step"], told["phase"]) == (3, "rollout")
     assert told["detail"] == "3 groups finished, 1 of them left out"
+
+
+def test_batches_are_verls_where_nothing_else_is_asked(sampler: Any) -> None:
+    finish(sampler, "u2", "u1")
+    sampler.sample(global_steps=1, partition_id="train", batch_size=2)
+    assert sampler.order == ["u2_0", "u2_1", "u1_0", "u1_1"]
+    sampler.refill_fn(2)
+    assert sampler.refilled == [2]
+
+
+def test_a_reproducible_batch_has_the_order_of_the_data_and_replaces_one_by_one(sampler: Any) -> None:
+    sampler, refilled = sampler.again(reproducible=True), sampler.refilled
+    sampler.prompt_global_steps["train"] = {"u1": 1, "u2": 1, "f1": 1}
+    finish(sampler, "u2", "u1")
+    sampler.reasons = ({"u3"}, {"u4", "u5"}, {"u5"}, Counter())
+    sampler.sample(global_steps=1, partition_id="train", batch_size=2)
+    assert sampler.order == ["u1_0", "u1_1", "u2_0", "u2_1"]
+    sampler.refill_fn(6)
+    assert refilled == [3]  # u3, u4 and u5 were left out

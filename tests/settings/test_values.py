@@ -194,6 +194,7 @@ CORRECTION = {
                 "top_p": 1.0,
                 "dynamic_sampling": True,
                 "max_generation_batches": 10,
+                "reproducible": False,
                 "correction": CORRECTION,
             },
         ),

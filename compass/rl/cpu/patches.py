@@ -1,11 +1,12 @@
 """What is changed inside verl, torch and vLLM while they run on the CPU. Nothing in site-packages is edited.
 
-`apply` makes the changes that every verl process needs, by `compass.rl.cpu.plugin`; `keep_plain_weights` and
-`draw_by_gumbel_noise` are for vLLM's worker alone, which calls them when it is made (`compass.rl.cpu.rollout`).
+`apply` makes the changes that every verl process needs, by `compass.rl.cpu.plugin`; `keep_plain_weights`,
+`draw_by_gumbel_noise` and `draw_from_each_seed` are for vLLM's worker alone, which calls them when it is made (`compass.rl.cpu.rollout`).
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from compass.rl.value_model import replace_loader
@@ -107,3 +108,25 @@ def draw_by_gumbel_noise() -> None:
     from compass.rl.cpu.gumbel import sample
 
     sampler.compiled_random_sample = sample
+
+
+def draw_from_each_seed() -> None:
+    """Have vLLM draw each response from its own seed, where it has one.
+
+    vLLM's CPU backend forgets all seeds of a pass in which one response has none, such as a greedy one beside seeded ones.
+    """
+    import torch
+    from vllm.v1.sample.ops.topk_topp_sampler import TopKTopPSampler
+
+    original = TopKTopPSampler.forward_cpu
+
+    def forward_cpu(
+        self: TopKTopPSampler,
+        logits: torch.Tensor,
+        generators: dict[int, torch.Generator],
+        k: torch.Tensor | None,
+        p: torch.Tensor | None,
+    ) -> Any:
+        return (self.forward_native if generators else partial(original, self))(logits, generators, k, p)
+
+    TopKTopPSampler.forward_cpu = forward_cpu

@@ -6,7 +6,7 @@ from typing import Any
 
 from verl.workers.rollout.vllm_rollout.utils import vLLMColocateWorkerExtension
 
-from compass.rl.cpu.patches import draw_by_gumbel_noise, keep_plain_weights
+from compass.rl.cpu.patches import draw_by_gumbel_noise, draw_from_each_seed, keep_plain_weights
 
 
 class CpuRolloutWorker(vLLMColocateWorkerExtension):
@@ -16,4 +16,5 @@ class CpuRolloutWorker(vLLMColocateWorkerExtension):
         """Patch vLLM before the worker loads a model."""
         keep_plain_weights()
         draw_by_gumbel_noise()
+        draw_from_each_seed()
         return super().__new__(cls, **arguments)

@@ -81,6 +81,28 @@ def test_vllm_draws_tokens_by_gumbel_noise(library: Any) -> None:
     assert sampler.compiled_random_sample is gumbel.sample
 
 
+class Sampler:
+    def forward_cpu(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
+        return "all at once", logits, generators, k, p
+
+    def forward_native(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
+        return "row by row", logits, generators, k, p
+
+
+def test_vllm_draws_a_response_from_its_seed_where_another_has_none(library: Any, monkeypatch: Any) -> None:
+    library("vllm.v1.sample.ops.topk_topp_sampler", TopKTopPSampler=Sampler)
+    monkeypatch.setattr(Sampler, "forward_cpu", Sampler.forward_cpu)  # to be as before after the test
+    patches.draw_from_each_seed()
+    assert Sampler().forward_cpu("logits", {1: "generator"}, None, 0.9) == (
+        "row by row",
+        "logits",
+        {1: "generator"},
+        None,
+        0.9,
+    )
+    assert Sampler().forward_cpu("logits", {}, 5, None) == ("all at once", "logits", {}, 5, None)
+
+
 def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
     made = []
     names = (
@@ -90,7 +112,7 @@ def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.Monkey
         "take_log_probabilities_in_blocks",
         "replace_loader",
     )
-    for name in (*names, "keep_plain_weights", "draw_by_gumbel_noise"):
+    for name in (*names, "keep_plain_weights", "draw_by_gumbel_noise", "draw_from_each_seed"):
         monkeypatch.setattr(patches, name, lambda name=name: made.append(name))
     load("compass.rl.cpu.plugin")
     assert made == list(names)

@@ -1,0 +1,39 @@
+"""Training that does not depend on the number of engines or on the clock."""
+
+import pytest
+
+from compass.rl.reproducible import OneForOne, in_order, response_seed
+
+
+def test_a_response_has_a_seed_of_its_own_that_vllm_takes_and_that_stays_the_same() -> None:
+    first = response_seed(0, step=1, problem="a1", sample=0)
+    others = {
+        response_seed(1, step=1, problem="a1", sample=0),
+        response_seed(0, step=2, problem="a1", sample=0),
+        response_seed(0, step=1, problem="a2", sample=0),
+        response_seed(0, step=1, problem="a1", sample=1),
+    }
+    assert len(others | {first}) == 5
+    assert first == response_seed(0, step=1, problem="a1", sample=0) == 4537359934307784436
+    assert all(0 <= seed < 2**63 for seed in others)
+
+
+def test_a_group_that_is_left_out_is_replaced_by_one() -> None:
+    asked: list[int] = []
+    replace = OneForOne(asked.append)
+    replace(2)  # nothing was left out
+    replace.owed += 3
+    replace(6)  # verl asks for twice as many
+    replace(3)
+    replace.owed += 4
+    replace(3)  # verl has room for no more
+    replace(5)
+    assert asked == [3, 3, 1]
+
+
+def test_a_batch_has_the_order_of_the_data() -> None:
+    submitted = {"z": 1, "a": 1, "m": 2}
+    keys = ["a_10_0", "m_0_0", "a_2_0", "z_1_1", "z_1_0"]
+    assert in_order(keys, submitted) == ["z_1_0", "z_1_1", "a_2_0", "a_10_0", "m_0_0"]
+    with pytest.raises(KeyError):
+        in_order(["b_0_0"], submitted)
