@@ -25,6 +25,7 @@ from typing import Any
 from compass.base import corpus
 from compass.base.tokenizer import train_tokenizer
 from compass.errors import UserError
+from compass.matrix_products import use_fast_products
 from compass.prompts.messages import chat_messages
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_solution
@@ -75,6 +76,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
     texts = [text for pair in islice(corpus.habits(settings, seed=seed), 1_000) for text in pair]
     tokenizer = train_tokenizer(texts, vocabulary=VOCABULARY, folder=out)
     torch.manual_seed(seed)
+    use_fast_products()
     model = _new_model(settings, tokenizer)
     training = _Training(model, tokenizer, settings, progress)
     problems = _fresh_problems(seed, each_level=20)

@@ -124,5 +124,7 @@ def _rollout(settings: RlStage, model: Path) -> dict[str, Any]:
         f"{rollout}.engine_kwargs.vllm": {
             "worker_extension_cls": "compass.rl.cpu.rollout.CpuRolloutWorker",
             "distributed_executor_backend": "uni",  # one process less than verl's default
+            # Only whole blocks are shared between requests: vLLM's 128 tokens are more than most prompts have.
+            "block_size": 32,
         },
     }

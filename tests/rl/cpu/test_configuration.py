@@ -73,6 +73,7 @@ def test_every_key_of_the_device_is_set(tmp_path: Path) -> None:
         f"{ROLLOUT}.engine_kwargs.vllm": {
             "worker_extension_cls": "compass.rl.cpu.rollout.CpuRolloutWorker",
             "distributed_executor_backend": "uni",
+            "block_size": 32,
         },
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
     }
