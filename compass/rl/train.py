@@ -43,7 +43,9 @@ def main(path: str) -> None:
             await_cluster(config)
             from verl.trainer.main_ppo import TaskRunnerV1
             from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
+            from verl.workers.rollout.replica import RolloutReplicaRegistry
 
+            from compass.rl.group_server import GroupReplica
             from compass.rl.remax import register
             from compass.rl.stage_trainer import StageTrainer
 
@@ -52,6 +54,7 @@ def main(path: str) -> None:
             TRAINER_REGISTRY[config.trainer.v1.trainer_mode] = (
                 StageTrainer  # its mode means more to verl than its class
             )
+            RolloutReplicaRegistry.register("vllm", lambda: GroupReplica)
             TaskRunnerV1.__ray_actor_class__().run(config)
         finally:
             ray.shutdown()

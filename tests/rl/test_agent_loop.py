@@ -1,10 +1,23 @@
-"""One prompt, one response, scored in the worker that samples it. verl's classes are stand-ins."""
+"""A group of responses, sampled by one call and scored in the worker that samples it. verl's classes are stand-ins."""
 
 import asyncio
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+import torch
+
+PROBLEM = {
+    "uid": "u1",
+    "raw_prompt": [{"role": "user", "content": "2+3"}],
+    "data_source": "tiny",
+    "reward_model": {"ground_truth": "5"},
+    "extra_info": {"id": "a1"},
+    "index": 0,
+    "global_steps": 7,
+}
+STARTS = {"top_p": 1.0, "detokenize": True}
 
 
 class WorkerBase:
@@ -13,15 +26,52 @@ class WorkerBase:
         options = SimpleNamespace(reproducible=False)
         self.config = SimpleNamespace(
             data="data settings",
+            algorithm=SimpleNamespace(adv_estimator="grpo"),
             trainer=SimpleNamespace(v1=SimpleNamespace(sampler=SimpleNamespace(sampler_kwargs=options))),
-            actor_rollout_ref=SimpleNamespace(rollout=SimpleNamespace(seed=5)),
+            actor_rollout_ref=SimpleNamespace(rollout=SimpleNamespace(n=3, seed=5, val_kwargs=SimpleNamespace(n=2))),
         )
-        self.llm_client, self.tokenizer, self.processor = "vllm", "tokenizer", "processor"
+        self.llm_client, self.tokenizer, self.processor = Client(), "tokenizer", "processor"
         self.dataset_cls, self.hf_model_type = "dataset", "qwen2"
-        self.sent: list[Any] = []
 
-    async def _agent_loop_postprocess(self, output: Any, validate: bool, **prompt: Any) -> None:
-        self.sent.append((output, validate, prompt))
+
+class Output(SimpleNamespace):
+    def as_dict(self) -> dict[str, Any]:
+        responses = torch.tensor(self.response_ids)
+        return {
+            "prompts": torch.tensor(self.prompt_ids),
+            "responses": responses,
+            "response_mask": torch.tensor(self.response_mask),
+            "reward": self.reward_score,
+        }
+
+
+class Server:
+    """Every response is one token longer than the one before."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.generate_group = SimpleNamespace(remote=self.generate)
+
+    async def generate(self, prompt: list[int], sampling: dict[str, Any], seeds: list[int | None]) -> list[Any]:
+        self.calls.append((prompt, sampling, seeds))
+        return [
+            SimpleNamespace(token_ids=[9] * size, log_probs=[-0.5] * size, extra_fields={"global_steps": 6})
+            for size in range(1, len(seeds) + 1)
+        ]
+
+
+class Client:
+    def __init__(self) -> None:
+        self.server = Server()
+        self.busy: list[str] = []
+
+    async def _acquire_server(self, request: str, **_: Any) -> tuple[str, Server]:
+        self.busy.append(request)
+        return "first", self.server
+
+    def _release_server(self, name: str, request_id: str) -> None:
+        assert name == "first"
+        self.busy.remove(request_id)
 
 
 class SingleTurnAgentLoop:
@@ -29,53 +79,108 @@ class SingleTurnAgentLoop:
 
     def __init__(self, **options: Any) -> None:
         self.made.append(options)
+        self.server_manager = options["server_manager"]
+        self.response_length = 2
 
-    async def run(self, sampling: dict[str, Any], **prompt: Any) -> Any:
-        return sampling, prompt
+    async def ct_build_initial_tokens(self, messages: list[Any]) -> list[int]:
+        return [4] * len(messages[0]["content"])
 
 
 class Manager:
+    """Longer responses are better; the one of `fails` tokens cannot be scored."""
+
+    fails: ClassVar[int] = 0
+
     async def run_single(self, data: Any) -> dict[str, Any]:
-        return {"scored": data}
+        tokens = data.batch["responses"].shape[1]
+        assert data.batch["attention_mask"].shape == (1, 3 + tokens)
+        assert data.non_tensor_batch["reward_model"][0] == PROBLEM["reward_model"]
+        if tokens == self.fails:
+            raise RecursionError("the verifier is in a loop" + "!" * 1000)
+        return {"reward_score": float(tokens), "reward_extra_info": {"acc": tokens > 1}}
 
 
 @pytest.fixture
-def agent_loop(library: Any, load: Any) -> Any:
-    SingleTurnAgentLoop.made = []
+def agent_loop(library: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(SingleTurnAgentLoop, "made", [])
     worker = SimpleNamespace(__ray_actor_class__=WorkerBase)
     manager = type("AgentLoopManagerTQ", (), {"__init__": lambda self, *arguments, **named: None})
-    tags: list[dict[str, Any]] = []
+    tags: list[Any] = []
+    groups: list[dict[str, Any]] = []
 
     async def put(**tag: Any) -> None:
         tags.append(tag)
 
-    library("transfer_queue", async_kv_put=put)
+    async def put_group(**group: Any) -> None:
+        groups.append(group)
+
+    library("transfer_queue", async_kv_put=put, async_kv_batch_put=put_group)
     library("ray", remote=lambda kind: ("remote", kind))
-    library("verl.experimental.agent_loop.agent_loop", DictConfigWrap=lambda config: ("wrapped", config))
+    library("tensordict", TensorDict=lambda rows, batch_size: rows)
+    library("verl.protocol", DataProto=lambda **parts: SimpleNamespace(**parts))
+    library(
+        "verl.experimental.agent_loop.agent_loop",
+        AgentLoopOutput=lambda **fields: Output(**fields, reward_score=None),
+        DictConfigWrap=lambda config: ("wrapped", config),
+    )
     library("verl.experimental.agent_loop.single_turn_agent_loop", SingleTurnAgentLoop=SingleTurnAgentLoop)
     library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager())
     library("verl.trainer.ppo.v1", AgentLoopManagerTQ=manager, AgentLoopWorkerTQ=worker)
+    library("verl.utils.tensordict_utils", list_of_dict_to_tensordict=list)
+    library(
+        "verl.trainer.ppo.v1.agent_loop_tq",
+        apply_greedy_sampling_params=lambda sampling: sampling.update(temperature=0),
+    )
     module = load("compass.rl.agent_loop")
-    module.tags = tags
+    module.tags, module.groups = tags, groups
     return module
 
 
-def test_a_response_is_scored_by_the_workers_own_reward_manager(agent_loop: Any) -> None:
+def sample(worker: Any, *, validate: bool = False, **more: Any) -> None:
+    asyncio.run(worker._run_prompt({**PROBLEM, **more}, STARTS, trajectory={"validate": validate}))
+
+
+def test_a_group_is_one_call_to_one_engine_without_text(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker("config", name="one")
     assert worker.arguments == (("config",), {"name": "one"})
-    (handle,) = worker.reward_loop_worker_handles
-    assert asyncio.run(handle.compute_score.remote("response")) == {"scored": "response"}
+    sample(worker)
+    assert worker.llm_client.server.calls == [([4, 4, 4], {"top_p": 1.0, "detokenize": False}, [None] * 3)]
+    assert worker.llm_client.busy == []
+    assert STARTS == {"top_p": 1.0, "detokenize": True}
 
 
-def test_the_loop_is_made_once_and_vllm_is_not_asked_for_text(agent_loop: Any) -> None:
+def test_a_group_is_one_entry_of_the_queue_as_verl_reads_it(agent_loop: Any) -> None:
+    sample(agent_loop.ScoringWorker())
+    (group,) = agent_loop.groups
+    assert group["keys"] == ["u1_0_0", "u1_1_0", "u1_2_0"]
+    assert group["partition_id"] == "train"
+    assert [fields["reward"] for fields in group["fields"]] == [1.0, 2.0, 2.0]  # the third is cut to two tokens
+    fields = group["fields"][1]
+    assert fields["input_ids"].tolist() == [4, 4, 4, 9, 9]
+    assert fields["position_ids"].tolist() == [0, 1, 2, 3, 4]
+    assert fields["loss_mask"].tolist() == fields["response_mask"].tolist() == [1, 1]
+    assert fields["extra_info"] == {"id": "a1"}
+    assert "raw_prompt" not in fields
+    assert group["tags"][1] == {
+        "status": "success",
+        "prompt_len": 3,
+        "response_len": 2,
+        "seq_len": 5,
+        "global_steps": 7,
+        "min_global_steps": 6,
+        "max_global_steps": 6,
+    }
+    assert agent_loop.tags == [{"key": "u1", "partition_id": "train", "tag": {"status": "finished"}}]
+
+
+def test_the_loop_is_made_once(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker()
-    for number, validate in enumerate([False, True]):
-        prompt = {"raw_prompt": f"problem {number}", "agent_name": "single", "trace": "off"}
-        asyncio.run(worker._run_agent_loop({"top_p": 1.0, "detokenize": True}, {"validate": validate}, **prompt))
+    sample(worker)
+    sample(worker)
     assert SingleTurnAgentLoop.made == [
         {
             "trainer_config": ("wrapped", worker.config),
-            "server_manager": "vllm",
+            "server_manager": worker.llm_client,
             "tokenizer": "tokenizer",
             "processor": "processor",
             "dataset_cls": "dataset",
@@ -83,38 +188,70 @@ def test_the_loop_is_made_once_and_vllm_is_not_asked_for_text(agent_loop: Any) -
             "hf_model_type": "qwen2",
         }
     ]
-    sampling = {"top_p": 1.0, "detokenize": False}
-    prompts = [{"raw_prompt": "problem 0"}, {"raw_prompt": "problem 1"}]
-    assert worker.sent == [((sampling, prompts[0]), False, prompts[0]), ((sampling, prompts[1]), True, prompts[1])]
+
+
+@pytest.mark.parametrize(
+    ("given", "number", "greedy"),
+    [({}, 3, False), ({"__rollout_n__": np.int64(1)}, 1, False), ({"__do_sample__": False}, 3, True)],
+)
+def test_a_problem_can_ask_for_other_responses(agent_loop: Any, given: dict, number: int, greedy: bool) -> None:
+    worker = agent_loop.ScoringWorker()
+    sample(worker, **given)
+    ((_, sampling, asked),) = worker.llm_client.server.calls
+    assert (len(asked), "temperature" in sampling) == (number, greedy)
 
 
 def test_a_response_of_a_reproducible_run_is_drawn_from_a_seed_of_its_own(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker()
     worker.config.trainer.v1.sampler.sampler_kwargs.reproducible = True
-    for sample in (0, 1):
-        prompt = {"extra_info": {"id": "a1"}, "session_id": sample, "global_steps": 3}
-        asyncio.run(worker._run_agent_loop({}, {"validate": False}, **prompt))
-    seeds = [sampling["seed"] for (sampling, _), _, _ in worker.sent]
-    assert seeds == [agent_loop.response_seed(5, step=3, problem="a1", sample=sample) for sample in (0, 1)]
+    sample(worker)
+    ((_, _, seeds),) = worker.llm_client.server.calls
+    assert seeds == [agent_loop.response_seed(5, step=7, problem="a1", sample=place) for place in range(3)]
 
 
-@pytest.mark.parametrize(("validate", "partition"), [(False, "train"), (True, "val")])
-def test_why_a_response_failed_goes_with_its_group(
-    agent_loop: Any, monkeypatch: pytest.MonkeyPatch, validate: bool, partition: str
+@pytest.mark.parametrize(("validate", "calls"), [(False, 2), (True, 1)])
+def test_under_remax_the_greedy_responses_reward_goes_with_each_response(
+    agent_loop: Any, validate: bool, calls: int
 ) -> None:
-    async def fails(self: Any, *_: Any, **__: Any) -> None:
-        raise RecursionError("the verifier is in a loop" + "!" * 1000)
-
-    monkeypatch.setattr(WorkerBase, "_agent_loop_postprocess", fails)
     worker = agent_loop.ScoringWorker()
-    prompt = {"raw_prompt": "problem", "uid": "u1", "extra_info": {"id": "a1"}}
-    with pytest.raises(RecursionError):  # verl marks the group as failed
-        asyncio.run(worker._run_agent_loop({}, {"validate": validate}, **prompt))
+    worker.config.algorithm.adv_estimator = agent_loop.GREEDY_BASELINE
+    sample(worker, validate=validate)
+    asked = [(sampling.get("temperature"), seeds) for _, sampling, seeds in worker.llm_client.server.calls]
+    assert len(asked) == calls
+    assert ((0, [None]) in asked) is not validate
+    rewards = [fields.get(agent_loop.REWARD) for fields in agent_loop.groups[0]["fields"]]
+    assert rewards == ([None, None] if validate else [1.0, 1.0, 1.0])
+
+
+def test_validation_has_its_own_number_of_responses_and_its_own_place(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    sample(worker, validate=True)
+    assert worker.llm_client.server.calls[0][2] == [None, None]
+    assert (agent_loop.groups[0]["partition_id"], agent_loop.tags[0]["partition_id"]) == ("val", "val")
+
+
+def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(
+    agent_loop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Manager, "fails", 1)
+    sample(agent_loop.ScoringWorker())
+    assert agent_loop.groups[0]["keys"] == ["u1_1_0", "u1_2_0"]
     (tag,) = agent_loop.tags
-    assert (tag["key"], tag["partition_id"]) == ("u1", partition)
+    assert (tag["key"], tag["tag"]["status"], tag["tag"]["problem"]) == ("u1", "failure", "a1")
     assert tag["tag"]["error"].startswith("RecursionError: the verifier is in a loop!!!")
     assert len(tag["tag"]["error"]) == 400
-    assert tag["tag"]["problem"] == "a1"
+
+
+def test_an_engine_that_fails_fails_the_group_and_is_given_back(agent_loop: Any) -> None:
+    async def fails(*_: Any) -> None:
+        raise RuntimeError("out of memory")
+
+    worker = agent_loop.ScoringWorker()
+    worker.llm_client.server.generate_group.remote = fails
+    sample(worker)
+    assert agent_loop.groups == []
+    assert agent_loop.tags[0]["tag"] == {"status": "failure", "error": "RuntimeError: out of memory", "problem": "a1"}
+    assert worker.llm_client.busy == []
 
 
 def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:

@@ -50,6 +50,10 @@ class Trainer:
         self.estimators: dict[str, Any] = {}
         library("verl.trainer.ppo.core_algos", register_adv_est=lambda name: partial(self.estimators.__setitem__, name))
         self.verls_model = library("verl.utils.model", load_valuehead_model="verl's")
+        self.replicas: dict[str, Any] = {}
+        register = SimpleNamespace(register=lambda name, loader: self.replicas.update({name: loader()}))
+        library("verl.workers.rollout.replica", RolloutReplicaRegistry=register)
+        library("compass.rl.group_server", GroupReplica="our replica")
         self.wrong: str | None = None
         self.train = load("compass.rl.train")
 
@@ -63,6 +67,7 @@ class Trainer:
     def run(self, config: Any) -> None:
         assert self.registry == {"sync": "ours"}
         assert list(self.estimators) == ["remax_greedy_baseline"]
+        assert self.replicas == {"vllm": "our replica"}
         self.calls.append("run")
         if self.fails:
             raise RuntimeError("out of memory")

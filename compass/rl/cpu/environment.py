@@ -19,12 +19,12 @@ FIXED = {
 }
 """Variables that training on the CPU cannot do without."""
 
-WORKERS = (*FIXED, "OMP_NUM_THREADS", "OMP_WAIT_POLICY")
+WORKERS = (*FIXED, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "TQ_NUM_THREADS", "TQ_CLIENT_ZMQ_IO_THREADS")
 """Names of those that a worker on a running Ray cluster is given."""
 
 
 def environment(given: Mapping[str, str], ranks: int = 1) -> dict[str, str]:
-    """`given` with what training on the CPU needs; how OpenMP uses the cores only where `given` does not say.
+    """`given` with what training on the CPU needs; how OpenMP and TransferQueue use the cores only where `given` does not say.
 
     Args:
         given: the variables of the stage's own process.
@@ -33,5 +33,8 @@ def environment(given: Mapping[str, str], ranks: int = 1) -> dict[str, str]:
     threads = {
         "OMP_NUM_THREADS": str(max(1, cores() // ranks)),  # Ray would give each process one
         "OMP_WAIT_POLICY": "PASSIVE",  # waiting threads would take the cores from the other processes
+        # TransferQueue would take eight of each, and where there are fewer cores write a line into the log at every access
+        "TQ_NUM_THREADS": str(cores()),
+        "TQ_CLIENT_ZMQ_IO_THREADS": "1",
     }
     return {**threads, **given, **FIXED}

@@ -15,7 +15,12 @@ NEEDED = {
 
 
 def test_verl_vllm_and_ray_are_told_of_the_cpu_and_openmp_of_its_cores() -> None:
-    threads = {"OMP_NUM_THREADS": str(cores()), "OMP_WAIT_POLICY": "PASSIVE"}
+    threads = {
+        "OMP_NUM_THREADS": str(cores()),
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "TQ_NUM_THREADS": str(cores()),
+        "TQ_CLIENT_ZMQ_IO_THREADS": "1",
+    }
     assert environment({"HOME": "/here"}) == {"HOME": "/here", **threads, **NEEDED}
 
 
@@ -25,5 +30,10 @@ def test_ranks_share_the_cores() -> None:
 
 
 def test_the_user_may_choose_the_threads_but_not_what_training_needs() -> None:
-    chosen = environment({"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", "VERL_PLATFORM": "cuda"})
-    assert chosen == {"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "ACTIVE", **NEEDED}
+    threads = {
+        "OMP_NUM_THREADS": "7",
+        "OMP_WAIT_POLICY": "ACTIVE",
+        "TQ_NUM_THREADS": "3",
+        "TQ_CLIENT_ZMQ_IO_THREADS": "2",
+    }
+    assert environment({**threads, "VERL_PLATFORM": "cuda"}) == {**threads, **NEEDED}
