@@ -16,7 +16,7 @@ from compass.prompts.find import find_prompt
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import correction_overrides
 from compass.rl.critic import critic_overrides
-from compass.rl.objective import objective
+from compass.rl.objective import is_one_update, objective
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 
@@ -257,6 +257,7 @@ def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "dtype": settings.resources.dtype,
         "steps": settings.steps,
         "rollouts_every": settings.record.rollouts_every,
+        "one_update": is_one_update(settings),
         "rewards": str(paths.rewards),
         "metrics": str(paths.metrics),
         "saved_metrics": str(paths.saved_metrics),

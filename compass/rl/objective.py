@@ -6,6 +6,7 @@ from typing import Any
 
 from compass.rl.remax import GREEDY_BASELINE
 from compass.settings import RlStage
+from compass.settings.correction import Correction
 
 NO_DUAL_CLIP = 1e9
 """A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
@@ -14,6 +15,17 @@ NO_DUAL_CLIP = 1e9
 def objective(settings: RlStage) -> dict[str, Any]:
     """verl's keys for KL in the reward, the estimator and the loss, with their values."""
     return {**_kl_in_reward(settings), **_advantage(settings), **_loss(settings)}
+
+
+def is_one_update(settings: RlStage) -> bool:
+    """Whether `compass.rl.one_update` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
+
+    KL in the reward and rollout correction need the numbers of that pass, and with a critic an iteration may have no update. On GPUs,
+    where it was never run, verl's own pass stays.
+    """
+    whole = settings.optimizer.mini_batch_size == settings.data.batch_size and settings.optimizer.epochs == 1
+    needs = settings.reward.kl_coef > 0 or settings.rollout.correction != Correction()
+    return whole and not needs and settings.advantage.estimator != "gae" and settings.resources.gpus == 0
 
 
 def _kl_in_reward(settings: RlStage) -> dict[str, Any]:
@@ -51,7 +63,8 @@ def _loss(settings: RlStage) -> dict[str, Any]:
         # Without a constant verl divides by the longest response of each pass, so that a pass of short ones weighs more.
         f"{actor}.loss_scale_factor": settings.rollout.max_response_tokens,
         f"{actor}.entropy_coeff": ours.entropy_coef,
-        f"{actor}.calculate_entropy": ours.entropy_coef > 0,  # its metric comes with the old log-probabilities
+        # else its metric comes with the old log-probabilities
+        f"{actor}.calculate_entropy": ours.entropy_coef > 0 or is_one_update(settings),
         f"{actor}.clip_ratio_c": ours.dual_clip or NO_DUAL_CLIP,
         f"{actor}.use_kl_loss": ours.kl_coef > 0,
         f"{actor}.kl_loss_coef": ours.kl_coef,

@@ -9,6 +9,7 @@ then, and a kill between the two loses them. Here
 4. the phase that the trainer is in is told to the process that watches it;
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
 6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards.
+7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`).
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -18,14 +19,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
 
-from compass.rl import remax
+from compass.rl import one_update, remax
 from compass.rl.correction import compare_some
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.loops import looping
@@ -53,6 +56,7 @@ class StageTrainer(PPOTrainerSync):
         self.began = time.monotonic()
         self.bypass: bool = config.algorithm.rollout_correction.bypass_mode
         self.compared: dict[str, np.ndarray] = {}
+        self.one_pass = False
         if config.algorithm.use_kl_in_reward and self.history:
             self._restore_kl_coefficient(self.history[-1])
 
@@ -62,9 +66,20 @@ class StageTrainer(PPOTrainerSync):
         self.kl_ctrl_in_reward.value = float(last[KL_COEFFICIENT])
         self.kl_ctrl_in_reward.update(current_kl=float(last[KL_IN_REWARD]), n_steps=responses)
 
+    def init(self) -> None:
+        """Start every part, and have the actor compute the loss of an iteration with one update."""
+        super().init()
+        if self.watch.one_update:
+            actor = omega_conf_to_dataclass(self.config.actor_rollout_ref.actor)
+            self.actor_rollout_wg.set_loss_fn(partial(one_update.loss, actor))
+
     def on_step_begin(self) -> None:
         """The next iteration begins."""
         self.began = time.monotonic()
+        kept = keeps(self.global_steps, self.watch.steps, self.watch.rollouts_every)
+        self.one_pass = self.watch.one_update and not kept
+        if self.watch.one_update:  # verl then takes the rollout's log-probabilities for the old ones
+            self.config.algorithm.rollout_correction.bypass_mode = self.one_pass
         super().on_step_begin()
 
     def step(self, metrics: dict, timing_raw: dict) -> Any:
@@ -113,7 +128,7 @@ class StageTrainer(PPOTrainerSync):
         """Every response that the update used, and those that the sampler kept of groups that it left out."""
         used = fetch(real, batch.partition_id, (*SAMPLED, *TRAINED))
         groups = {key.split("_")[0] for key in used}
-        if self.bypass:  # the old log-probabilities are the rollout engine's
+        if self.bypass or self.one_pass:  # the old log-probabilities are the rollout engine's
             for key, fields in used.items():
                 fields["old_log_probs"] = self.compared.get(key)
         responses = {**self.replay_buffer.responses, **used}
@@ -170,7 +185,21 @@ class StageTrainer(PPOTrainerSync):
 
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self._tell("update")
-        return super()._update_actor(batch, metrics)
+        batch.extra_info[one_update.FLAG] = self.one_pass
+        batch = super()._update_actor(batch, metrics)
+        if self.one_pass:
+            one_update.rename(metrics)
+        return batch
+
+    def _balance_batch(self, batch: Any, metrics: dict, *arguments: Any, **named: Any) -> Any:
+        if self.actor_rollout_wg.world_size > 1:
+            return super()._balance_batch(batch, metrics, *arguments, **named)
+        from verl.trainer.ppo.padding_utils import upsample_batch_to_divisible_size
+
+        # verl would sort all responses into the only part that there is; groups stay together this way
+        return upsample_batch_to_divisible_size(
+            batch, self._get_required_batch_multiple(1), self.tokenizer.eos_token_id
+        )
 
     def on_step_end(self) -> None:
         """The update is done; its weights go to the rollout engine."""

@@ -8,6 +8,7 @@ import pytest
 from compass.prompts.templates import TEMPLATES
 from compass.rl.config import StagePaths, overrides, verl_config, watch_config
 from compass.rl.gpu.configuration import gpu_overrides
+from compass.rl.objective import is_one_update
 from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key, verls_own
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Critic
@@ -73,6 +74,7 @@ def test_the_sampler_and_the_trainer_are_told_what_to_watch_and_where_to_write()
         "dtype": "float32",
         "steps": 23,
         "rollouts_every": 3,
+        "one_update": False,
         "rewards": "work/rewards.jsonl",
         "metrics": "work/metrics.jsonl",
         "saved_metrics": "work/metrics.saved.jsonl",
@@ -322,3 +324,24 @@ def test_validation_has_problems_of_its_own_at_every_checkpoint() -> None:
 
 def test_the_models_own_template_is_left_alone_unless_the_settings_name_one() -> None:
     assert verl_config("rl-1", TINY, PATHS, seed=0).actor_rollout_ref.model.custom_chat_template is None
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "expected"),
+    [
+        ("optimizer", {}, True),
+        ("optimizer", {"epochs": 2}, False),
+        ("optimizer", {"mini_batch_size": 16}, False),
+        ("resources", {"gpus": 1}, False),
+        ("reward", {"kl_coef": 0.01}, False),
+        ("advantage", {"estimator": "gae"}, False),
+        ("rollout", {"correction": Correction(weights="token")}, False),
+        ("rollout", {"correction": Correction(bypass=True)}, False),
+    ],
+)
+def test_an_iteration_is_one_update_where_nothing_needs_the_pass_before_it(
+    section: str, values: dict[str, Any], expected: bool
+) -> None:
+    tiny = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml").rl.stages["rl-1"]
+    changed = tiny.model_copy(update={section: getattr(tiny, section).model_copy(update=values)})
+    assert is_one_update(changed) is expected

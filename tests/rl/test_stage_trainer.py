@@ -43,15 +43,19 @@ class PPOTrainerSync:
 
     def on_step_begin(self) -> None: ...
 
+    def init(self) -> None:
+        self.actor_rollout_wg = SimpleNamespace(world_size=1, set_loss_fn=lambda loss: setattr(self, "loss", loss))
+
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self.phase()
+        self.sent = batch.extra_info
         metrics.update(HEALTHY, **self.faults)
         return batch
 
     def step(self, metrics: dict, timing_raw: dict) -> Any:
         keys = ["u1_0_0", "u1_1_0", "u1_2_0"]
         tags = [{"response_len": 4}, {"response_len": 48}, {"response_len": 9, "is_padding": True}]
-        return self._update_actor(SimpleNamespace(keys=keys, tags=tags, partition_id="train"), metrics)
+        return self._update_actor(SimpleNamespace(keys=keys, tags=tags, partition_id="train", extra_info={}), metrics)
 
     def _save_checkpoint(self) -> None:
         self.phase()
@@ -91,23 +95,28 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
 
     library("transfer_queue", kv_batch_get=get)
     library("verl.trainer.ppo.v1.trainer_sync", PPOTrainerSync=PPOTrainerSync)
+    library("verl.utils.config", omega_conf_to_dataclass=lambda config: ("dataclass", config))
+    rename = lambda metrics: metrics.update(renamed=True)  # noqa: E731
+    library("compass.rl.one_update", loss=print, rename=rename, FLAG="one_update")
     library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
     paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
     watch = watch_config(TINY, paths)
     watch["guards"]["loops"]["limit"] = 0.9
     watch["guards"]["cut_off"]["limit"] = 0.9
+    assert watch["one_update"]  # as in profile tiny
     config = {
         "algorithm": {
             "adv_estimator": "grpo",
             "use_kl_in_reward": False,
             "rollout_correction": {"bypass_mode": False},
         },
-        "actor_rollout_ref": {"rollout": {"n": 8}},
+        "actor_rollout_ref": {"rollout": {"n": 8}, "actor": {"strategy": "fsdp2"}},
         "data": {"max_response_length": 48, "train_batch_size": 32},
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
     }
     made = load("compass.rl.stage_trainer").StageTrainer(OmegaConf.create(config))
     made.paths = paths
+    made.init()
     return made
 
 
@@ -115,6 +124,7 @@ def test_an_iteration_gets_the_guards_metrics(trainer: Any) -> None:
     metrics = trainer.iteration(2)
     assert metrics == {
         **HEALTHY,
+        "renamed": True,
         "guards/response_length": 26.0,  # of the two that are no padding
         "guards/cut_off_share": 0.5,
         "guards/loop_share": 0.5,
@@ -207,3 +217,31 @@ def test_the_phase_is_told(trainer: Any) -> None:
     trainer.iteration(7)
     assert trainer.phases == ["update", "checkpoint", "weights to the rollout engine"]
     assert read_progress(trainer.paths.progress)["step"] == 7
+
+
+def test_an_iteration_that_is_one_update_has_one_pass_but_where_its_rollouts_are_kept(trainer: Any) -> None:
+    assert (trainer.loss.func, trainer.loss.args) == (print, (("dataclass", {"strategy": "fsdp2"}),))
+    passes = []
+    for step in (1, 2, 5):
+        metrics = trainer.iteration(step)
+        bypassed = trainer.config.algorithm.rollout_correction.bypass_mode
+        assert trainer.sent["one_update"] == bypassed == ("renamed" in metrics)
+        passes.append(2 - bypassed)
+    assert passes == [2, 1, 2]
+
+
+def test_where_an_iteration_is_several_updates_verls_own_pass_stays(trainer: Any) -> None:
+    trainer.watch.one_update = False
+    again = type(trainer)(trainer.config)
+    again.init()
+    again.iteration(2)
+    assert not hasattr(again, "loss")
+    assert again.sent == {"one_update": False}
+    assert again.config.algorithm.rollout_correction.bypass_mode is False
+
+
+def test_the_gap_of_a_response_that_was_passed_once_is_not_known(trainer: Any) -> None:
+    trainer.faults = {"guards/zero_signal_share": 0.95}
+    trainer.iteration(3)
+    (found,) = read_findings(trainer.paths.findings)
+    assert {row["gap_max"] for row in pq.read_table(found["samples"]).to_pylist()} == {None}

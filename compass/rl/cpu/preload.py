@@ -10,6 +10,7 @@ MODULES = (
     "compass.rl.cpu.rollout",
     "compass.rl.dynamic_sampling",
     "compass.rl.group_server",
+    "compass.rl.one_update",
     "compass.rl.reward_function",
     "transfer_queue",
     "transformers.models.qwen2.modeling_qwen2",

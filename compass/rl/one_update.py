@@ -1,0 +1,77 @@
+"""One forward pass instead of two, where an iteration is one update.
+
+PPO compares the policy with the one that it was before the iteration's first update, and verl computes the log-probabilities of that
+one ("old") in a pass of their own. Where an iteration has a single update, they are those that the update's own forward pass gives,
+and every ratio is exactly 1. `loss` takes them from there, and measures there what verl measures in the pass that is saved: entropy,
+and how far rollout and trainer are apart.
+
+`compass.rl.stage_trainer` uses it in iterations whose rollouts are not kept; the others have verl's own pass, whose numbers
+the table of rollouts shows per response.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from verl.protocol import DataProto
+from verl.trainer.ppo.rollout_corr_helper import compute_offpolicy_metrics
+from verl.utils import tensordict_utils as tu
+from verl.utils.debug.metrics import calculate_debug_metrics
+from verl.utils.metric import AggregationType, Metric
+from verl.workers.utils.losses import ppo_loss
+from verl.workers.utils.padding import response_from_nested
+
+FLAG = "one_update"
+"""What the trainer sends with a batch whose `old_log_probs` are the rollout's."""
+
+MEASURED = ("training/", "rollout_corr/")
+"""Beginnings of the names of the metrics that `loss` adds."""
+
+
+def loss(
+    config: Any, model_output: dict[str, Any], data: Any, dp_group: Any = None
+) -> tuple[torch.Tensor, dict[str, Any]]:
+    """verl's policy loss; see its `ppo_loss` for what goes in and out.
+
+    Args:
+        config: verl's configuration of the actor.
+        model_output: nested `log_probs`, and `entropy` where it is asked for, of every token.
+        data: a micro-batch; with `FLAG`, its `old_log_probs` are those of the rollout engine.
+        dp_group: the process group, as verl hands it.
+
+    Returns:
+        the loss, and metrics. With `FLAG` they hold verl's `training/rollout_probs_diff_*` and `rollout_corr/*`: largest and smallest
+        values over the whole batch, means over micro-batches.
+    """
+    if config.entropy_coeff == 0 and "entropy" in model_output:
+        model_output = {**model_output, "entropy": model_output["entropy"].detach()}  # no gradient times 0
+    if not tu.get_non_tensor_data(data=data, key=FLAG, default=False):
+        return ppo_loss(config, model_output, data, dp_group)
+    mask, rollout = data["response_mask"], data["old_log_probs"]
+    own = response_from_nested(model_output["log_probs"].detach(), mask)
+    data["old_log_probs"] = own
+    value, metrics = ppo_loss(config, model_output, data, dp_group)
+    return value, {**metrics, **_apart(own, rollout, mask)}
+
+
+def rename(metrics: dict[str, Any]) -> None:
+    """Give the metrics of an update that was the only pass the names that they have where verl makes one before it."""
+    metrics["actor/entropy"] = metrics.pop("actor/entropy_loss")
+    for name in [name for name in metrics if name.removeprefix("actor/").startswith(MEASURED)]:
+        metrics[name.removeprefix("actor/")] = metrics.pop(name)
+
+
+def _apart(own: torch.Tensor, rollout: torch.Tensor, mask: torch.Tensor) -> dict[str, Metric]:
+    """How far the trainer's and the rollout engine's log-probabilities are apart, in verl's metrics."""
+    own, rollout, mask = (column.to_padded_tensor(0).contiguous() for column in (own, rollout, mask))
+    columns = {"old_log_probs": own, "rollout_log_probs": rollout, "response_mask": mask, "responses": mask}
+    measured = calculate_debug_metrics(DataProto.from_dict(tensors=columns))
+    measured |= {f"rollout_corr/{name}": value for name, value in compute_offpolicy_metrics(own, rollout, mask).items()}
+    return {name: Metric(_aggregation(name), float(value)) for name, value in measured.items()}
+
+
+def _aggregation(name: str) -> AggregationType:
+    if name.endswith("_max"):
+        return AggregationType.MAX
+    return AggregationType.MIN if name.endswith(("_min", "_valid")) else AggregationType.MEAN
