@@ -23,6 +23,9 @@ from compass.settings.advantage import GROUP_BASED
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+VERLS_FILE = {"fsdp2": "ppo_trainer", "megatron": "ppo_megatron_trainer"}
+"""verl's own configuration that a stage's begins with, by `resources.trainer`."""
+
 
 @dataclass(frozen=True)
 class StagePaths:
@@ -103,7 +106,7 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
     """
     from compass.rl.verl_keys import set_key, verls_own
 
-    config = deepcopy(verls_own("ppo_trainer"))
+    config = deepcopy(verls_own(VERLS_FILE[settings.resources.trainer]))
     for key, value in overrides(stage, settings, paths, seed=seed).items():
         set_key(config, key, value)
     return config
@@ -126,6 +129,12 @@ def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) ->
         **_stage(stage, settings, paths),
         **device_overrides(settings, paths.model),
     }
+    resources = settings.resources
+    if (resources.trainer, resources.rollout_engine) != ("fsdp2", "vllm"):
+        from compass.rl.gpu.megatron import megatron_overrides, sglang_overrides
+
+        policy = megatron_overrides(policy, settings) if resources.trainer == "megatron" else policy
+        policy |= sglang_overrides() if resources.rollout_engine == "sglang" else {}
     return {**policy, **critic_overrides(settings, policy, seed)}
 
 

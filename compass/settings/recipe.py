@@ -178,6 +178,15 @@ class Resources(Section):
     ray_address: Annotated[str, Field(pattern=r"^([^\s/:]+:\d+)?$")] = ""
     """`HOST:PORT` of a running Ray cluster to join, with one node as well. Empty with one node: a cluster of the stage's own."""
 
+    trainer: Literal["fsdp2", "megatron"] = "fsdp2"
+    """verl's engine that trains. `megatron` is for GPUs, needs packages that you install, and is configured, never run here."""
+
+    rollout_engine: Literal["vllm", "sglang"] = "vllm"
+    """What samples responses. `sglang` is for GPUs, needs packages that you install, and is configured, never run here."""
+
+    pipeline_parallel: Positive = 1
+    """GPUs that the trainer's layers are divided over, with `trainer: megatron`."""
+
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
 
@@ -201,7 +210,7 @@ class Resources(Section):
     """Share of a GPU's memory for vLLM during rollouts."""
 
     tensor_parallel: Positive = 1
-    """GPUs one rollout engine is split over."""
+    """GPUs one rollout engine is split over, and with `trainer: megatron` each matrix of the trainer as well."""
 
     @property
     def ranks_per_node(self) -> int:

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from compass.settings.recipe import Recipe, Resources
 
-GPU_ALONE = ("tensor_parallel", "attention", "sequence_parallel", "offload")
+GPU_ALONE = (
+    "trainer",
+    "rollout_engine",
+    "pipeline_parallel",
+    "tensor_parallel",
+    "attention",
+    "sequence_parallel",
+    "offload",
+)
 """Fields of `resources` that mean nothing on a CPU, where each has to keep its default."""
+
+PRODUCT = {
+    "fsdp2": "`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`",
+    "megatron": "`resources.gpus` x `resources.nodes` / `resources.tensor_parallel` / `resources.pipeline_parallel`",
+}
+"""What makes the number of ranks, by trainer."""
 
 
 def check_device(recipe: Recipe) -> None:
@@ -57,6 +71,7 @@ def _check_gpus(recipe: Recipe) -> None:
         raise ValueError(
             f"`resources.tensor_parallel` ({resources.tensor_parallel}) must divide `resources.gpus` ({resources.gpus})"
         )
+    _check_engines(recipe)
     gpus = resources.gpus * resources.nodes
     if gpus % resources.sequence_parallel:
         raise ValueError(
@@ -67,8 +82,13 @@ def _check_gpus(recipe: Recipe) -> None:
             f"`resources.sequence_parallel` ({resources.sequence_parallel}) needs `resources.attention: flash_attention_2`: "
             "with another, verl would let no part of a sequence see the others"
         )
-    ranks = gpus // resources.sequence_parallel
-    _check_shares(recipe, ranks, "`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`")
+    model_parallel = resources.pipeline_parallel * (resources.tensor_parallel if resources.trainer == "megatron" else 1)
+    if gpus % model_parallel:
+        raise ValueError(
+            f"`resources.tensor_parallel` x `resources.pipeline_parallel` ({model_parallel}) must divide the GPUs of all nodes ({gpus})"
+        )
+    ranks = gpus // resources.sequence_parallel // model_parallel
+    _check_shares(recipe, ranks, PRODUCT[resources.trainer])
     longest = recipe.data.max_prompt_tokens + recipe.rollout.max_response_tokens
     most = resources.micro_batch_tokens * resources.sequence_parallel
     if most < longest:
@@ -77,3 +97,38 @@ def _check_gpus(recipe: Recipe) -> None:
             f"(`data.max_prompt_tokens` + `rollout.max_response_tokens` = {longest}"
             + (f", shared by {resources.sequence_parallel} GPUs)" if resources.sequence_parallel > 1 else ")")
         )
+
+
+def _check_engines(recipe: Recipe) -> None:
+    """What is offered with FSDP2 and vLLM alone."""
+    resources, estimator = recipe.resources, recipe.advantage.estimator
+    if resources.trainer == "megatron":
+        for name, value, needed in (
+            ("resources.sequence_parallel", resources.sequence_parallel, 1),
+            ("resources.dtype", resources.dtype, "bfloat16"),
+            ("checkpoint.carry_optimizer", recipe.checkpoint.carry_optimizer, False),
+            ("checkpoint.keep_optimizer", recipe.checkpoint.keep_optimizer, False),
+        ):
+            if value != needed:
+                raise ValueError(f"`{name}` ({value}) must be {needed} with `resources.trainer: megatron`")
+        if resources.offload == "always":
+            raise ValueError(
+                "`resources.offload: always` is FSDP2's; with `resources.trainer: megatron` set `idle` or `none`"
+            )
+        if estimator == "gae":
+            raise ValueError(
+                "`advantage.estimator: gae` trains a critic, which is offered with `resources.trainer: fsdp2` alone"
+            )
+    elif resources.pipeline_parallel > 1:
+        raise ValueError(
+            f"`resources.pipeline_parallel` ({resources.pipeline_parallel}) needs `resources.trainer: megatron`"
+        )
+    if resources.rollout_engine == "sglang":
+        for name, used in (
+            ("rollout.reproducible", recipe.rollout.reproducible),
+            ("advantage.estimator: remax", estimator == "remax"),
+        ):
+            if used:
+                raise ValueError(
+                    f"`{name}` needs `resources.rollout_engine: vllm`: the project samples so through vLLM alone"
+                )

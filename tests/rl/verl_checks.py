@@ -94,7 +94,10 @@ def _assert_what_workers_assert(config: DictConfig) -> None:
     """The assertions of verl's workers that a configuration decides, one by one with their place in verl 0.9.1."""
     actor, ref, rollout = (config.actor_rollout_ref[role] for role in ("actor", "ref", "rollout"))
     ranks = config.trainer.nnodes * config.trainer.n_gpus_per_node
-    parallel = ranks // actor.ulysses_sequence_parallel_size
+    sequence_parallel = actor.get("ulysses_sequence_parallel_size", 1)
+    parallel = ranks // sequence_parallel
+    if actor.strategy == "megatron":
+        parallel //= actor.megatron.tensor_model_parallel_size * actor.megatron.pipeline_model_parallel_size
     responses = actor.ppo_mini_batch_size * rollout.n
     assert actor.use_dynamic_bsz == rollout.log_prob_use_dynamic_bsz  # engine_workers.py, init_model
     assert ranks % rollout.tensor_model_parallel_size == 0  # the same
@@ -103,7 +106,7 @@ def _assert_what_workers_assert(config: DictConfig) -> None:
     assert config.data.train_batch_size % actor.ppo_mini_batch_size == 0  # tensordict_utils.py, make_iterator
     for role, given in (("ppo", actor), ("log_prob", ref), ("log_prob", rollout)):
         if actor.use_dynamic_bsz:  # seqlen_balancing.py, rearrange_micro_batches
-            most = given[f"{role}_max_token_len_per_gpu"] * actor.ulysses_sequence_parallel_size
+            most = given[f"{role}_max_token_len_per_gpu"] * sequence_parallel
             assert most >= rollout.max_model_len
         else:  # workers/engine/utils.py, prepare_micro_batches
             assert responses // parallel % given[f"{role}_micro_batch_size_per_gpu"] == 0
