@@ -82,6 +82,11 @@ class StagePaths:
         return self.work / "progress.json"
 
     @property
+    def lost(self) -> Path:
+        """What the trainer lost on a Ray cluster that it joined."""
+        return self.work / "lost.txt"
+
+    @property
     def rollouts(self) -> Path:
         """Rollouts of chosen iterations, one file each."""
         return self.work / "rollouts"
@@ -272,6 +277,7 @@ def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "saved_metrics": str(paths.saved_metrics),
         "findings": str(paths.findings),
         "progress": str(paths.progress),
+        "lost": str(paths.lost),
         "rollouts": str(paths.rollouts),
         "samples": str(paths.samples),
     }

@@ -1,4 +1,4 @@
-"""The processes that a training run cannot do without: Ray's own, and vLLM's engines. When one of them dies, the run stands still until
+"""The processes that a training run cannot do without: Ray's own, vLLM's engines, and the trainer's ranks. When one of them dies, the run stands still until
 Ray or verl notices: up to half a minute."""
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ import time
 import psutil
 
 RAY = ("raylet", "gcs_server")
-ENGINE = ("VLLM::EngineCore", "ray::vLLMHttpServer")
-"""Titles of vLLM's engine, and of the Ray actor in front of it."""
+ENGINE = ("VLLM::EngineCore", "ray::GroupServer", "ray::vLLMHttpServer")
+"""Titles of vLLM's engine, and of the Ray actor in front of it: the project's or verl's."""
+RANK = "ray::WorkerDict"
+"""Title of a rank: verl's worker of the policy, its reference and its critic."""
 
 GRACE_S = 2.0
 """Seconds between the end of such a process and the trainer's: at a training run's end, when all is saved, they go first."""
@@ -48,6 +50,8 @@ def _kind(process: psutil.Process) -> str:
         title = " ".join(process.cmdline()[:1])
     except psutil.Error:
         return ""
+    if title.startswith(RANK):
+        return "a rank of the trainer"
     return "vLLM's engine" if title.startswith(ENGINE) else ""
 
 

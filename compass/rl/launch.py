@@ -66,6 +66,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     forget_findings(paths.findings, done, last=settings.steps)
     forget_rollouts_after(paths.rollouts, done)
     paths.progress.unlink(missing_ok=True)
+    paths.lost.unlink(missing_ok=True)
     if settings.checkpoint.carry_optimizer:
         decay, critic = settings.optimizer.weight_decay, settings.advantage.critic
         start_from_optimizer(
@@ -141,6 +142,8 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     told += 1
                     print(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
+                    if paths.lost.exists():
+                        return f": {paths.lost.read_text(encoding='utf-8')}"
                     return f": {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
                 if lost := lost or essential.lost():
                     process.kill()  # it would wait for what never comes

@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compass.environment import QUIET
 from compass.rl.cluster import await_cluster, check_reachable, join, joins, worker_environment
+from compass.rl.cluster_watch import ClusterWatch
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -55,7 +57,9 @@ def main(path: str) -> None:
                 StageTrainer  # its mode means more to verl than its class
             )
             RolloutReplicaRegistry.register("vllm", lambda: GroupReplica)
-            TaskRunnerV1.__ray_actor_class__().run(config)
+            watch = config.trainer.v1.sampler.sampler_kwargs.watch
+            with ClusterWatch(Path(watch.lost)) if joins(config) else nullcontext():
+                TaskRunnerV1.__ray_actor_class__().run(config)
         finally:
             ray.shutdown()
 

@@ -80,6 +80,7 @@ def test_the_sampler_and_the_trainer_are_told_what_to_watch_and_where_to_write()
         "saved_metrics": "work/metrics.saved.jsonl",
         "findings": "work/guards.jsonl",
         "progress": "work/progress.json",
+        "lost": "work/lost.txt",
         "rollouts": "work/rollouts",
         "samples": "work/samples",
     }

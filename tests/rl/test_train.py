@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ from compass.rl.guards.findings import GuardError, read_findings
 CONFIG = """
 transfer_queue: {{backend: {{SimpleStorage: {{num_data_storage_units: 1}}}}}}
 trainer: {{device: {device}, nnodes: 1, n_gpus_per_node: 1, v1: {{trainer_mode: sync, sampler: {{sampler_kwargs: {{watch: {{
-  findings: {findings}, guards: {{reward_canary: {{level: {canary}}}}}}}}}}}}}}}
+  lost: work/lost.txt, findings: {findings}, guards: {{reward_canary: {{level: {canary}}}}}}}}}}}}}}}
 critic: {{enable: {critic}}}
 actor_rollout_ref: {{model: {{path: models/base}}}}
 ray_kwargs: {{ray_init: {{address: {address}, num_cpus: 3, runtime_env: {{working_dir: here}}}}}}
@@ -162,8 +163,11 @@ def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_varia
         trainer.address = f"127.0.0.1:{head.getsockname()[1]}"
         monkeypatch.setenv("VERL_PLATFORM", "as the device needs it")
         monkeypatch.setenv("DO_NOT_TRACK", "1")
+        watched: list[Path] = []
+        trainer.train.ClusterWatch = lambda lost: nullcontext(watched.append(lost))
         _, _, (_, options), *rest = trainer.main(device)
     assert rest == ["run", "shutdown"]
+    assert watched == [Path("work/lost.txt")]
     assert options["address"] == trainer.address
     environment = options["runtime_env"]["env_vars"]
     assert "py_executable" not in options["runtime_env"]

@@ -1,0 +1,156 @@
+"""What the tests of several ranks and nodes share: a policy with some skill, problems for it, and runs of a short stage."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow as pa
+import torch
+import yaml
+
+from compass.records import read_records
+from compass.rl.checkpoint import checkpoint_folder
+from compass.rl.config import StagePaths
+from compass.rl.dataset import write_training_set
+from compass.rl.export import export_model
+from compass.rl.launch import train
+from compass.settings import RlStage, Settings, load_settings
+from stages import base, collect
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TOLERANCE = 2e-5
+"""How far losses, gradient norms and weights may lie apart: sums of single-precision numbers depend on their order."""
+
+COMPARED = ("critic/score/mean", "actor/pg_loss", "actor/grad_norm", "actor/entropy", "response_length/mean")
+
+
+def stage(steps: int, **resources: Any) -> RlStage:
+    """A stage of the debug profile whose rollouts do not depend on the number of engines."""
+    tree = yaml.safe_load((ROOT / "profiles/debug.yaml").read_text())
+    rl = tree["rl"]
+    rl["rollout"]["reproducible"] = True
+    rl["record"]["rollouts_every"] = 100
+    rl["resources"] |= resources
+    rl["stages"]["rl-1"]["steps"] = steps
+    return Settings.model_validate(tree).rl.stages["rl-1"]
+
+
+def make_policy(folder: Path) -> Path:
+    """A policy and its training set, in `models/base` and `train.parquet`; from a finished run of debug where COMPASS_DEBUG_RUN names one."""
+    settings = load_settings(ROOT / "profiles/debug.yaml")
+    if done := os.environ.get("COMPASS_DEBUG_RUN"):
+        shutil.copytree(Path(done) / "models/base", folder / "models/base")
+        problems = read_records(Path(done) / "data/curriculum/kept.parquet")
+    else:
+        base.run(settings, folder / "models/base", folder / "work")
+        collect.run(settings, folder / "collect")
+        kept = read_records(folder / "collect/kept.parquet")
+        easy = kept.filter(pa.compute.less_equal(kept["level"], 2))
+        column = easy.column_names.index("stages")
+        problems = easy.set_column(column, "stages", pa.array(["rl-1"] * len(easy), easy["stages"].type))
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder / "models/base")
+    write_training_set("rl-1", problems, stage(1), tokenizer, folder / "train.parquet")
+    return folder
+
+
+def run(policy: Path, work: Path, settings: RlStage) -> list[dict[str, Any]]:
+    """Train as the stage does; its metrics."""
+    paths = StagePaths(policy / "models/base", policy / "train.parquet", work)
+    return train("rl-1", settings, paths, seed=0)
+
+
+def weights(policy: Path, work: Path, step: int) -> dict[str, torch.Tensor]:
+    """The weights of a checkpoint, put together from its ranks' shards as the stage does."""
+    from safetensors.torch import load_file
+
+    out = work.with_name(work.name + "-model")
+    folder = checkpoint_folder(work / "checkpoints", step)
+    export_model(folder, policy / "models/base", out, dtype="float32", card="", building=work.with_name("building"))
+    return load_file(out / "model.safetensors")
+
+
+def assert_same_training(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
+    """The same iterations with the same figures, but for rounding."""
+    assert [row["step"] for row in ours] == [row["step"] for row in theirs]
+    for one, other in zip(ours, theirs, strict=True):
+        for name in COMPARED:
+            assert abs(one[name] - other[name]) <= TOLERANCE, (one["step"], name, one[name], other[name])
+
+
+def assert_same_weights(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        torch.testing.assert_close(tensor, theirs[name], rtol=0, atol=TOLERANCE)
+
+
+@contextmanager
+def killing(find: Callable[[], psutil.Process | None], work: Path, after: int) -> Iterator[dict[str, Any]]:
+    """Kill a process with SIGKILL once the checkpoint of iteration `after` is recorded.
+
+    Yields:
+        `at`, the time of the kill, and `family`, the processes of the trainer then; empty until it is done.
+    """
+    told: dict[str, Any] = {}
+    over = threading.Event()
+
+    def wait() -> None:
+        metrics = work / "metrics.jsonl"
+        while not over.wait(0.2):
+            if metrics.exists() and len(metrics.read_text().splitlines()) >= after and (process := find()):
+                told["family"] = descendants()
+                process.kill()
+                told["at"] = time.monotonic()
+                return
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    try:
+        yield told
+    finally:
+        over.set()
+        thread.join()
+
+
+def descendants() -> list[psutil.Process]:
+    """Every process below this one."""
+    return psutil.Process().children(recursive=True)
+
+
+def titled(*titles: str) -> psutil.Process | None:
+    """A process below this one with such a title or name."""
+    for process in descendants():
+        try:
+            if process.name() in titles or " ".join(process.cmdline()[:1]).startswith(titles):
+                return process
+        except psutil.Error:
+            continue
+    return None
+
+
+def still_running(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+    """Those that have not ended after some seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        processes = [process for process in processes if _runs(process)]
+        if not processes:
+            break
+        time.sleep(0.2)
+    return processes
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
