@@ -17,12 +17,17 @@ def use_fast_products() -> bool:
     """Have this process multiply matrices by oneDNN if that keeps single precision; true if it does so now."""
     import torch
 
-    before = torch.get_float32_matmul_precision()
+    before, threads = torch.get_float32_matmul_precision(), torch.get_num_threads()
     torch.set_float32_matmul_precision("medium")
-    if _error() <= SINGLE:
-        return True
-    torch.set_float32_matmul_precision(before)
-    return False
+    # OpenMP's threads must not start here: a process forked after that would wait for them for ever.
+    torch.set_num_threads(1)
+    try:
+        fast = _error() <= SINGLE
+    finally:
+        torch.set_num_threads(threads)
+    if not fast:
+        torch.set_float32_matmul_precision(before)
+    return fast
 
 
 def _error() -> float:

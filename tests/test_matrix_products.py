@@ -1,5 +1,8 @@
 """Products of matrices stay in single precision, whatever the processor."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -31,3 +34,21 @@ def test_half_precision_would_be_noticed():
     exact = left.double() @ right.double()
     rounded = (left.bfloat16() @ right.bfloat16()).double()
     assert (rounded - exact).abs().max() / exact.abs().max() > 100 * matrix_products.SINGLE
+
+
+FORKS = """
+import os, sys
+from compass.matrix_products import use_fast_products
+use_fast_products()
+import torch
+torch.set_num_threads(2)
+child = os.fork()
+if child == 0:
+    torch.randn(2048, 2048) @ torch.randn(2048, 2048)
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_process_forked_afterwards_can_multiply():
+    assert subprocess.run([sys.executable, "-c", FORKS], timeout=120, check=False).returncode == 0
