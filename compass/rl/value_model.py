@@ -22,7 +22,7 @@ def load_value_model(local_path: str, torch_dtype: Any, model_config: Any, trust
     from transformers import AutoModelForTokenClassification
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(getattr(model_config, "value_head_seed", 0))
+        torch.manual_seed(model_config.value_head_seed)
         return AutoModelForTokenClassification.from_pretrained(
             local_path, dtype=torch_dtype, config=model_config, trust_remote_code=trust_remote_code
         )

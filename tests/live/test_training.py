@@ -47,11 +47,15 @@ def test_curves_are_of_all_responses_and_of_verls_metrics(repository: Path, trai
 
 def test_kl_is_drawn_where_it_is_on_and_what_is_no_number_is_a_gap(repository: Path, trainer: Any) -> None:
     trainer.iteration(1, **{"actor/kl_loss": 0.02, "actor/entropy": None, "actor/grad_norm": float("nan")})
-    trainer.iteration(2, **{"actor/kl_loss": 0.03})
+    also = {"actor/reward_kl_penalty": 0.01, "critic/vf_explained_var": 0.4, "remax/greedy_reward/mean": 0.5}
+    trainer.iteration(2, **{"actor/kl_loss": 0.03, **also})
     with stage_progress("rl-1", repository):
         os.utime(trainer.paths.rewards)
         charts = blocks(repository)["charts"]
     assert values(charts, "KL to the start") == {"KL": [0.02, 0.03]}
+    assert values(charts, "KL taken off the reward, per token") == {"KL": [None, 0.01]}
+    assert values(charts, "Explained variance of the critic") == {"explained": [None, 0.4]}
+    assert values(charts, "Reward of greedy responses") == {"greedy": [None, 0.5]}
     assert values(charts, "Entropy, nats per token") == {"entropy": [None, 0.25]}
     assert values(charts, "Gradient norm") == {"norm": [None, 1.0]}
 

@@ -223,6 +223,20 @@ def test_under_remax_the_greedy_responses_reward_goes_with_each_response(
     assert rewards == ([None, None] if validate else [1.0, 1.0, 1.0])
 
 
+def test_a_greedy_response_that_cannot_be_scored_fails_its_group(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    worker.config.algorithm.adv_estimator = "remax_greedy_baseline"
+
+    async def fails(*_: Any) -> None:
+        raise RecursionError("the verifier is in a loop")
+
+    worker._greedy_reward = fails
+    sample(worker)
+    assert agent_loop.groups == []
+    assert agent_loop.tags[-1]["tag"]["status"] == "failure"
+    assert agent_loop.tags[-1]["tag"]["error"] == "RecursionError: the verifier is in a loop"
+
+
 def test_validation_has_its_own_number_of_responses_and_its_own_place(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker()
     sample(worker, validate=True)

@@ -18,6 +18,7 @@ from compass.rl.course import (
     remove_secured,
 )
 from compass.settings import RlStage, load_settings
+from compass.settings.advantage import Advantage, Critic
 from tests.conftest import make_random_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,8 @@ def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, s
     assert disk_need(kept, start) == (24 * parameters, 32 * parameters)
     best = stage.model_copy(update={"checkpoint": stage.checkpoint.model_copy(update={"validation_problems": 9})})
     assert disk_need(best, start) == (36 * parameters, 8 * parameters)  # the best by validation stays as well
+    critic = kept.model_copy(update={"advantage": Advantage(estimator="gae")})
+    assert disk_need(critic, start) == (48 * parameters, 56 * parameters)
 
 
 def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
@@ -87,6 +90,33 @@ def test_what_memory_and_speed_take_does_not_change_the_course(
     assert getattr(stage.resources, name) != value
     assert named(**{name: value}) == named()
     assert named(gpus=2) != named()  # verl's checkpoints are of one file per rank
+
+
+@pytest.mark.parametrize(
+    ("group", "changes", "switched_on_by"),
+    [
+        ("advantage", {"lam": 0.9}, {"estimator": "gae"}),
+        ("advantage", {"gamma": 0.9}, {"estimator": "reinforce_plus_plus"}),
+        ("advantage", {"critic": Critic(learning_rate=3e-6)}, {"estimator": "gae"}),
+        ("advantage", {"normalise_by_std": False}, {"estimator": "grpo_passk"}),
+        ("loss", {"kl_estimator": "k2"}, {"kl_coef": 0.1}),
+        ("reward", {"kl_estimator": "k2"}, {"kl_coef": 0.1}),
+        ("reward", {"kl_target": 0.2}, {"kl_coef": 0.1, "kl_controller": "adaptive"}),
+    ],
+)
+def test_a_setting_decides_the_course_only_where_it_acts(
+    stage: RlStage, start: Path, tmp_path: Path, group: str, changes: dict[str, Any], switched_on_by: dict[str, Any]
+) -> None:
+    problems = tmp_path / "train.parquet"
+    problems.write_bytes(b"problems")
+
+    def named(**values: Any) -> str:
+        changed = stage.model_copy(update={group: getattr(stage, group).model_copy(update=values)})
+        return course(changed, seed=0, start=start, training_set=problems)
+
+    off = {"estimator": "rloo"} if group == "advantage" else {}
+    assert named(**off, **changes) == named(**off)
+    assert named(**switched_on_by, **changes) != named(**switched_on_by)
 
 
 def test_courses_of_other_settings_are_removed_and_nothing_else(tmp_path: Path) -> None:

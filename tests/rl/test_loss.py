@@ -4,103 +4,16 @@ Every expected value is worked out by hand from the formulas, on a few tokens. R
 """
 
 import math
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from compass.rl.config import StagePaths, verl_config
-from compass.settings import RlStage, load_settings
+from compass.rl.config import verl_config
+from tests.rl.by_hand import PAPER, PATHS, advantages, loss, recipe
 
-ROOT = Path(__file__).resolve().parents[2]
-PAPER = load_settings(ROOT / "profiles/paper.yaml").rl.stages["rl-1"]
 Accepted = Callable[..., Any]
-
-
-def recipe(**groups: dict[str, Any]) -> RlStage:
-    """The paper's stage with some values of its groups changed."""
-    return PAPER.model_copy(
-        update={name: getattr(PAPER, name).model_copy(update=changes) for name, changes in groups.items()}
-    )
-
-
-def nested(rows: Sequence[Sequence[float]]) -> torch.Tensor:
-    return torch.nested.as_nested_tensor([torch.tensor(row) for row in rows], layout=torch.jagged)
-
-
-def loss(
-    actor: Any,
-    ratios: Sequence[Sequence[float]],
-    advantages: Sequence[float],
-    *,
-    reference: Sequence[Sequence[float]] | None = None,
-    of: tuple[int, int] | None = None,
-) -> tuple[float, list[list[float]]]:
-    """verl's loss of some responses and its gradient by the new log-probabilities.
-
-    Args:
-        actor: verl's typed configuration of the policy.
-        ratios: of each token of each response; the old log-probability is 0.
-        advantages: of each response.
-        reference: log-probabilities of the reference.
-        of: tokens and responses of the whole update, where these are one pass of several.
-    """
-    from tensordict import TensorDict
-    from verl.utils import tensordict_utils as tu
-    from verl.workers.utils.losses import ppo_loss
-
-    lengths = [len(row) for row in ratios]
-    # one token of prompt each: the log-probability at a position is that of the token after it
-    new = torch.tensor([math.log(ratio) for row in ratios for ratio in (*row, 1.0)], requires_grad=True)
-    ends = torch.tensor([0, *np.cumsum([length + 1 for length in lengths])])
-    fields = {
-        "prompts": nested([[1.0]] * len(lengths)),
-        "responses": nested([[1.0] * length for length in lengths]),
-        "response_mask": nested([[1.0] * length for length in lengths]),
-        "old_log_probs": nested([[0.0] * length for length in lengths]),
-        "advantages": nested([[a] * length for a, length in zip(advantages, lengths, strict=True)]),
-    }
-    if reference is not None:
-        fields["ref_log_prob"] = nested(reference)
-    data = TensorDict(fields, batch_size=[len(lengths)])
-    tokens, responses = of or (sum(lengths), len(lengths))
-    tu.assign_non_tensor(data, dp_size=1, batch_num_tokens=tokens, global_batch_size=responses)
-    value, _ = ppo_loss(actor, {"log_probs": torch.nested.nested_tensor_from_jagged(new, ends)}, data)
-    value.backward()
-    gradient = iter(new.grad.tolist())
-    rows = [[next(gradient) for _ in range(length + 1)] for length in lengths]
-    assert all(row[-1] == 0 for row in rows)
-    return value.item(), [row[:-1] for row in rows]
-
-
-def advantages(settings: RlStage, rewards: dict[str, list[float]], lengths: Sequence[int] | None = None) -> list[float]:
-    """Each response's advantage as verl's trainer computes it; a reward stands at a response's last token."""
-    from verl import DataProto
-    from verl.trainer.ppo.v1.utils import compute_advantage_for_multi_trajectories
-
-    config = verl_config("rl-1", settings, StagePaths(Path("m"), Path("t"), Path("w")), seed=0)
-    given = [reward for group in rewards.values() for reward in group]
-    lengths = lengths or [1] * len(given)
-    mask = torch.tensor([[float(at < length) for at in range(max(lengths))] for length in lengths])
-    last = torch.tensor([[float(at == length - 1) for at in range(max(lengths))] for length in lengths])
-    data = DataProto.from_dict(
-        tensors={"response_mask": mask, "token_level_rewards": last * torch.tensor(given).unsqueeze(-1)},
-        non_tensors={"uid": np.array([name for name, group in rewards.items() for _ in group], dtype=object)},
-    )
-    done = compute_advantage_for_multi_trajectories(
-        data,
-        batch_keys=[f"{name}_{n}_0" for name, group in rewards.items() for n in range(len(group))],
-        adv_estimator=config.algorithm.adv_estimator,
-        num_repeat=settings.rollout.group_size,
-        norm_adv_by_std_in_grpo=config.algorithm.norm_adv_by_std_in_grpo,
-        config=config.algorithm,
-    ).batch["advantages"]
-    firsts = done[:, 0].tolist()
-    assert torch.equal(done, done[:, :1] * mask)  # every token has its response's advantage
-    return firsts
 
 
 @pytest.mark.parametrize(
@@ -108,7 +21,9 @@ def advantages(settings: RlStage, rewards: dict[str, list[float]], lengths: Sequ
     [
         ("token-mean", -(2 * 1 - 1 * 3) / 4),  # the report's: every token weighs the same
         ("seq-mean-token-mean", -(2 - 1) / 2),  # GRPO's: every response weighs the same
+        ("token-sum", -(2 * 1 - 1 * 3)),
         ("seq-mean-token-sum", -(2 * 1 - 1 * 3) / 2),
+        ("seq-mean-token-sum-norm", -(2 * 1 - 1 * 3) / 2 / 3072),  # Dr. GRPO's: by the longest response allowed
     ],
 )
 def test_tokens_are_averaged_as_the_setting_says(accepted: Accepted, aggregation: str, expected: float) -> None:
@@ -163,14 +78,6 @@ def test_without_a_kl_term_the_reference_does_not_count(accepted: Accepted) -> N
     assert loss(actor, [[1.1, 0.9]], [1.0], reference=[[-3.0, 2.0]]) == alone
 
 
-def test_a_kl_term_adds_the_low_variance_estimate_over_the_same_tokens(accepted: Accepted) -> None:
-    """exp(x) - x - 1 with x = reference - policy, times the coefficient; its slope by the policy is 1 - exp(x)."""
-    actor = accepted("rl-1", recipe(loss={"kl_coef": 0.1}))
-    value, gradient = loss(actor, [[1.0, 1.0]], [0.0], reference=[[math.log(2), 0.0]])
-    assert value == pytest.approx(0.1 * (2 - math.log(2) - 1) / 2)
-    assert gradient[0] == pytest.approx([0.1 * (1 - 2) / 2, 0.0])
-
-
 def test_the_standard_deviation_is_the_samples() -> None:
     """Of three times -1 and once 1: mean -1/2; sum of squares 3, over n - 1 = 3 gives 1, over n = 4 (the report) 0.866."""
     assert advantages(PAPER, {"a": [1.0, -1.0, -1.0, -1.0]}) == pytest.approx([1.5, -0.5, -0.5, -0.5], abs=1e-5)
@@ -196,26 +103,13 @@ def test_equal_rewards_give_no_gradient(accepted: Accepted, reward: float) -> No
     assert gradient == [[0.0, 0.0], [0.0], [0.0], [0.0]]
 
 
-@pytest.mark.parametrize(
-    ("estimator", "expected"),
-    [
-        ("rloo", [2.0, -2 / 3, -2 / 3, -2 / 3]),  # less the mean of the other three: -1; -1/3
-        # over all tokens of the batch: mean -1/2, variance 1 (unbiased)
-        ("reinforce_plus_plus", [1.5, -0.5, -0.5, -0.5]),
-    ],
-)
-def test_other_estimators(estimator: str, expected: list[float]) -> None:
-    settings = recipe(advantage={"estimator": estimator})
-    assert advantages(settings, {"a": [1.0, -1.0, -1.0, -1.0]}) == pytest.approx(expected, abs=1e-5)
-
-
 def test_mini_batches_are_drawn_anew_in_every_pass_and_the_same_again_for_the_same_seed(accepted: Accepted) -> None:
     """verl hands over responses in the order in which they ended: unshuffled, the first mini-batch has the shortest."""
     from tensordict import TensorDict
     from verl.utils import tensordict_utils as tu
 
     def passes(seed: int) -> list[list[int]]:
-        config = verl_config("rl-1", PAPER, StagePaths(Path("m"), Path("t"), Path("w")), seed=seed)
+        config = verl_config("rl-1", PAPER, PATHS, seed=seed)
         actor = config.actor_rollout_ref.actor
         data = TensorDict({"length": torch.arange(64)}, batch_size=[64])
         batches = tu.make_iterator(

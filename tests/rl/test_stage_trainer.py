@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 from omegaconf import OmegaConf
 
 from compass.rl.config import StagePaths, watch_config
@@ -46,6 +47,9 @@ class PPOTrainerSync:
     def init(self) -> None:
         self.actor_rollout_wg = SimpleNamespace(world_size=1, set_loss_fn=lambda loss: setattr(self, "loss", loss))
 
+    def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
+        return batch
+
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self.phase()
         self.sent = batch.extra_info
@@ -83,6 +87,8 @@ class PPOTrainerSync:
 def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     from contextlib import nullcontext
 
+    queue: dict[str, Any] = {}
+
     def get(keys: list[str], partition_id: str, select_fields: list[str]) -> dict[str, list[Any]]:
         lengths = {"u1_0_0": 4, "u1_1_0": 48}
         columns: dict[str, Any] = {
@@ -90,6 +96,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
             "extra_info": lambda n: {"id": "p1", "level": 2},
             "reward_model": lambda n: {"ground_truth": "7"},
             "responses": lambda n: np.full(n, 3),
+            **queue,
         }
         return {field: [columns.get(field, np.zeros)(lengths[key]) for key in keys] for field in select_fields}
 
@@ -115,7 +122,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
     }
     made = load("compass.rl.stage_trainer").StageTrainer(OmegaConf.create(config))
-    made.paths = paths
+    made.paths, made.queue = paths, queue
     made.init()
     return made
 
@@ -175,6 +182,34 @@ def test_comparisons_go_on_from_the_iterations_before_a_kill(trainer: Any, load:
     again.faults = {"actor/grad_norm": 60.0}
     again.iteration(6)
     assert [found["guard"] for found in read_findings(trainer.paths.findings)] == ["gradient_spike"]
+
+
+def test_an_adaptive_kl_coefficient_goes_on_from_the_iteration_before_a_kill(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    updates: list[tuple[float, dict[str, Any]]] = []
+    last = {"step": 4, "actor/reward_kl_penalty": 0.3, "actor/reward_kl_penalty_coeff": 0.05}
+    trainer.paths.metrics.write_text(json.dumps({"step": 3, "actor/reward_kl_penalty_coeff": 9.0}) + "\n")
+    with trainer.paths.metrics.open("a") as file:
+        file.write(json.dumps(last) + "\n")
+    trainer.config.algorithm.use_kl_in_reward = True
+    controller = SimpleNamespace(value=0.01, update=lambda **given: updates.append((controller.value, given)))
+    monkeypatch.setattr(
+        PPOTrainerSync, "kl_ctrl_in_reward", controller, raising=False
+    )  # verl's, as it is made of the settings
+    type(trainer)(trainer.config)
+    assert updates == [(0.05, {"current_kl": 0.3, "n_steps": 32 * 8})]
+
+
+def test_the_estimator_gets_the_greedy_rewards_of_its_groups(trainer: Any) -> None:
+    from compass.rl import remax
+
+    trainer.config.algorithm.adv_estimator = remax.GREEDY_BASELINE
+    trainer.queue |= {"uid": lambda n: f"u{n}", remax.REWARD: lambda n: torch.tensor(n / 48)}
+    metrics: dict[str, Any] = {}
+    trainer._compute_advantage(SimpleNamespace(keys=["u1_0_0", "u1_1_0"], partition_id="train"), metrics)
+    assert remax.BASELINE.rewards == pytest.approx({"u4": 4 / 48, "u48": 1.0})
+    assert metrics == {"remax/greedy_reward/mean": pytest.approx((4 / 48 + 1) / 2)}
 
 
 def test_a_saved_iteration_has_its_metrics_on_disk_first(trainer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
