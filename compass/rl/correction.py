@@ -77,7 +77,7 @@ def compare_some(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, 
     from verl.workers.utils.padding import response_from_nested
 
     config, workers = trainer.config.actor_rollout_ref, trainer.actor_rollout_wg
-    ranks = max(workers._dispatch_info["actor"]) + 1
+    ranks = workers.world_size
     real = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
     keys = some_of(real, ranks)
     data = tq.kv_batch_get(keys=keys, partition_id=batch.partition_id)
