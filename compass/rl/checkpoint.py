@@ -7,15 +7,16 @@ stage that was killed between the two goes on from the one before, so that no it
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compass.files import atomic_path
+from compass.settings.optimizer import Optimizer
 
 TRACKER = "latest_checkpointed_iteration.txt"
 """verl's file that holds the iteration of the last whole checkpoint."""
@@ -100,27 +101,21 @@ def remove_older(checkpoints: Path, *, recorded: int, keep: int | None = None) -
             shutil.rmtree(checkpoint_folder(checkpoints, step))
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """What an optimizer takes from its own stage: `learning_rate`, `weight_decay`, and `warmup`, the iterations in which the rate rises."""
-
-    learning_rate: float
-    weight_decay: float
-    warmup: int
-
-
-def start_from_optimizer(model: Path, checkpoints: Path, schedule: Schedule, critic: Schedule | None = None) -> None:
+def start_from_optimizer(
+    model: Path, checkpoints: Path, optimizer: Optimizer, critic: Optimizer | None = None, *, steps: int
+) -> None:
     """Lay down a model's kept training state as the checkpoint of iteration 0, from which verl continues.
 
     The moments are the earlier stage's, and so is the critic, if there is one. The learning rate and its schedule, warm-up included,
-    and the weight decay are the new stage's: verl would otherwise take over the old ones with the moments. Does nothing when there
-    is a whole checkpoint already: an interrupted stage continues from its own.
+    the weight decay and AdamW's constants are the new stage's: verl would otherwise take over the old ones with the moments. Does
+    nothing when there is a whole checkpoint already: an interrupted stage continues from its own.
 
     Args:
         model: folder of the model that the stage starts from; it has the state in `optimizer/`.
         checkpoints: the stage's checkpoints.
-        schedule: the policy's.
+        optimizer: the policy's.
         critic: the critic's; None takes over none.
+        steps: the stage's iterations.
     """
     if whole_checkpoints(checkpoints):
         return
@@ -129,23 +124,41 @@ def start_from_optimizer(model: Path, checkpoints: Path, schedule: Schedule, cri
     building = checkpoints / "building"
     shutil.rmtree(building, ignore_errors=True)
     shutil.copytree(model / OPTIMIZER, building / "actor", ignore=shutil.ignore_patterns(CRITIC))
-    _reschedule(building / "actor", schedule)
+    _reschedule(building / "actor", optimizer, steps)
     if critic is not None:
         shutil.copytree(model / OPTIMIZER / CRITIC, building / CRITIC)
-        _reschedule(building / CRITIC, critic)
+        _reschedule(building / CRITIC, critic, steps)
     building.rename(folder)
     with atomic_path(checkpoints / TRACKER) as temporary:
         temporary.write_text("0")
 
 
-def _reschedule(folder: Path, schedule: Schedule) -> None:
-    """Put a stage's own rate, schedule and weight decay into the optimizer states in a folder."""
-    first = 0.0 if schedule.warmup > 0 else schedule.learning_rate  # what verl's schedule says of the first update
-    groups = {"lr": first, "initial_lr": schedule.learning_rate, "weight_decay": schedule.weight_decay}
+def _reschedule(folder: Path, optimizer: Optimizer, steps: int) -> None:
+    """Put a stage's own rate, schedule, weight decay and constants into the optimizer states in a folder."""
+    groups = {
+        "lr": optimizer.learning_rate * first_share(optimizer, steps),
+        "initial_lr": optimizer.learning_rate,
+        "weight_decay": optimizer.weight_decay,
+        "betas": tuple(optimizer.betas),
+        "eps": optimizer.eps,
+    }
     for path in folder.glob("optim_*.pt"):
         _change(path, lambda state: [group.update(groups) for group in state["param_groups"]])
     for path in folder.glob("extra_state_*.pt"):
         _change(path, lambda state: state.update(lr_scheduler=None))
+
+
+def first_share(optimizer: Optimizer, steps: int) -> float:
+    """What share of the learning rate verl's schedule gives to the first iteration."""
+    at = 0 if optimizer.zero_indexed else 1
+    if at < optimizer.warmup_steps:
+        return at / optimizer.warmup_steps
+    if optimizer.schedule == "constant":
+        return 1.0
+    lowest = optimizer.min_learning_rate / optimizer.learning_rate
+    progress = (at - optimizer.warmup_steps) / (steps - optimizer.warmup_steps)
+    wave = math.cos(2 * math.pi * optimizer.cycles_within(steps) * progress)
+    return max(lowest, (1 + lowest) / 2 + (1 - lowest) / 2 * wave)
 
 
 def _change(path: Path, change: Callable[[Any], object]) -> None:

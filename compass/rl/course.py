@@ -18,7 +18,7 @@ from compass.settings import RlStage
 from compass.settings.rl_objective import without_effect
 
 NO_EFFECT: dict[str, Any] = {
-    "steps": True,
+    "steps": True,  # unless the learning rate follows them
     "init_from": True,  # the weights themselves count
     "guards": True,
     "record": True,
@@ -67,6 +67,8 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         "model": model_digest(Model(str(start))),
         "problems": file_digest(training_set),
     }
+    if settings.optimizer.follows_steps:
+        decides["steps"] = settings.steps
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 

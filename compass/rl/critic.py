@@ -47,6 +47,9 @@ def critic_overrides(settings: RlStage, policy: Mapping[str, Any], seed: int) ->
         for key, value in policy.items()
         if (key.startswith(policys) if policys.endswith(".") else key == policys)
     }
+    optimizer = settings.optimizer.with_rate(
+        settings.advantage.critic.learning_rate, settings.advantage.critic.warmup_steps
+    )
     ours, actor = settings.advantage.critic, "actor_rollout_ref.actor"
     passes = policy[f"{actor}.ppo_micro_batch_size_per_gpu"]
     return {
@@ -56,6 +59,7 @@ def critic_overrides(settings: RlStage, policy: Mapping[str, Any], seed: int) ->
         "critic.model.override_config.value_head_seed": seed,
         "critic.optim.lr": ours.learning_rate,
         "critic.optim.lr_warmup_steps": ours.warmup_steps,
+        "critic.optim.num_cycles": optimizer.cycles_within(settings.steps),
         "critic.cliprange_value": ours.value_clip,
         # verl gives the critic's engine none of these of its own accord
         "critic.fsdp.use_dynamic_bsz": policy[f"{actor}.use_dynamic_bsz"],

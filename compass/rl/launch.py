@@ -20,7 +20,7 @@ from typing import Any
 from compass.errors import UserError
 from compass.machine import die_with_parent
 from compass.progress import report, report_phase
-from compass.rl.checkpoint import Schedule, best_step, last_step, remove_older, resume_from, start_from_optimizer
+from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.essential_processes import EssentialProcesses
 from compass.rl.failure import log_lines, reason
@@ -68,14 +68,14 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     paths.progress.unlink(missing_ok=True)
     paths.lost.unlink(missing_ok=True)
     if settings.checkpoint.carry_optimizer:
-        decay, critic = settings.optimizer.weight_decay, settings.advantage.critic
+        ours = settings.advantage.critic
+        critic = settings.optimizer.with_rate(ours.learning_rate, ours.warmup_steps)
         start_from_optimizer(
             paths.model,
             paths.checkpoints,
-            Schedule(settings.optimizer.learning_rate, decay, settings.optimizer.warmup_steps),
-            Schedule(critic.learning_rate, decay, critic.warmup_steps)
-            if settings.advantage.estimator == "gae"
-            else None,
+            settings.optimizer,
+            critic if settings.advantage.estimator == "gae" else None,
+            steps=settings.steps,
         )
     # The run of a killed process keeps what it recorded; this one's has every iteration of the result once.
     current_run().curves(read_metrics(paths.metrics))

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from compass.settings.advantage import Advantage
 from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
+from compass.settings.optimizer import Optimizer
 from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Section
 
@@ -120,28 +121,6 @@ class Loss(Section):
         if 0 < self.dual_clip <= 1:
             raise ValueError(f"`dual_clip` ({self.dual_clip:g}) must be more than 1, or 0, which turns it off")
         return self
-
-
-class Optimizer(Section):
-    """AdamW and its gradient updates."""
-
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-6
-    """Learning rate."""
-
-    weight_decay: Annotated[float, Field(ge=0)] = 0.01
-    """Weight decay."""
-
-    warmup_steps: NotNegative = 0
-    """Iterations over which the learning rate rises to its value."""
-
-    grad_clip: Annotated[float, Field(gt=0)] = 1.0
-    """Largest gradient norm."""
-
-    mini_batch_size: Positive = 32
-    """Problems per gradient update; divides `data.batch_size`."""
-
-    epochs: Positive = 1
-    """Passes over an iteration's samples."""
 
 
 class Checkpoint(Section):

@@ -37,6 +37,7 @@ class RlStage(Recipe):
             raise ValueError(
                 f"`reward.overlong_buffer` ({buffer}) must be less than `rollout.max_response_tokens` ({longest})"
             )
+        self.optimizer.check_length(self.steps)
         if self.checkpoint.carry_optimizer and self.init_from == "base":
             raise ValueError(
                 "`checkpoint.carry_optimizer` needs an RL stage in `init_from`; the base has no optimizer state"

@@ -34,6 +34,13 @@ def check_objective(recipe: Recipe, steps: int) -> None:
         raise ValueError(
             f"`advantage.critic.alone` ({alone}) leaves none of the {steps} iterations to the policy; it must be less than `steps`"
         )
+    if estimator == "gae" and recipe.optimizer.schedule == "cosine":
+        critic = recipe.advantage.critic
+        if critic.warmup_steps >= (recipe.optimizer.schedule_steps or steps):
+            raise ValueError(
+                f"`advantage.critic.warmup_steps` ({critic.warmup_steps}) must be less than the iterations of `optimizer.schedule: cosine`, "
+                "which the critic's learning rate follows"
+            )
     responses, horizon = recipe.data.batch_size * rollout.group_size, recipe.reward.kl_horizon
     if recipe.reward.kl_coef and recipe.reward.kl_controller == "adaptive" and horizon < responses:
         raise ValueError(

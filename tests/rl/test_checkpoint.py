@@ -10,7 +10,6 @@ import torch
 from compass.rl.checkpoint import (
     ACCURACY,
     TRACKER,
-    Schedule,
     best_step,
     last_step,
     remove_older,
@@ -18,6 +17,7 @@ from compass.rl.checkpoint import (
     start_from_optimizer,
     whole_checkpoints,
 )
+from compass.settings.recipe import Optimizer
 
 
 def save(checkpoints: Path, step: int, *, ranks: int = 1) -> Path:
@@ -122,6 +122,9 @@ def test_the_best_iteration_is_the_earliest_of_equals() -> None:
     assert best_step(rows[:1]) is None
 
 
+OURS = Optimizer(learning_rate=1e-3, weight_decay=0.1, betas=[0.8, 0.9], eps=1e-6)
+
+
 class Stage:
     """A linear model trained a little with AdamW under verl's constant schedule, its state kept as a stage keeps it."""
 
@@ -176,7 +179,7 @@ def test_moments_are_carried_over_and_the_learning_rate_is_the_new_stages(
     earlier = Stage(tmp_path)
     checkpoints = tmp_path / "checkpoints"
     checkpoints.mkdir()
-    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=warmup))
+    start_from_optimizer(earlier.folder, checkpoints, OURS.model_copy(update={"warmup_steps": warmup}), steps=5)
     assert last_step(checkpoints) == 0
     assert (checkpoints / TRACKER).read_text() == "0"
     model, optimizer, schedule = make(learning_rate=1e-3, weight_decay=0.1, warmup=warmup)
@@ -184,7 +187,8 @@ def test_moments_are_carried_over_and_the_learning_rate_is_the_new_stages(
     carried, kept = optimizer.state_dict()["state"][0], earlier.optimizer.state_dict()["state"][0]
     assert torch.equal(carried["exp_avg"], kept["exp_avg"])
     assert torch.equal(carried["exp_avg_sq"], kept["exp_avg_sq"])
-    assert optimizer.param_groups[0]["weight_decay"] == 0.1
+    group = optimizer.param_groups[0]
+    assert (group["weight_decay"], group["betas"], group["eps"]) == (0.1, (0.8, 0.9), 1e-6)
     assert train(model, optimizer, schedule, updates=3) == pytest.approx(rates)
 
 
@@ -194,8 +198,7 @@ def test_a_critic_is_carried_over_with_its_own_rate(tmp_path: Path) -> None:
     state = earlier.folder / "optimizer"
     shutil.copytree(state, tmp_path / "critic")
     (tmp_path / "critic").rename(state / "critic")
-    schedules = Schedule(1e-3, weight_decay=0.1, warmup=0), Schedule(2e-4, weight_decay=0.1, warmup=3)
-    start_from_optimizer(earlier.folder, checkpoints, *schedules)
+    start_from_optimizer(earlier.folder, checkpoints, OURS, OURS.with_rate(2e-4, 3), steps=5)
     rates = {
         name: torch.load(checkpoints / f"global_step_0/{name}/optim_world_size_1_rank_0.pt")["param_groups"][0]
         for name in ("actor", "critic")
@@ -203,7 +206,7 @@ def test_a_critic_is_carried_over_with_its_own_rate(tmp_path: Path) -> None:
     assert [(one["lr"], one["initial_lr"]) for one in rates.values()] == [(1e-3, 1e-3), (0.0, 2e-4)]
     assert not (checkpoints / "global_step_0/actor/critic").exists()
     shutil.rmtree(checkpoints / "global_step_0")
-    start_from_optimizer(earlier.folder, checkpoints, schedules[0])  # a stage without a critic takes over none
+    start_from_optimizer(earlier.folder, checkpoints, OURS, steps=5)  # a stage without a critic takes over none
     assert not (checkpoints / "global_step_0/critic").exists()
 
 
@@ -221,7 +224,7 @@ def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path:
     for half in ("building/actor", "global_step_0/actor"):
         (checkpoints / half).mkdir(parents=True)
         (checkpoints / half / "optim_world_size_1_rank_0.pt").write_text("half")
-    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
+    start_from_optimizer(earlier.folder, checkpoints, OURS, steps=5)
     assert whole_checkpoints(checkpoints) == [0]
     assert not (checkpoints / "building").exists()
     assert resume_from(checkpoints, recorded=0) == 0
@@ -231,8 +234,8 @@ def test_laying_down_the_training_state_may_be_done_again_after_a_kill(tmp_path:
 def test_an_interrupted_stage_goes_on_from_its_own_checkpoint(tmp_path: Path) -> None:
     earlier, checkpoints = Stage(tmp_path), tmp_path / "checkpoints"
     save(checkpoints, 5)
-    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
+    start_from_optimizer(earlier.folder, checkpoints, OURS, steps=5)
     assert steps(checkpoints) == [5]
     shutil.rmtree(checkpoints / "global_step_5")
-    start_from_optimizer(earlier.folder, checkpoints, Schedule(1e-3, weight_decay=0.1, warmup=0))
+    start_from_optimizer(earlier.folder, checkpoints, OURS, steps=5)
     assert steps(checkpoints) == [0]
