@@ -1,7 +1,8 @@
 """The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage.
 
 A stage's entry takes its starting model from the parameters (`models/${rl.stages.NAME.init_from}`), so that DVC follows a
-change of it by itself. Names it cannot follow: stages that read what RL stages write, and plots, list them one by one.
+change of it by itself. A folder or file from elsewhere is a dependency as well; a hub id is pinned by its revision, which is a
+parameter, and a path with a variable (`$NAME`) is not followed. Names it cannot follow: stages that read what RL stages write, and plots, list them one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import yaml
 
 from compass.settings import Settings, SettingsError
-from compass.settings.rl import GROUPS
+from compass.settings.rl import GROUPS, RlStage
 
 COMMAND = "python -m stages.rl "
 """What the entry of an RL stage runs, before its name."""
@@ -41,11 +42,19 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         return
     graph = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
     listed = rl_names(graph)
+    starts = start_deps(settings)
     if sorted(listed) != sorted(settings.rl.stages):
         raise SettingsError(
             f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
             f"{', '.join(settings.rl.stages)}; run `make deps`, which writes {path} from the parameters"
         )
+    for name in listed:
+        found = [dep for dep in graph[name].get("deps", []) if f"${{rl.stages.{name}.init_from}}" in dep]
+        if found != [starts[name]] * bool(starts[name]):
+            raise SettingsError(
+                f"{path} says that {name} depends on {found[0] if found else 'no starting model'}, and `rl.stages.{name}.init_from` in "
+                f"params.yaml is {settings.rl.stages[name].init_from!r}; run `make deps`, which writes {path} from the parameters"
+            )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
     if reads != (settings.base.warm_start is not None):
         raise SettingsError(
@@ -54,15 +63,28 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         )
 
 
-def write_entries(text: str, names: Sequence[str]) -> str:
+def start_deps(settings: Settings) -> dict[str, str]:
+    """What each RL stage depends on for its starting model, as dvc.yaml says it; empty for a hub id and for a path with a variable."""
+    return {name: _start_dep(name, stage) for name, stage in settings.rl.stages.items()}
+
+
+def _start_dep(name: str, stage: RlStage) -> str:
+    if not stage.from_elsewhere:
+        return f"models/${{rl.stages.{name}.init_from}}"
+    followed = not stage.revision and "$" not in stage.init_from and not stage.init_from.startswith("~")
+    return f"${{rl.stages.{name}.init_from}}" if followed else ""
+
+
+def write_entries(text: str, starts: Mapping[str, str]) -> str:
     """A dvc.yaml with an entry for each of these RL stages in place of those that it has.
 
     Other stages and plots that read what RL stages write then read it of all of these.
 
     Args:
         text: the content of a dvc.yaml with at least one RL stage.
-        names: the RL stages, in the order of training.
+        starts: the RL stages, in the order of training, each with what it depends on for its starting model.
     """
+    names = list(starts)
     before = rl_names(yaml.safe_load(text)["stages"])
     lines: list[str] = []
     written = False
@@ -71,7 +93,7 @@ def write_entries(text: str, names: Sequence[str]) -> str:
             lines += _followed(block, before, names)
         elif not written:
             written = True
-            lines += [line for name in names for line in _entry(name)]
+            lines += [line for name, start in starts.items() for line in _entry(name, start)]
     return "\n".join(lines) + "\n"
 
 
@@ -86,14 +108,14 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     yield head, block
 
 
-def _entry(name: str) -> list[str]:
+def _entry(name: str, start: str) -> list[str]:
     models, data, metrics = (pattern.format(name) for pattern in OUTPUTS)
     return [
         f"  {name}:",
         f"    cmd: {COMMAND}{name}",
         "    deps:",
         "      - data/curriculum",
-        f"      - models/${{rl.stages.{name}.init_from}}",
+        *([f"      - {start}"] if start else []),
         "    params:",
         *(f"      - {key}" for key in ("seed", *(f"rl.{group}" for group in GROUPS), f"rl.stages.{name}")),
         f"    outs: [{models}, {data}, {metrics}]",

@@ -36,6 +36,7 @@ from compass.rl.model_card import model_card
 from compass.rl.reward_table import write_rewards
 from compass.rl.rollout_table import write_rollouts
 from compass.rl.start_checks import check_start, untried
+from compass.rl.start_model import bring_start, remove_start
 from compass.settings import Settings, SettingsError
 from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, main
@@ -50,6 +51,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
 
     Raises:
         SettingsError: `rl.stages` has no such stage.
+        ModelError: `init_from` names a model from elsewhere that cannot be found or used.
         StartError: its settings do not fit the training set, the model or this machine.
     """
     from transformers import AutoTokenizer
@@ -60,7 +62,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         raise SettingsError(f"`rl.stages` in params.yaml has no {stage!r}; there are {', '.join(settings.rl.stages)}")
     ours = settings.rl.stages[stage]
     report_phase("preparing the training set")
-    start = (root / "models" / ours.init_from).resolve()
+    start = bring_start(stage, ours, root).resolve()
     problems = read_records(root / "data/curriculum/kept.parquet")
     work = root / "work" / stage
     training_set = work / "train.parquet"
@@ -108,13 +110,14 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     )
     mark_finished(paths.work, model, dvc_md5(root / model))
     remove_other_courses(work, name)
+    remove_start(stage, ours, root)
     return Summary(
         stage,
         metrics={
             **counts,
             "steps": ours.steps,
             "exported_step": chosen,
-            **_group_metrics(expected, _graded_by_policy(settings, stage)),
+            **_group_metrics(expected, ours.graded_by_policy(settings.grade)),
             "groups_used": _share_used(rewards),
             "guards_fired": len(found),
             "reward_first": metrics[0]["critic/score/mean"],
@@ -145,7 +148,7 @@ def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | 
     seen = cannot_fill(expected, ours.rollout.max_generation_batches) if ours.rollout.dynamic_sampling else None
     if seen is None or level == "off":
         return expected
-    own = _graded_by_policy(settings, stage)
+    own = ours.graded_by_policy(settings.grade)
     whose = "" if own else f" (rates of {settings.grade.model}, not of the policy that starts here: {ours.init_from})"
     message = f"{stage}: " + told(
         "mixed_groups",
@@ -156,11 +159,6 @@ def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | 
         raise UnfillableStageError(message)
     print(f"warning: {message}", file=sys.stderr)
     return expected
-
-
-def _graded_by_policy(settings: Settings, stage: str) -> bool:
-    """Whether the graded solve rates are of the very weights that the stage starts from."""
-    return settings.grade.model == f"models/{settings.rl.stages[stage].init_from}"
 
 
 def _group_metrics(expected: MixedGroups | None, own: bool) -> dict[str, float | int | bool | None]:

@@ -28,7 +28,14 @@ class ModelError(UserError):
     """A model that cannot be used; the message names it, what was found and what to do."""
 
 
-def resolve(model: str, *, revision: str = "", out: Path, environment: dict[str, str] | None = None) -> Origin:
+def resolve(
+    model: str,
+    *,
+    revision: str = "",
+    out: Path,
+    environment: dict[str, str] | None = None,
+    setting: str = "base.model",
+) -> Origin:
     """Write the policy that `model` names to `out` as a plain transformers folder.
 
     Args:
@@ -36,6 +43,7 @@ def resolve(model: str, *, revision: str = "", out: Path, environment: dict[str,
         revision: the commit of a hub id.
         out: a folder that does not exist yet.
         environment: variables, `os.environ` by default.
+        setting: what messages call the setting that names the model; its revision is `revision` beside it.
 
     Returns:
         Where the model came from and the digest of its source.
@@ -43,27 +51,27 @@ def resolve(model: str, *, revision: str = "", out: Path, environment: dict[str,
     Raises:
         ModelError: a variable is unset, the path is no model, the hub id has no revision or cannot be fetched.
     """
-    name = fill_in(model, os.environ if environment is None else environment)
+    name = fill_in(model, os.environ if environment is None else environment, setting)
     path = Path(name).expanduser()
     if path.is_dir():
-        _copy_folder(path, out)
+        _copy_folder(path, out, setting)
         origin = Origin("folder", path.name, "", folder_digest(path, _WEIGHTS))
     elif path.suffix == ".gguf":
         if not path.is_file():
-            raise ModelError(f"base.model: {path}: no such file")
+            raise ModelError(f"{setting}: {path}: no such file")
         _convert_gguf(path, out)
         origin = Origin("gguf", path.name, "", file_digest(path))
-    elif re.fullmatch(r"[\w.-]+/[\w.-]+", name) and not path.exists():
-        folder = _download(name, revision)
-        _copy_folder(folder, out)
+    elif re.fullmatch(r"(?!\.)[\w.-]+/[\w.-]+", name) and not path.exists():
+        folder = _download(name, revision, setting)
+        _copy_folder(folder, out, setting)
         origin = Origin("hub", name, revision, folder_digest(folder, _WEIGHTS))
     else:
-        raise ModelError(f"base.model: {name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)")
+        raise ModelError(f"{setting}: {name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)")
     check_tokens(out)
     return origin
 
 
-def fill_in(model: str, environment: Any) -> str:
+def fill_in(model: str, environment: Any, setting: str = "base.model") -> str:
     """`model` with each `$NAME` replaced from `environment`.
 
     Raises:
@@ -73,7 +81,7 @@ def fill_in(model: str, environment: Any) -> str:
     def value(match: re.Match[str]) -> str:
         if not environment.get(match[1]):
             raise ModelError(
-                f"base.model is {model!r} but {match[1]} is not set; "
+                f"{setting} is {model!r} but {match[1]} is not set; "
                 f"run `export {match[1]}=...` with a model folder, a .gguf file or a hub id"
             )
         return environment[match[1]]
@@ -142,14 +150,14 @@ def _padding(tokenizer: Any, end: str) -> str:
     return free[0] if free else end
 
 
-def _copy_folder(folder: Path, out: Path) -> None:
+def _copy_folder(folder: Path, out: Path, setting: str) -> None:
     """Copy what a model needs. No links: DVC makes its outputs read-only, and the given folder must stay as it is."""
     if not (folder / "config.json").is_file():
-        raise ModelError(f"base.model: {folder} has no config.json; give the folder of a transformers model")
+        raise ModelError(f"{setting}: {folder} has no config.json; give the folder of a transformers model")
     if not list(_files(folder, _WEIGHTS[:1])):
         pickled = [path.name for path in _files(folder, _PICKLED)]
         hint = f"; {pickled[0]} is pickled, and unpickling can run code: convert it" if pickled else ""
-        raise ModelError(f"base.model: {folder} has no *.safetensors{hint}")
+        raise ModelError(f"{setting}: {folder} has no *.safetensors{hint}")
     out.mkdir(parents=True)
     for path in _files(folder, (*_WEIGHTS, *_REST, *_TEMPLATES)):
         shutil.copyfile(path, out / path.name)
@@ -169,16 +177,18 @@ def _convert_gguf(path: Path, out: Path) -> None:
     AutoTokenizer.from_pretrained(**load).save_pretrained(out)
 
 
-def _download(name: str, revision: str) -> Path:
+def _download(name: str, revision: str, setting: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     if not revision:
-        raise ModelError(f"base.revision: give the commit of {name!r} to use, so that the run can be repeated")
+        raise ModelError(
+            f"{setting.rpartition('.')[0]}.revision: give the commit of {name!r} to use, so that the run can be repeated"
+        )
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=[*_WEIGHTS, *_REST, *_TEMPLATES]))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise ModelError(
-            f"base.model: {name} at {revision} could not be fetched ({type(error).__name__}: {error}); "
+            f"{setting}: {name} at {revision} could not be fetched ({type(error).__name__}: {error}); "
             "check id and revision, or give a local folder"
         ) from error

@@ -61,10 +61,11 @@ def _whole(stage: str, settings: Settings) -> str:
     from omegaconf import OmegaConf
 
     from compass.rl.config import StagePaths, verl_config
+    from compass.rl.start_model import start_folder
 
     ours = settings.rl.stages[stage]
     work = Path("work") / stage
-    paths = StagePaths(Path("models") / ours.init_from, work / "train.parquet", work / "COURSE")
+    paths = StagePaths(start_folder(stage, ours, Path()), work / "train.parquet", work / "COURSE")
     return OmegaConf.to_yaml(verl_config(stage, ours, paths, seed=settings.seed), resolve=True)
 
 

@@ -92,7 +92,7 @@ def _unfillable(settings: Settings, kept: pa.Table) -> list[Problem]:
     found = []
     rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
     for name, stage in settings.rl.stages.items():
-        own = settings.grade.model == f"models/{stage.init_from}"  # rates of another model only warn
+        own = stage.graded_by_policy(settings.grade)  # rates of another model only warn
         if not own or not stage.rollout.dynamic_sampling or stage.guards.mixed_groups.level != "stop":
             continue
         graded = [(rate, n) for rate, n, stages in rows if rate is not None and n and name in split_stages(stages)]

@@ -20,9 +20,16 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def model_problems(settings: Settings, root: Path) -> list[Problem]:
-    """What is wrong with `base.model` and `grade.model`, and with lengths that these models cannot take."""
+    """What is wrong with `base.model`, `grade.model` and models that RL stages start from, and with lengths that these cannot take."""
     base, config = _base(settings, root)
-    return [*base, *_grader(settings, root), *_lengths(settings, config)]
+    found, configs = list(base), dict.fromkeys(settings.rl.stages, config)
+    for name, stage in settings.rl.stages.items():
+        if stage.from_elsewhere:
+            wrong, configs[name] = _named(f"rl.stages.{name}.init_from", stage.init_from, stage.revision, root)
+            found += wrong
+        elif stage.init_from in configs:
+            configs[name] = configs[stage.init_from]
+    return [*found, *_grader(settings, root), *_lengths(settings, config, configs)]
 
 
 def model_folder(settings: Settings, root: Path) -> Path | None:
@@ -38,12 +45,16 @@ def model_folder(settings: Settings, root: Path) -> Path | None:
 
 def _base(settings: Settings, root: Path) -> tuple[list[Problem], dict[str, Any]]:
     """What is wrong with the policy, and its configuration, empty where that is not known yet."""
-    where = "base.model"
     if settings.base.pretrain:
         return [], {"max_position_embeddings": MAX_POSITIONS}
-    if unset := variable_problem(where, settings.base.model, what="a model folder, a .gguf file or a hub id"):
+    return _named("base.model", settings.base.model, settings.base.revision, root)
+
+
+def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Problem], dict[str, Any]]:
+    """What is wrong with a model that the setting `where` names, and its configuration, empty where that is not known yet."""
+    if unset := variable_problem(where, model, what="a model folder, a .gguf file or a hub id"):
         return [unset], {}
-    name = fill_in(settings.base.model, os.environ)
+    name = fill_in(model, os.environ, where)
     path = root / Path(name).expanduser()
     if path.is_dir():
         return _folder(where, path)
@@ -52,7 +63,7 @@ def _base(settings: Settings, root: Path) -> tuple[list[Problem], dict[str, Any]
     if not _HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
         return [Problem(where, found, f"{nearest_file(path)}give one of these")], {}
-    return _hub(where, name, settings.base.revision), {}
+    return _hub(where, name, revision), {}
 
 
 def _folder(where: str, path: Path) -> tuple[list[Problem], dict[str, Any]]:
@@ -102,7 +113,13 @@ def _gguf(where: str, path: Path) -> list[Problem]:
 
 def _hub(where: str, name: str, revision: str) -> list[Problem]:
     if not revision:
-        return [Problem("base.revision", f"is empty, and {where} is the hub id {name}", "give the commit to use")]
+        return [
+            Problem(
+                f"{where.rpartition('.')[0]}.revision",
+                f"is empty, and {where} is the hub id {name}",
+                "give the commit to use",
+            )
+        ]
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
         hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
@@ -141,14 +158,18 @@ def _grader(settings: Settings, root: Path) -> list[Problem]:
     return [Problem(where, found, f"{nearest_file(path)}give the commit, or a folder")]
 
 
-def _lengths(settings: Settings, config: dict[str, Any]) -> list[Problem]:
-    """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow."""
-    if not config:
-        return []
+def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Problem]:
+    """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow.
+
+    Args:
+        settings: the run's.
+        config: the base's `config.json`.
+        starts: that of the model that each RL stage descends from; empty where it is not known yet.
+    """
     found = []
     for name, stage in settings.rl.stages.items():
         try:
-            check_model(name, stage, config, "the policy")
+            check_model(name, stage, starts[name], "the policy")
         except StartError as error:
             found.append(split_message(f"rl.stages.{name}", str(error).removeprefix(f"{name}: ")))
     positions = config.get("max_position_embeddings")

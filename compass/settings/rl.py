@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from compass.settings.grade import Grade
 from compass.settings.recipe import Recipe
 from compass.settings.rl_devices import check_device
 from compass.settings.rl_objective import check_objective
@@ -22,7 +23,11 @@ class RlStage(Recipe):
     """One RL stage. Where it gives a value of a group, this wins over the shared one."""
 
     init_from: str
-    """The model whose weights it starts from: `base` or an earlier RL stage."""
+    """The model whose weights it starts from: `base`, an earlier RL stage, or a model from elsewhere: a folder or `.gguf` file (a path with
+    `/`) or a hub id. `$NAME` is filled in. After a change of sort run `make deps`: a folder or file is then a dependency of the stage."""
+
+    revision: str = ""
+    """The hub revision (commit); required for a hub id in `init_from`."""
 
     steps: Positive
     """Optimization iterations (rollout, reward, update)."""
@@ -38,13 +43,28 @@ class RlStage(Recipe):
                 f"`reward.overlong_buffer` ({buffer}) must be less than `rollout.max_response_tokens` ({longest})"
             )
         self.optimizer.check_length(self.steps)
-        if self.checkpoint.carry_optimizer and self.init_from == "base":
+        if self.checkpoint.carry_optimizer and (self.init_from == "base" or self.from_elsewhere):
             raise ValueError(
-                "`checkpoint.carry_optimizer` needs an RL stage in `init_from`; the base has no optimizer state"
+                "`checkpoint.carry_optimizer` needs an RL stage in `init_from`; "
+                + ("the base" if self.init_from == "base" else "a model from elsewhere")
+                + " has no optimizer state"
             )
         check_objective(self, self.steps)
+        if self.revision and not self.from_elsewhere:
+            raise ValueError(f"`revision` is for a hub id in `init_from`, which is {self.init_from!r}")
         check_device(self)
         return self
+
+    @property
+    def from_elsewhere(self) -> bool:
+        """Whether it starts from a model that is neither the base nor an RL stage."""
+        return "/" in self.init_from or self.init_from.startswith("$") or self.init_from.endswith(".gguf")
+
+    def graded_by_policy(self, grade: Grade) -> bool:
+        """Whether graded solve rates are of the very weights that the stage starts from."""
+        if self.from_elsewhere:
+            return (grade.model, grade.revision) == (self.init_from, self.revision)
+        return grade.model == f"models/{self.init_from}"
 
 
 class Rl(Recipe):
@@ -69,8 +89,11 @@ class Rl(Recipe):
         for name, stage in self.stages.items():
             if not _NAME.fullmatch(name):
                 raise ValueError(f"`stages` has {name!r}; a name is lower-case letters, digits, `-` and `_`")
-            if stage.init_from not in models:
-                raise ValueError(f"`stages.{name}.init_from` is {stage.init_from!r}; allowed: {', '.join(models)}")
+            if stage.init_from not in models and not stage.from_elsewhere:
+                raise ValueError(
+                    f"`stages.{name}.init_from` is {stage.init_from!r}; allowed: {', '.join(models)}, a path with `/`, or a hub id "
+                    "(owner/name)"
+                )
             if stage.checkpoint.carry_optimizer and not self.stages[stage.init_from].checkpoint.keep_optimizer:
                 raise ValueError(
                     f"`stages.{name}.checkpoint.carry_optimizer` needs "

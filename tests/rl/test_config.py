@@ -253,6 +253,7 @@ def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
         "critic.model.override_config.value_head_seed": 3,
         "critic.optim.lr": 7e-6,
         "critic.optim.lr_warmup_steps": 2,
+        "critic.optim.num_cycles": 0.4 * 21 / 39,
         "critic.cliprange_value": 0.35,
         "critic.fsdp.use_dynamic_bsz": True,
         "critic.fsdp.micro_batch_size_per_gpu": None,

@@ -71,8 +71,8 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
         (
             "rl.optimizer.lr",
             1e-6,
-            "rl.optimizer.lr: unknown key; allowed here: epochs, grad_clip, learning_rate, mini_batch_size, "
-            "warmup_steps, weight_decay, found 1e-06",
+            "rl.optimizer.lr: unknown key; allowed here: betas, cycles, epochs, eps, grad_clip, learning_rate, min_learning_rate, "
+            "mini_batch_size, schedule, schedule_steps, warmup_steps, weight_decay, zero_indexed, found 1e-06",
         ),
         (
             "rl.stages.rl-2.loss.clip",
@@ -84,7 +84,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "rl.stages.rl-2.lr",
             0.3,
             "rl.stages.rl-2.lr: unknown key; allowed here: advantage, checkpoint, data, guards, init_from, loss, "
-            "optimizer, record, resources, reward, rollout, steps, found 0.3",
+            "optimizer, record, resources, revision, reward, rollout, steps, found 0.3",
         ),
         ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
         ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),

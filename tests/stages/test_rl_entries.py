@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from compass.settings import SettingsError, load_settings
+from compass.settings import Settings, SettingsError, load_settings
 from compass.tracking.dvc_files import Graph
 from stages._deps import graph, main
-from stages._rl_entries import check_names, rl_names, write_entries
+from stages._rl_entries import check_names, rl_names, start_deps, write_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,8 +61,13 @@ plots:
 """
 
 
+def starts(*names: str) -> dict[str, str]:
+    """Stages that start from the base or an earlier stage."""
+    return {name: f"models/${{rl.stages.{name}.init_from}}" for name in names}
+
+
 def test_entries_and_plots_are_those_of_the_names_and_all_else_stays() -> None:
-    written = yaml.safe_load(write_entries(TEXT, ["warm", "mid", "hard"]))
+    written = yaml.safe_load(write_entries(TEXT, starts("warm", "mid", "hard")))
     before = yaml.safe_load(TEXT)
     assert list(written["stages"]) == ["grade", "warm", "mid", "hard", "evaluate"]
     assert written["stages"]["grade"] == before["stages"]["grade"]
@@ -71,11 +76,11 @@ def test_entries_and_plots_are_those_of_the_names_and_all_else_stays() -> None:
     assert evaluate["metrics"] == ["metrics/warm.json", "metrics/mid.json", "metrics/hard.json"]
     curves = {f"data/{name}/steps.csv": "critic/score/mean" for name in ("warm", "mid", "hard")}
     assert written["plots"] == [{"reward": {"y": curves}}, {"the same again": {"y": curves}}]
-    assert write_entries(TEXT, ["warm"]).startswith("# a comment\nstages:\n  grade:\n")
+    assert write_entries(TEXT, starts("warm")).startswith("# a comment\nstages:\n  grade:\n")
 
 
 def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
-    assert yaml.safe_load(write_entries(TEXT, ["warm"]))["stages"]["warm"] == {
+    assert yaml.safe_load(write_entries(TEXT, starts("warm")))["stages"]["warm"] == {
         "cmd": "python -m stages.rl warm",
         "deps": ["data/curriculum", "models/${rl.stages.warm.init_from}"],
         "params": [
@@ -97,8 +102,8 @@ def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
 
 
 def test_writing_twice_changes_nothing_more() -> None:
-    once = write_entries(TEXT, ["warm", "hard"])
-    assert write_entries(once, ["warm", "hard"]) == once
+    once = write_entries(TEXT, starts("warm", "hard"))
+    assert write_entries(once, starts("warm", "hard")) == once
     assert rl_names(yaml.safe_load(once)["stages"]) == ["warm", "hard"]
 
 
@@ -106,13 +111,41 @@ def test_names_that_differ_are_told_with_what_to_run(tmp_path: Path) -> None:
     settings = load_settings(ROOT / "profiles/tiny.yaml")
     check_names(settings, tmp_path / "dvc.yaml")  # there is none
     check_names(settings, ROOT / "dvc.yaml")
-    (tmp_path / "dvc.yaml").write_text(write_entries(TEXT, ["rl-3", "rl-1", "rl-2"]))
+    (tmp_path / "dvc.yaml").write_text(write_entries(TEXT, starts("rl-3", "rl-1", "rl-2")))
     check_names(settings, tmp_path / "dvc.yaml")  # the order is the parameters' affair
     (tmp_path / "dvc.yaml").write_text(TEXT)
     with pytest.raises(
         SettingsError,
         match=r"has the RL stages rl-1, rl-2, `rl\.stages` in params\.yaml has rl-1, rl-2, rl-3; run `make deps`",
     ):
+        check_names(settings, tmp_path / "dvc.yaml")
+
+
+@pytest.mark.parametrize(
+    ("given", "dep"),
+    [
+        ({"init_from": "other/model"}, "${rl.stages.rl-1.init_from}"),
+        ({"init_from": "/data/model.gguf"}, "${rl.stages.rl-1.init_from}"),
+        ({"init_from": "owner/model", "revision": "0123abc"}, ""),
+        ({"init_from": "$MODELS/one"}, ""),
+        ({"init_from": "base"}, "models/${rl.stages.rl-1.init_from}"),
+    ],
+)
+def test_a_model_from_elsewhere_is_a_dependency_where_its_content_can_be_followed(
+    tmp_path: Path, given: dict[str, str], dep: str
+) -> None:
+    values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
+    values["rl"]["stages"]["rl-1"] = {**given, "steps": 5}
+    settings = Settings.model_validate(values)
+    deps = start_deps(settings)
+    assert deps == {**starts("rl-1", "rl-2", "rl-3"), "rl-1": dep}
+    entry = yaml.safe_load(write_entries(TEXT, deps))["stages"]["rl-1"]
+    assert entry["deps"] == ["data/curriculum", *([dep] if dep else [])]
+    (tmp_path / "dvc.yaml").write_text(write_entries(TEXT, deps))
+    check_names(settings, tmp_path / "dvc.yaml")
+    other = {**deps, "rl-1": "" if dep else "models/${rl.stages.rl-1.init_from}"}
+    (tmp_path / "dvc.yaml").write_text(write_entries(TEXT, other))
+    with pytest.raises(SettingsError, match=r"rl-1 depends on .*`rl\.stages\.rl-1\.init_from` .* run `make deps`"):
         check_names(settings, tmp_path / "dvc.yaml")
 
 

@@ -1,0 +1,120 @@
+"""An RL stage that starts from a model from elsewhere: brought as `base` brings one, and told apart from the base and the stages."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from compass.base import resolve as module
+from compass.base.origin import Origin, read_origin
+from compass.base.resolve import ModelError
+from compass.files import folder_digest
+from compass.preflight.models import model_problems
+from compass.rl.start_model import bring_start, remove_start, start_folder
+from compass.settings import RlStage, Settings
+from tests.conftest import make_random_model
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def settings(**first: Any) -> Settings:
+    """Profile `tiny` with another first stage."""
+    tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
+    tree["rl"]["stages"]["rl-1"] = {"steps": 3, **first}
+    return Settings.model_validate(tree)
+
+
+def stage(**first: Any) -> RlStage:
+    return settings(**first).rl.stages["rl-1"]
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    return make_random_model(tmp_path / "given/model", 0)
+
+
+def test_an_earlier_stages_model_is_used_as_it_is(tmp_path: Path) -> None:
+    assert bring_start("rl-1", stage(init_from="base"), tmp_path) == tmp_path / "models/base"
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_folder_is_brought_with_its_origin_and_removed_in_the_end(
+    tmp_path: Path, given: Path, relative: bool
+) -> None:
+    ours = stage(init_from="given/model" if relative else str(given))
+    for _ in range(2):  # a stage that was killed brings it again
+        folder = bring_start("rl-1", ours, tmp_path)
+    assert folder == start_folder("rl-1", ours, tmp_path) == tmp_path / "work/rl-1/start"
+    assert folder_digest(folder, ("*.safetensors",)) == folder_digest(given, ("*.safetensors",))
+    assert read_origin(folder).kind == "folder"
+    assert (folder / "model.safetensors").stat().st_ino != (given / "model.safetensors").stat().st_ino
+    remove_start("rl-1", ours, tmp_path)
+    assert not folder.exists()
+    assert given.exists()
+    remove_start("rl-1", stage(init_from="base"), tmp_path)
+
+
+def test_a_hub_id_is_fetched_at_its_revision(tmp_path: Path, given: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    asked = []
+
+    def snapshot(name: str, *, revision: str, allow_patterns: list[str]) -> str:
+        asked.append((name, revision))
+        assert "*.py" not in allow_patterns
+        return str(given)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    folder = bring_start("rl-1", stage(init_from="owner/model", revision="0123abc"), tmp_path)
+    assert asked == [("owner/model", "0123abc")]
+    assert read_origin(folder) == Origin("hub", "owner/model", "0123abc", folder_digest(given, module._WEIGHTS))
+
+
+def test_what_cannot_be_used_is_told_with_the_stages_setting(tmp_path: Path, given: Path) -> None:
+    with pytest.raises(ModelError, match=r"rl\.stages\.rl-1\.revision: give the commit of 'owner/model'"):
+        bring_start("rl-1", stage(init_from="owner/model"), tmp_path)
+    with pytest.raises(ModelError, match=r"rl\.stages\.rl-1\.init_from is '\$NOWHERE/m' but NOWHERE is not set"):
+        bring_start("rl-1", stage(init_from="$NOWHERE/m"), tmp_path)
+    (given / "model.safetensors").rename(given / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"rl\.stages\.rl-1\.init_from: .* no \*\.safetensors; pytorch_model\.bin is"):
+        bring_start("rl-1", stage(init_from="given/model"), tmp_path)
+    shutil.rmtree(given)
+    with pytest.raises(ModelError, match=r"rl\.stages\.rl-1\.init_from: './given' is neither a folder"):
+        bring_start("rl-1", stage(init_from="./given"), tmp_path / "other")
+
+
+def test_preflight_looks_at_it(tmp_path: Path, given: Path) -> None:
+    assert model_problems(settings(init_from="given/model"), tmp_path) == []
+    (problem,) = model_problems(settings(init_from="given/other.gguf"), tmp_path)
+    assert problem.where == "rl.stages.rl-1.init_from"
+    (problem,) = model_problems(settings(init_from="owner/model"), tmp_path)
+    assert problem.where == "rl.stages.rl-1.revision"
+
+
+def test_solve_rates_are_the_policys_only_if_the_same_model_graded() -> None:
+    grade = settings(init_from="base").grade
+    assert stage(init_from="base").graded_by_policy(grade)
+    assert not stage(init_from="owner/model", revision="a").graded_by_policy(grade)
+    other = grade.model_copy(update={"model": "owner/model", "revision": "a"})
+    assert stage(init_from="owner/model", revision="a").graded_by_policy(other)
+    assert not stage(init_from="owner/model", revision="b").graded_by_policy(other)
+    assert not stage(init_from="base").graded_by_policy(other)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"init_from": "base", "revision": "a"}, r"`revision` is for a hub id"),
+        ({"init_from": "bse"}, r"allowed: base, a path with `/`, or a hub id \(owner/name\)"),
+        (
+            {"init_from": "a/b", "checkpoint": {"carry_optimizer": True}},
+            r"a model from elsewhere has no optimizer state",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        stage(**given)
