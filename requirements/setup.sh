@@ -78,7 +78,9 @@ index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$mirror}}
 if [ -n "$index" ]; then export UV_DEFAULT_INDEX=$index; fi
 [ -n "${PIP_CERT:-}" ] && export SSL_CERT_FILE=${SSL_CERT_FILE:-$PIP_CERT}
 export UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-60}
-install() { .venv/bin/uv pip install --quiet --python .venv/bin/python "$@"; }
+# Compiled here and once: otherwise each of the processes that Ray and vLLM start at once compiles what it imports, and where
+# PYTHONDONTWRITEBYTECODE is set, as in many containers, every process does so again: 5 s of processor time for torch alone.
+install() { .venv/bin/uv pip install --quiet --compile-bytecode --python .venv/bin/python "$@"; }
 
 torch=$(sed -n 's/^torch==//p' "$lock")
 if [[ $torch == *+cpu ]] && ! .venv/bin/python -c "from importlib.metadata import version as v; assert v('torch') == '$torch'" 2>/dev/null; then
@@ -87,7 +89,7 @@ if [[ $torch == *+cpu ]] && ! .venv/bin/python -c "from importlib.metadata impor
         say "installing torch $torch from $wheel"
         install --no-deps "$wheel"
     elif say "asking PyTorch's index of CPU builds for torch $torch" && reachable "$torch_index" &&
-        timeout 900 env UV_HTTP_TIMEOUT=20 .venv/bin/uv pip install --quiet \
+        timeout 900 env UV_HTTP_TIMEOUT=20 .venv/bin/uv pip install --quiet --compile-bytecode \
             --python .venv/bin/python --no-deps --default-index "$torch_index" "torch==$torch"; then
         :
     else
@@ -99,8 +101,7 @@ fi
 rest=$scratch/rest.txt
 if [[ $torch == *+cpu ]]; then grep -v '^torch==' "$lock" >"$rest"; else cp "$lock" "$rest"; fi
 say "installing the $(grep -c == "$lock") packages of $lock (5 GB; a few minutes the first time)"
-# Compiled here and once: otherwise each of the processes that Ray and vLLM start at once compiles what it imports.
-install --no-deps --compile-bytecode -r "$rest"
+install --no-deps -r "$rest"
 install --no-deps --no-build-isolation --editable .
 # Runs of this repository are checked first and wait for each other (flows/dvc.py says why); `python -m dvc` stays DVC's own.
 printf '#!%s\nimport sys\nfrom flows.dvc import main\nsys.exit(main())\n' "$PWD/.venv/bin/python" >.venv/bin/dvc
