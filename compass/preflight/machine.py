@@ -52,13 +52,13 @@ def _devices(settings: Settings) -> list[Problem]:
         )
     for name, stage in settings.rl.stages.items():
         asked = stage.resources.gpus
-        if asked > here and stage.resources.nodes == 1 and not os.environ.get("RAY_ADDRESS"):
+        if asked > here and not stage.resources.joins:
             has = f"has {here}" if here else "has none"
             found.append(
                 Problem(
                     f"rl.stages.{name}.resources.gpus",
                     f"{asked} {'GPU is' if asked == 1 else 'GPUs are'} asked for, and this machine {has}",
-                    "lower it (0 trains on the CPU), or set RAY_ADDRESS to a cluster that has them",
+                    "lower it (0 trains on the CPU), or set `rl.resources.ray_address` to a cluster that has them",
                 )
             )
         if stage.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:

@@ -175,11 +175,29 @@ def await_cluster(config: DictConfig, patience: float = PATIENCE_S) -> None:
         available_resources_per_node,
     )  # ray's public functions give totals alone; verl asks this way
 
+    joined = joins(config)
     deadline = time.monotonic() + patience
     while True:
         try:
+            if joined:
+                check_alone()
             return check_cluster(config, available_resources_per_node())
         except ClusterError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
+
+
+def check_alone() -> None:
+    """Check that no other training run of verl uses the cluster: they would take each other's responses.
+
+    Raises:
+        ClusterError: one does.
+    """
+    import ray
+
+    try:
+        ray.get_actor("TransferQueueController", namespace="transfer_queue")  # verl's, of which a cluster holds one
+    except ValueError:
+        return
+    raise ClusterError("another training run of verl uses the Ray cluster: wait for its end, or use another cluster")

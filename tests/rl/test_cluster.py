@@ -84,6 +84,17 @@ def test_what_something_that_is_about_to_end_holds_is_waited_for(library: Any) -
         await_cluster(config(), patience=0.1)
 
 
+def test_a_cluster_that_another_run_uses_is_not_shared(library: Any) -> None:
+    library("ray._private.state", available_resources_per_node=lambda: {"a": {"CPU": 6.0, "GPU": 1.0}})
+    asked: list[tuple[str, str]] = []
+    library("ray", get_actor=lambda name, namespace: asked.append((name, namespace)))
+    await_cluster(config())  # a cluster of its own is used by nobody else
+    assert asked == []
+    with pytest.raises(ClusterError, match="another training run of verl uses the Ray cluster"):
+        await_cluster(config(address="head:6379"), patience=0.1)
+    assert asked[0] == ("TransferQueueController", "transfer_queue")
+
+
 RAY = "ray_kwargs.ray_init"
 
 

@@ -155,8 +155,11 @@ def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_d
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_variables_that_they_need(
-    trainer: Trainer, monkeypatch: pytest.MonkeyPatch, device: str
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch, library: Any, device: str
 ) -> None:
+    def no_such_actor(name: str, namespace: str) -> None:
+        raise ValueError(name)
+
     with socket.socket() as head:
         head.bind(("127.0.0.1", 0))
         head.listen()
@@ -164,6 +167,7 @@ def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_varia
         monkeypatch.setenv("VERL_PLATFORM", "as the device needs it")
         monkeypatch.setenv("DO_NOT_TRACK", "1")
         watched: list[Path] = []
+        library("ray", get_actor=no_such_actor)
         trainer.train.ClusterWatch = lambda lost: nullcontext(watched.append(lost))
         _, _, (_, options), *rest = trainer.main(device)
     assert rest == ["run", "shutdown"]
