@@ -106,6 +106,8 @@ def _check_engines(recipe: Recipe) -> None:
         for name, value, needed in (
             ("resources.sequence_parallel", resources.sequence_parallel, 1),
             ("resources.dtype", resources.dtype, "bfloat16"),
+            ("optimizer.cycles", recipe.optimizer.cycles, 0.5),
+            ("optimizer.zero_indexed", recipe.optimizer.zero_indexed, True),
             ("checkpoint.carry_optimizer", recipe.checkpoint.carry_optimizer, False),
             ("checkpoint.keep_optimizer", recipe.checkpoint.keep_optimizer, False),
         ):

@@ -11,7 +11,16 @@ from typing import Any
 
 from compass.settings import RlStage
 
-FSDP_ALONE = (".grad_clip", ".ulysses_sequence_parallel_size", ".entropy_checkpointing", ".use_torch_compile")
+FSDP_ALONE = (
+    "actor.grad_clip",
+    ".ulysses_sequence_parallel_size",
+    ".entropy_checkpointing",
+    ".use_torch_compile",
+    ".optim.lr_scheduler_type",
+    ".optim.min_lr_ratio",
+    ".optim.num_cycles",
+    ".optim.zero_indexed_step",
+)
 """How keys of the policy and its reference end that verl's files for Megatron lack; `fsdp_config` goes as a whole."""
 
 PARALLEL = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
@@ -38,6 +47,10 @@ def megatron_overrides(values: Mapping[str, Any], settings: RlStage) -> dict[str
         # Its fused output layer wants flash-attention, and a model in verl's own list.
         "actor_rollout_ref.model.use_fused_kernels": False,
         f"{actor}.entropy_from_logits_with_chunking": True,
+        f"{actor}.optim.lr_decay_style": settings.optimizer.schedule,
+        f"{actor}.optim.lr_decay_steps": settings.optimizer.schedule_steps or None,  # the stage's iterations
+        f"{actor}.optim.min_lr": settings.optimizer.min_learning_rate,
+        f"{actor}.optim.override_optimizer_config": {"adam_eps": settings.optimizer.eps},  # Megatron's name for it
         **{f"{actor}.megatron.{name}": degree for name, degree in degrees.items()},
         # a tensor-parallel trainer divides norms and dropout by sequence too, which needs at least two GPUs
         f"{actor}.megatron.sequence_parallel": resources.tensor_parallel > 1,

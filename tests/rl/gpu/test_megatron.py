@@ -45,6 +45,20 @@ def test_verls_own_classes_accept_megatron_with_its_ways_of_sharing_a_model(
     assert actor.optim.clip_grad == paper().optimizer.grad_clip
 
 
+def test_megatron_has_the_stages_schedule_by_its_own_names() -> None:
+    tree = yaml.safe_load((ROOT / "profiles/paper.yaml").read_text())
+    tree["rl"]["resources"]["trainer"] = "megatron"
+    tree["rl"]["optimizer"] |= {"schedule": "cosine", "min_learning_rate": 1.0e-7, "schedule_steps": 90, "eps": 1.0e-7}
+    optim = composed(Settings.model_validate(tree).rl.stages["rl-1"]).actor_rollout_ref.actor.optim
+    assert (optim.lr_decay_style, optim.lr_decay_steps, optim.min_lr) == ("cosine", 90, 1e-7)
+    assert optim.override_optimizer_config == {"adam_eps": 1e-7}
+    tree["rl"]["optimizer"]["cycles"] = 1.5
+    with pytest.raises(
+        ValueError, match=r"`optimizer\.cycles` \(1\.5\) must be 0\.5 with `resources\.trainer: megatron`"
+    ):
+        Settings.model_validate(tree)
+
+
 def test_the_reference_is_divided_as_the_policy_is() -> None:
     ref = composed(paper(trainer="megatron", tensor_parallel=2, pipeline_parallel=4)).actor_rollout_ref.ref
     assert ref.strategy == "megatron"
