@@ -72,6 +72,7 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
         ("micro_batch_size", 8),
         ("micro_batch_tokens", 20_000),
         ("offload", "always"),
+        ("ray_address", "head:6379"),
         ("rollout_memory", 0.3),
         ("sequence_parallel", 2),
         ("tensor_parallel", 2),
@@ -89,7 +90,9 @@ def test_what_memory_and_speed_take_does_not_change_the_course(
 
     assert getattr(stage.resources, name) != value
     assert named(**{name: value}) == named()
-    assert named(gpus=2) != named()  # verl's checkpoints are of one file per rank
+    others = ({"gpus": 2}, {"ranks": 2}, {"nodes": 2}, {"trainer": "megatron"}, {"rollout_engine": "sglang"})
+    for other in others:  # verl's checkpoints are of one file per rank
+        assert named(**other) != named()
 
 
 @pytest.mark.parametrize(
