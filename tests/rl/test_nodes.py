@@ -24,6 +24,8 @@ from tests.rl.several import ROOT, assert_same_training, make_policy, run, stage
 SCRIPT = ROOT / "packaging/compass.sbatch"
 PORT = "6300"
 STEPS = 2
+PATIENT = {"RAY_raylet_start_wait_time_s": "300"}
+"""A busy machine needs longer than Ray's half a minute to start a node."""
 
 SRUN = """#!/bin/bash
 # Run what Slurm would run on a node; two Ray nodes on one machine need folders and ports of their own.
@@ -56,7 +58,7 @@ class Nodes:
         path = os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
         slurm = {"SLURM_JOB_NODELIST": "[one-two]", "SLURM_GPUS_ON_NODE": "1", "RAY_PORT": PORT}
-        ours = {"PATH": path, "NODES": str(self.folder), "PYTHONPATH": str(ROOT), **slurm}
+        ours = {**PATIENT, "PATH": path, "NODES": str(self.folder), "PYTHONPATH": str(ROOT), **slurm}
         return subprocess.Popen(
             ["bash", str(SCRIPT), *command],
             cwd=ROOT,
@@ -165,7 +167,7 @@ try:
     check_reachable(config)
     join({"address": address})
     await_cluster(config, patience=20)
-    print("joined")
+    print("JOINED")
 except UserError as error:
     print(error)
 """
@@ -176,15 +178,15 @@ except UserError as error:
 def test_a_wrong_address_a_wrong_token_and_too_few_nodes_are_told(nodes: Nodes, mode: str) -> None:
     token = "0123456789abcdef" * 4
     auth = {"RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": token}
-    environment = {**os.environ, **auth, "NODES": str(nodes.folder), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = {**os.environ, **auth, **PATIENT, "NODES": str(nodes.folder), "RAY_USAGE_STATS_ENABLED": "0"}
     ray = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--disable-usage-stats", "--num-gpus", "1"]
     head = ["--head", "--node-ip-address", "127.0.0.1", "--port", PORT, "--include-dashboard", "false"]
     cluster = subprocess.Popen(
         [str(nodes.folder / "srun"), "--nodelist=one", *ray, *head], env=environment, start_new_session=True
     )
     try:
-        deadline = time.monotonic() + 120
-        while "joined" not in (told := joining(f"127.0.0.1:{PORT}", 1, auth)):
+        deadline = time.monotonic() + 300
+        while "JOINED" not in (told := joining(f"127.0.0.1:{PORT}", 1, auth)):
             assert time.monotonic() < deadline, told
         assert "1 GPUs free and the stage needs 2" in joining(f"127.0.0.1:{PORT}", 2, auth)
         assert "no Ray cluster answers at 127.0.0.1:6390" in joining("127.0.0.1:6390", 1, auth)
