@@ -18,6 +18,9 @@ GRACE_S = 2.0
 
 POLL_S = 1.0
 
+ENDED_BY_THE_JOB = (4, 5, 6)
+"""Ray's numbers (`ActorDiedErrorContext.Reason`) for: killed by `ray.kill`, out of scope, no reference left."""
+
 
 class ClusterWatch:
     """Looks every second; as a context, for as long as the training runs."""
@@ -68,9 +71,14 @@ def gone(nodes: Iterable[Mapping[str, Any]], actors: Iterable[Mapping[str, Any]]
         actors: as Ray's table has them.
         job: the job's id.
     """
-    dead = [actor for actor in actors if actor["JobID"] == job and actor["State"] == "DEAD"]
+    dead = [actor for actor in actors if actor["JobID"] == job and actor["State"] == "DEAD" and not _was_ended(actor)]
     left = {node["NodeID"]: node["NodeName"] for node in nodes if not node["Alive"]}
     for actor in dead:
         if address := left.get(actor["Address"]["NodeID"]):
             return f"node {address} left the Ray cluster, with {actor['ActorClassName']} on it"
     return f"{dead[0]['ActorClassName']} (pid {dead[0]['Pid']}) ended on the Ray cluster" if dead else ""
+
+
+def _was_ended(actor: Mapping[str, Any]) -> bool:
+    """Whether the job itself ended an actor, or let go of it."""
+    return actor["DeathCause"].actor_died_error_context.reason in ENDED_BY_THE_JOB

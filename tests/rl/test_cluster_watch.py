@@ -3,6 +3,7 @@
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ def node(name: str, alive: bool = True) -> dict[str, Any]:
     return {"NodeID": f"id of {name}", "NodeName": name, "Alive": alive}
 
 
-def actor(name: str, where: str, state: str = "ALIVE", job: str = "02") -> dict[str, Any]:
+def actor(name: str, where: str, state: str = "ALIVE", job: str = "02", reason: int = 1) -> dict[str, Any]:
     return {
         "JobID": job,
         "State": state,
         "ActorClassName": name,
         "Pid": 77,
+        "DeathCause": SimpleNamespace(actor_died_error_context=SimpleNamespace(reason=reason)),
         "Address": {"NodeID": f"id of {where}"},
     }
 
@@ -30,6 +32,7 @@ def actor(name: str, where: str, state: str = "ALIVE", job: str = "02") -> dict[
     [
         ([node("a"), node("b")], [actor("WorkerDict", "a"), actor("WorkerDict", "b")], ""),
         ([node("a")], [actor("WorkerDict", "a"), actor("Other", "a", "DEAD", job="01")], ""),
+        ([node("a")], [actor("Helper", "a", "DEAD", reason=number) for number in (4, 5, 6)], ""),
         ([node("a"), node("old", alive=False)], [actor("WorkerDict", "a")], ""),
         ([node("a")], [actor("WorkerDict", "a", "DEAD")], "WorkerDict (pid 77) ended on the Ray cluster"),
         (
@@ -45,8 +48,6 @@ def test_what_is_gone(nodes: list[dict], actors: list[dict], told: str) -> None:
 
 @pytest.fixture
 def cluster(library: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    from types import SimpleNamespace
-
     state = {"1": actor("WorkerDict", "a")}
     library("ray._private.state", actors=lambda: state)
     context = SimpleNamespace(get_job_id=lambda: "02")
@@ -74,3 +75,10 @@ def test_a_trainer_that_is_done_in_time_is_not_ended(cluster: dict[str, Any], tm
         cluster["1"] = actor("WorkerDict", "a", "DEAD")
         time.sleep(0.1)
     assert not (tmp_path / "lost.txt").exists()
+
+
+def test_rays_numbers_are_those_that_the_installed_ray_has() -> None:
+    from ray.core.generated.common_pb2 import ActorDiedErrorContext
+
+    names = [ActorDiedErrorContext.Reason.Name(number) for number in cluster_watch.ENDED_BY_THE_JOB]
+    assert names == ["RAY_KILL", "OUT_OF_SCOPE", "REF_DELETED"]
