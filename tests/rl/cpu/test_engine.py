@@ -14,6 +14,7 @@ import pytest
 from compass.rl.cpu.environment import environment
 
 PASSES = Path(__file__).with_name("engine_passes.py")
+ONE_UPDATE = Path(__file__).with_name("engine_one_update.py")
 
 
 @pytest.mark.slow
@@ -38,3 +39,23 @@ def test_it_gives_what_verls_engine_gives(random_model, tmp_path: Path) -> None:
             np.testing.assert_allclose(our_values, values, atol=1e-5)
     for name, gradient in verls["gradients"].items():
         np.testing.assert_allclose(ours["gradients"][name], gradient, rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.slow
+def test_an_update_in_one_pass_is_the_update_after_a_pass_for_old_log_probabilities(
+    random_model, tmp_path: Path
+) -> None:
+    run = subprocess.run(
+        [sys.executable, ONE_UPDATE, random_model(tmp_path / "model", 0)],
+        env=environment(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    found = json.loads(run.stdout.splitlines()[-1])
+    twice, once = found["twice"], found["once"]
+    assert (twice["compared"], once["compared"]) == (False, True)
+    assert once["loss"] == pytest.approx(twice["loss"], rel=1e-6)
+    for name, gradient in twice["gradients"].items():
+        np.testing.assert_allclose(once["gradients"][name], gradient, rtol=1e-5, atol=1e-7, err_msg=name)
