@@ -51,6 +51,7 @@ def test_the_short_view_is_a_page_of_the_recipe(capsys: pytest.CaptureFixture[st
     text = " ".join(" ".join(lines).split())
     assert "learning_rate 0.0002 *," in text
     assert "clip_high 0.28," in text
+    assert "critic.learning_rate 1e-05," in text
     assert "warn: gradient_spike" in text
 
 
