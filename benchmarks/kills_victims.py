@@ -106,7 +106,7 @@ def _victims(run: Run, part: str, processes: list[psutil.Process], chance: rando
 
 def _engine(processes: list[psutil.Process]) -> list[psutil.Process]:
     """vLLM's engine: a process of its own, or the Ray actor that holds it."""
-    return [process for process in processes if "VLLM::" in _words(process) or "vLLMHttpServer" in _words(process)]
+    return [process for process in processes if "VLLM::" in _words(process) or "ray::GroupServer" in _words(process)]
 
 
 def _processes(run: Run) -> list[psutil.Process]:
