@@ -31,7 +31,7 @@ SRUN = """#!/bin/bash
 # Run what Slurm would run on a node; two Ray nodes on one machine need folders and ports of their own.
 while [[ $1 == --* ]]; do [[ $1 == --nodelist=* ]] && node=${1#*=}; shift; done
 [[ $1 == hostname ]] && exec echo 127.0.0.1
-own=(--temp-dir "$NODES/$node" --num-cpus 8 --object-store-memory 200000000)
+own=(--temp-dir "$NODES/$node" --num-cpus 12 --object-store-memory 200000000)
 [[ $node == one ]] && own+=(--min-worker-port 6310 --max-worker-port 6349)
 [[ $node == two ]] && own+=(--min-worker-port 6350 --max-worker-port 6389 --node-ip-address 127.0.0.1)
 echo $$ > "$NODES/$node.pid"
@@ -195,7 +195,7 @@ def test_a_wrong_address_a_wrong_token_and_too_few_nodes_are_told(nodes: Nodes, 
             assert "the Ray cluster cannot be joined" in told
             assert "RAY_AUTH_TOKEN" in told
     finally:
-        os.killpg(cluster.pid, signal.SIGTERM)
+        cluster.terminate()  # Ray's own processes follow it
         cluster.wait(timeout=60)
 
 
