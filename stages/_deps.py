@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from compass.settings import SettingsError, load_settings
-from stages._rl_entries import WARM_START_DATA, start_deps, write_entries
+from stages._rl_entries import WARM_START_DATA, reward_deps, start_deps, write_entries
 
 EVERYWHERE = frozenset(
     {
@@ -154,7 +154,7 @@ def main(root: Path = Path()) -> None:
     """
     path = root / "dvc.yaml"
     settings = load_settings(root / "params.yaml")
-    text = write_entries(path.read_text(encoding="utf-8"), start_deps(settings))
+    text = write_entries(path.read_text(encoding="utf-8"), start_deps(settings), reward_deps(settings, root))
     path.write_text(write_deps(text, root, warm_start=settings.base.warm_start is not None), encoding="utf-8")
 
 

@@ -55,12 +55,31 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
                 f"{path} says that {name} depends on {found[0] if found else 'no starting model'}, and `rl.stages.{name}.init_from` in "
                 f"params.yaml is {settings.rl.stages[name].init_from!r}; run `make deps`, which writes {path} from the parameters"
             )
+    for name, reward in reward_deps(settings, path.parent).items():
+        if reward and reward not in graph[name]["deps"]:
+            raise SettingsError(
+                f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names; run `make deps`, which writes "
+                f"{path} from the parameters"
+            )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
     if reads != (settings.base.warm_start is not None):
         raise SettingsError(
             f"{path} says that `base` {'reads' if reads else 'does not read'} {WARM_START_DATA}, and `base.warm_start` in params.yaml "
             f"is {'null' if reads else 'given'}; run `make deps`, which writes {path} from the parameters"
         )
+
+
+def reward_deps(settings: Settings, root: Path = Path()) -> dict[str, str]:
+    """The file of each RL stage's own reward function, as a path from the repository's root; empty where it is not in the repository."""
+    return {name: _reward_file(stage, root) for name, stage in settings.rl.stages.items()}
+
+
+def _reward_file(stage: RlStage, root: Path) -> str:
+    place = root / Path(*stage.reward.function.partition(":")[0].split("."))
+    for path in (place.with_suffix(".py"), place / "__init__.py") if stage.reward.function else ():
+        if path.is_file():
+            return str(path.relative_to(root))
+    return ""
 
 
 def start_deps(settings: Settings) -> dict[str, str]:
@@ -75,7 +94,7 @@ def _start_dep(name: str, stage: RlStage) -> str:
     return f"${{rl.stages.{name}.init_from}}" if followed else ""
 
 
-def write_entries(text: str, starts: Mapping[str, str]) -> str:
+def write_entries(text: str, starts: Mapping[str, str], rewards: Mapping[str, str] | None = None) -> str:
     """A dvc.yaml with an entry for each of these RL stages in place of those that it has.
 
     Other stages and plots that read what RL stages write then read it of all of these.
@@ -83,6 +102,7 @@ def write_entries(text: str, starts: Mapping[str, str]) -> str:
     Args:
         text: the content of a dvc.yaml with at least one RL stage.
         starts: the RL stages, in the order of training, each with what it depends on for its starting model.
+        rewards: the file of the reward function of those that have one of their own.
     """
     names = list(starts)
     before = rl_names(yaml.safe_load(text)["stages"])
@@ -93,7 +113,9 @@ def write_entries(text: str, starts: Mapping[str, str]) -> str:
             lines += _followed(block, before, names)
         elif not written:
             written = True
-            lines += [line for name, start in starts.items() for line in _entry(name, start)]
+            lines += [
+                line for name, start in starts.items() for line in _entry(name, start, (rewards or {}).get(name, ""))
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -108,14 +130,14 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     yield head, block
 
 
-def _entry(name: str, start: str) -> list[str]:
+def _entry(name: str, start: str, reward: str) -> list[str]:
     models, data, metrics = (pattern.format(name) for pattern in OUTPUTS)
     return [
         f"  {name}:",
         f"    cmd: {COMMAND}{name}",
         "    deps:",
         "      - data/curriculum",
-        *([f"      - {start}"] if start else []),
+        *(f"      - {dep}" for dep in (start, reward) if dep),
         "    params:",
         *(f"      - {key}" for key in ("seed", *(f"rl.{group}" for group in GROUPS), f"rl.stages.{name}")),
         f"    outs: [{models}, {data}, {metrics}]",

@@ -32,6 +32,7 @@ def problems(root: str | Path = ".", settings: Settings | None = None, *, text: 
     from compass.preflight.graph import graph_problems
     from compass.preflight.machine import machine_problems
     from compass.preflight.models import model_problems
+    from compass.preflight.reward import reward_problems
 
     root = Path(root)
     if settings is None:
@@ -48,6 +49,7 @@ def problems(root: str | Path = ".", settings: Settings | None = None, *, text: 
         *graph_problems(settings, root),
         *found,
         *model_problems(settings, root),
+        *reward_problems(settings, root),
         *batch_problems(settings, root, rows),
         *machine_problems(settings, root),
     ]

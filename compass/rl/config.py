@@ -188,6 +188,7 @@ def _reward(settings: RlStage) -> dict[str, Any]:
         "reward.num_workers": 0,  # the agent loop scores
         "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
         "reward.custom_reward_function.name": "compute_score",
+        "reward.custom_reward_function.reward_kwargs": {"function": ours.function},
         "reward.reward_manager.name": "dapo",
         "reward.reward_kwargs": {
             "max_resp_len": settings.rollout.max_response_tokens,

@@ -12,6 +12,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, write_json
+from compass.rl.own_reward import source_file
 from compass.rl.weights import tensor_shapes
 from compass.sampling.model_source import Model, model_digest
 from compass.settings import RlStage
@@ -67,6 +68,8 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         "model": model_digest(Model(str(start))),
         "problems": file_digest(training_set),
     }
+    if settings.reward.function:
+        decides["reward"] = file_digest(source_file(settings.reward.function))
     if settings.optimizer.follows_steps:
         decides["steps"] = settings.steps
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,6 +10,8 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, Any
 
+from compass.rl.own_reward import underpaid
+
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
@@ -49,7 +51,8 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
 
     Returns:
         What is wrong with the first reward that trains and is not the known one; None where all are right. With overlong
-        shaping a response of the longest length is sent as well.
+        shaping a response of the longest length is sent as well. A reward function of the user's must pay the right answer more than
+        every wrong one.
     """
     import numpy as np
     import torch
@@ -95,10 +98,18 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-    for (response, tokens, gold, right), reward in zip(known, rewards, strict=True):
-        expected = right
-        if buffer.enable:
-            expected += overlong_penalty(tokens.shape[1], shaping.max_resp_len, buffer.len, buffer.penalty_factor)
+    penalties = [
+        overlong_penalty(tokens.shape[1], shaping.max_resp_len, buffer.len, buffer.penalty_factor)
+        if buffer.enable
+        else 0.0
+        for _, tokens, _, _ in known
+    ]
+    if config.reward.custom_reward_function.reward_kwargs.function:
+        unshaped = [reward - penalty for reward, penalty in zip(rewards, penalties, strict=True)]
+        seen = underpaid(unshaped[: len(CANARIES)])
+        return seen and f"{seen}; such a reward teaches wrong answers. To do: look at `rl.reward.function`"
+    for (response, _, gold, right), reward, penalty in zip(known, rewards, penalties, strict=True):
+        expected = right + penalty
         if not math.isclose(reward, expected, abs_tol=1e-6):
             return (
                 f"the response {response!r} with gold {gold!r} got the reward {reward:+g}, expected {expected:+g}; a reward "

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from compass.golds import gold_of
+from compass.rl.own_reward import own_reward
 from compass.verifier import judge
 
 
 def compute_score(
-    data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
+    data_source: str,
+    solution_str: str,
+    ground_truth: str,
+    extra_info: dict[str, Any] | None = None,
+    *,
+    function: str = "",
+    **_: Any,
 ) -> dict[str, Any]:
     """Score one response.
 
@@ -22,18 +29,23 @@ def compute_score(
         ground_truth: the gold answer.
         extra_info: carries the problem's `id`, which travels on into the record of rewards, its text as `question`, from which
             no formula may be copied, and the gold's `alternatives` and `tolerance`.
+        function: a reward function of the user's (`compass.rl.own_reward`), which then decides `score` and may decide `acc`.
 
     Returns:
-        `score` (+1.0 or -1.0, the reward), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
+        `score` (the reward; +1.0 or -1.0 without `function`), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
         read), `outcome` and `method` (the verifier's verdict and how it decided), `leaned` (names of the rules that a right
         verdict leans on, joined by commas) and `problem_id`.
     """
     info = extra_info or {}
     gold = gold_of(str(ground_truth), info.get("alternatives"), info.get("tolerance"))
     judgement = judge(gold=gold, response=solution_str, question=info.get("question"))
+    score, acc = (1.0, 1.0) if judgement.equal else (-1.0, 0.0)
+    if function:
+        scored = {"data_source": data_source, "solution_str": solution_str, "ground_truth": ground_truth}
+        score, acc = own_reward(function, judgement.equal, **scored, extra_info=info)
     return {
-        "score": 1.0 if judgement.equal else -1.0,
-        "acc": 1.0 if judgement.equal else 0.0,
+        "score": score,
+        "acc": acc,
         "pred": judgement.answer or "",
         "outcome": str(judgement.verdict.outcome),
         "method": judgement.verdict.method,

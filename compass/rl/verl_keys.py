@@ -32,6 +32,7 @@ NOT_IN_VERLS_FILES = {
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
     "ray_kwargs.ray_init.include_dashboard": "passed on to ray.init",
     "ray_kwargs.ray_init.object_store_memory": "passed on to ray.init",
+    "reward.custom_reward_function.reward_kwargs": "passed on to the reward function",
     "reward.reward_kwargs": "passed on to the reward manager",
 }
 """Keys that verl reads though its YAML files lack them, and who reads them."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from compass.settings.advantage import Advantage
 from compass.settings.correction import Correction
@@ -12,6 +13,8 @@ from compass.settings.guards import Guards, Record
 from compass.settings.optimizer import Optimizer
 from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Section
+
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 class Data(Prompting):
@@ -63,7 +66,19 @@ class Rollout(Section):
 
 
 class Reward(Section):
-    """What shapes the reward beyond +1 for a right and -1 for any other response."""
+    """The reward: +1 for a right and -1 for any other response, or a function of yours, and what shapes it."""
+
+    function: str = ""
+    """A reward function of yours, `package.module:function` (docs/own_reward.md); empty takes the pipeline's."""
+
+    @field_validator("function")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        if value and not _FUNCTION.fullmatch(value):
+            raise ValueError("must be `package.module:function`, such as `rewards.mine:reward`")
+        if value.startswith(("compass.", "stages.", "flows.")):
+            raise ValueError("must be outside the pipeline's own packages; to change its reward see docs/changing.md")
+        return value
 
     overlong_buffer: NotNegative = 0
     """Tokens before the longest response over which a soft penalty grows (DAPO); 0 turns it off."""

@@ -38,6 +38,7 @@ ODD = RlStage(
         correction=Correction(reject="seq_mean_k1", reject_above=1.7, reject_below=0.4),
     ),
     reward=Reward(
+        function="rewards.mine:reward",
         overlong_buffer=50,
         overlong_penalty=0.7,
         kl_coef=0.03,
@@ -142,6 +143,7 @@ def test_every_setting_becomes_verls() -> None:
         "reward.num_workers": 0,
         "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
         "reward.custom_reward_function.name": "compute_score",
+        "reward.custom_reward_function.reward_kwargs": {"function": "rewards.mine:reward"},
         "reward.reward_manager.name": "dapo",
         "reward.reward_kwargs": {
             "max_resp_len": 900,

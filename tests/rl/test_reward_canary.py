@@ -46,7 +46,7 @@ class Manager:
 
 @pytest.fixture
 def canary(library: Any) -> Any:
-    def run(reward: Any, shape: Any = None, buffer: int = 0) -> str | None:
+    def run(reward: Any, shape: Any = None, buffer: int = 0, function: str = "") -> str | None:
         class DataProto:
             @staticmethod
             def from_dict(tensors: dict, non_tensors: dict) -> Any:
@@ -56,7 +56,9 @@ def canary(library: Any) -> Any:
         library("verl.trainer.ppo.reward", load_reward_manager=lambda config, tokenizer: Manager(reward, shape))
         overlong = SimpleNamespace(enable=buffer > 0, len=buffer, penalty_factor=0.5)
         shaping = SimpleNamespace(max_resp_len=60, overlong_buffer_cfg=overlong)
-        return reward_canary(SimpleNamespace(reward=SimpleNamespace(reward_kwargs=shaping)), Tokenizer())
+        custom = SimpleNamespace(reward_kwargs=SimpleNamespace(function=function))
+        section = SimpleNamespace(reward_kwargs=shaping, custom_reward_function=custom)
+        return reward_canary(SimpleNamespace(reward=section), Tokenizer())
 
     return run
 
@@ -87,6 +89,12 @@ def test_a_reward_that_never_pays_is_seen(canary: Any) -> None:
 
 def test_what_trains_is_compared_and_not_what_the_reward_function_returned(canary: Any) -> None:
     assert "got the reward +0, expected +1" in canary(paid, shape=lambda tokens: -1.0)
+
+
+def test_a_users_reward_must_pay_the_right_answer_more_than_the_wrong_ones(canary: Any) -> None:
+    assert canary(lambda *scored: 3.0 + 0.1 * paid(*scored), function="m:f") is None
+    assert canary(lambda *scored: paid(*scored), lambda n: -0.5 * max(0, n - 40) / 20, 20, function="m:f") is None
+    assert "'So the answer is \\\\boxed{13}' (gold '12') gets +1" in canary(lambda *scored: 1.0, function="m:f")
 
 
 def test_the_penalty_of_long_responses_is_part_of_the_known_rewards(canary: Any) -> None:

@@ -201,6 +201,7 @@ CORRECTION = {
         (
             Reward(),
             {
+                "function": "",
                 "overlong_buffer": 0,
                 "overlong_penalty": 1.0,
                 "kl_coef": 0.0,

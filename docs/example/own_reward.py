@@ -1,0 +1,20 @@
+"""An own reward: +1 for a right answer, less 0.5 for one that took more words than it needed, -1 for a wrong one.
+
+rl:
+  reward:
+    function: docs.example.own_reward:brief
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compass.verifier import judge
+
+WORDS = 120
+
+
+def brief(data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any]) -> dict[str, float]:
+    """The reward of one response, and whether it is right."""
+    right = judge(gold=ground_truth, response=solution_str).equal
+    long = len(solution_str.split()) > WORDS
+    return {"score": (1.0 - 0.5 * long) if right else -1.0, "acc": float(right)}
