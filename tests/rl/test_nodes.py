@@ -116,7 +116,7 @@ def wait(process: subprocess.Popen, nodes: Nodes, seconds: float = 900) -> None:
 @pytest.mark.slow
 def test_a_stage_joins_two_nodes_trains_as_alone_and_leaves_them_as_they_were(policy: Path, nodes: Nodes) -> None:
     result = policy / "two.json"
-    command = ["-m", "tests.rl.train_on_nodes", str(policy), str(policy / "two"), str(STEPS), str(result)]
+    command = [str(ROOT / "tests/rl/train_on_nodes.py"), str(policy), str(policy / "two"), str(STEPS), str(result)]
     wait(nodes.start(sys.executable, *command), nodes)
     told = json.loads(result.read_text())
     assert "error" not in told, told
@@ -132,7 +132,7 @@ def test_a_stage_joins_two_nodes_trains_as_alone_and_leaves_them_as_they_were(po
 @pytest.mark.slow
 def test_a_node_that_leaves_is_told_and_the_cluster_stays_usable(policy: Path, nodes: Nodes) -> None:
     result, work = policy / "left.json", policy / "left"
-    command = ["-m", "tests.rl.train_on_nodes", str(policy), str(work), "50", str(result)]
+    command = [str(ROOT / "tests/rl/train_on_nodes.py"), str(policy), str(work), "50", str(result)]
     script = nodes.start(sys.executable, *command)
     metrics = work / "metrics.jsonl"
     while not (metrics.exists() and metrics.read_text()):

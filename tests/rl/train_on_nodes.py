@@ -1,4 +1,4 @@
-"""What the test of two nodes runs on the first one: `python -m tests.rl.train_on_nodes POLICY WORK STEPS RESULT`.
+"""What the test of two nodes runs on the first one: `python tests/rl/train_on_nodes.py POLICY WORK STEPS RESULT`.
 
 Trains, and writes the metrics and what is then left on the Ray cluster; or what the stage says of its failure.
 """
@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from several import run, stage  # this file runs as a script, and its folder is on the path
+
 from compass.errors import UserError
-from tests.rl.several import run, stage
 
 
 def main(policy: Path, work: Path, steps: int, result: Path) -> None:
