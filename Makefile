@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-docs test-pages test-fast mutation kills cancels lint format docs up ui down doctor wheel deps lock clean distclean
+.PHONY: help setup check pipeline table test test-docs test-pages test-recipes test-fast mutation kills cancels lint format docs up ui down doctor wheel deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -49,11 +49,14 @@ test-docs: $(READY)  ## run every command that README, docs/ and --help show, on
 test-pages: $(READY)  ## run, watch and cancel stages from Prefect's page in Chromium (COMPASS_DEBUG_RUN=finished run)
 	@$(BIN)/python -m pytest -m pages tests/flows/test_prefect_pages.py
 
+test-recipes: $(READY)  ## train RL stages with every estimator, on several ranks and Ray nodes (COMPASS_DEBUG_RUN=finished run)
+	@$(BIN)/python -m pytest -m recipes tests/rl
+
 test-fast: $(READY)  ## the tests that start neither vLLM nor verl
 	@$(FAST_TESTS)
 
 # One process per core, a file's tests in one process: they share what is costly to make.
-FAST_TESTS := $(BIN)/python -m pytest -m "not slow and not documented and not pages" -n auto --dist loadfile
+FAST_TESTS := $(BIN)/python -m pytest -m "not slow and not documented and not pages and not recipes" -n auto --dist loadfile
 
 mutation: $(READY)  ## change small things in the code and see whether the tests notice (ARGS="--help")
 	@$(BIN)/python benchmarks/mutation.py $(ARGS)

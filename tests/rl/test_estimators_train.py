@@ -19,7 +19,7 @@ from stages.rl import run
 from tests.test_pipeline import copy_of_the_repository, dvc
 from tests.test_pipeline import run as run_command
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.recipes
 
 ROOT = Path(__file__).resolve().parents[2]
 INPUTS = ("models/base", "data/curriculum")
