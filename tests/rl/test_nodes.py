@@ -113,7 +113,7 @@ def wait(process: subprocess.Popen, nodes: Nodes, seconds: float = 900) -> None:
     assert not nodes.processes()
 
 
-@pytest.mark.slow
+@pytest.mark.recipes
 def test_a_stage_joins_two_nodes_trains_as_alone_and_leaves_them_as_they_were(policy: Path, nodes: Nodes) -> None:
     result = policy / "two.json"
     command = [str(ROOT / "tests/rl/train_on_nodes.py"), str(policy), str(policy / "two"), str(STEPS), str(result)]
@@ -129,7 +129,7 @@ def test_a_stage_joins_two_nodes_trains_as_alone_and_leaves_them_as_they_were(po
     assert_same_training(told["rows"], run(policy, policy / "one", stage(STEPS)))
 
 
-@pytest.mark.slow
+@pytest.mark.recipes
 def test_a_node_that_leaves_is_told_and_the_cluster_stays_usable(policy: Path, nodes: Nodes) -> None:
     result, work = policy / "left.json", policy / "left"
     command = [str(ROOT / "tests/rl/train_on_nodes.py"), str(policy), str(work), "50", str(result)]
@@ -173,7 +173,7 @@ except UserError as error:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.recipes
 @pytest.mark.parametrize("mode", ["token", "disabled"])
 def test_a_wrong_address_a_wrong_token_and_too_few_nodes_are_told(nodes: Nodes, mode: str) -> None:
     token = "0123456789abcdef" * 4

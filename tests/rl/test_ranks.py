@@ -22,7 +22,7 @@ from tests.rl.several import (
     weights,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.recipes
 STEPS = 10
 
 
