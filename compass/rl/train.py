@@ -87,7 +87,7 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
     if forks:
         preload.preload()
         environment["py_executable"] = str(fork_server.start(folder))
-    elif config.critic.enable:  # on the CPU its loader is one of the patches
+    elif config.critic.enable and not on_cpu:  # on the CPU its loader is one of the patches
         from compass.rl.value_model import replace_loader
 
         replace_loader()

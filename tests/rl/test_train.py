@@ -153,9 +153,10 @@ def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_d
     assert trainer.verls_model.load_valuehead_model is value_model.load_value_model
 
 
+@pytest.mark.parametrize("critic", [False, True])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_variables_that_they_need(
-    trainer: Trainer, monkeypatch: pytest.MonkeyPatch, library: Any, device: str
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch, library: Any, device: str, critic: bool
 ) -> None:
     def no_such_actor(name: str, namespace: str) -> None:
         raise ValueError(name)
@@ -165,11 +166,12 @@ def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_varia
         head.listen()
         trainer.address = f"127.0.0.1:{head.getsockname()[1]}"
         monkeypatch.setenv("VERL_PLATFORM", "as the device needs it")
+        monkeypatch.setenv("VERL_USE_EXTERNAL_MODULES", "the CPU's patches")
         monkeypatch.setenv("DO_NOT_TRACK", "1")
         watched: list[Path] = []
         library("ray", get_actor=no_such_actor)
         trainer.train.ClusterWatch = lambda lost: nullcontext(watched.append(lost))
-        _, _, (_, options), *rest = trainer.main(device)
+        _, _, (_, options), *rest = trainer.main(device, critic=critic)
     assert rest == ["run", "shutdown"]
     assert watched == [Path("work/lost.txt")]
     assert options["address"] == trainer.address
@@ -178,6 +180,8 @@ def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_varia
     assert environment["PYTHONPATH"].startswith(str(Path(__file__).parents[2]))
     assert environment["DO_NOT_TRACK"] == "1"
     assert environment.get("VERL_PLATFORM") == ("as the device needs it" if device == "cpu" else None)
+    modules = {"cpu": "the CPU's patches", "cuda": "compass.rl.gpu.plugin" if critic else None}
+    assert environment.get("VERL_USE_EXTERNAL_MODULES") == modules[device]
 
 
 def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(trainer: Trainer, library: Any) -> None:
