@@ -43,6 +43,18 @@ def test_bash_can_read_the_script_for_slurm() -> None:
     subprocess.run(["bash", "-n", SCRIPT], check=True)
 
 
+def test_a_job_whose_head_does_not_start_ends(tmp_path: Path) -> None:
+    fails = "#!/bin/bash\n[[ $* == *hostname* ]] && echo 127.0.0.1 || exit 3\n"
+    for name, text in {"srun": fails, "scontrol": "#!/bin/bash\necho one\n"}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    port = {"RAY_PORT": "6399", "SLURM_JOB_NODELIST": "one"}
+    environment = {**os.environ, **port, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", SCRIPT, "true"], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "Ray's head did not start on one" in done.stderr
+
+
 class Nodes:
     """The two nodes' folders, and the script that starts them."""
 
