@@ -130,7 +130,11 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
                 hf_model_type=self.hf_model_type,
             )
         greedy = asyncio.create_task(self._greedy_reward(prompt, sampling)) if self._is_remax(partition) else None
-        outputs = await self._loop.sample(sampling, self._seeds(prompt, number), list(prompt["raw_prompt"]))
+        try:
+            outputs = await self._loop.sample(sampling, self._seeds(prompt, number), list(prompt["raw_prompt"]))
+        finally:
+            if greedy is not None:  # a group is told as finished or failed when no engine works on it any more
+                await asyncio.wait([greedy])
         scored = await asyncio.gather(*(self._score(prompt, output) for output in outputs), return_exceptions=True)
         whole = {place: output for place, output in enumerate(outputs) if not isinstance(scored[place], BaseException)}
         if whole:

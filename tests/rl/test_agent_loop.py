@@ -237,6 +237,25 @@ def test_a_greedy_response_that_cannot_be_scored_fails_its_group(agent_loop: Any
     assert agent_loop.tags[-1]["tag"]["error"] == "RecursionError: the verifier is in a loop"
 
 
+def test_a_group_that_failed_is_told_when_its_greedy_response_has_ended(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    worker.config.algorithm.adv_estimator = agent_loop.GREEDY_BASELINE
+
+    async def fails(*_: Any) -> None:
+        raise RuntimeError("out of memory")
+
+    async def slow(*_: Any) -> torch.Tensor:
+        await asyncio.sleep(0.05)
+        agent_loop.tags.append("greedy response")
+        return torch.tensor(1.0)
+
+    worker.llm_client.server.generate_group.remote = fails
+    worker._greedy_reward = slow
+    sample(worker)
+    greedy, group = agent_loop.tags
+    assert (greedy, group["tag"]["status"]) == ("greedy response", "failure")
+
+
 def test_validation_has_its_own_number_of_responses_and_its_own_place(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker()
     sample(worker, validate=True)
