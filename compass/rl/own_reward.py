@@ -103,16 +103,14 @@ def check_known(function: str) -> None:
     Raises:
         RewardError: it cannot be used, raises, or does not pay the right answer more than every wrong one.
     """
-    from compass.rl.reward_canary import CANARIES
+    from compass.rl.reward_canary import CANARIES, EXTRA_INFO
     from compass.rl.reward_function import compute_score
 
     load(function)
     paid = []
     for response, gold, _ in CANARIES:
         try:
-            paid.append(
-                compute_score("canary", response, gold, {"id": "canary", "question": ""}, function=function)["score"]
-            )
+            paid.append(compute_score("canary", response, gold, dict(EXTRA_INFO), function=function)["score"])
         except RewardError:
             raise
         except Exception as error:  # whatever a user's function raises

@@ -29,6 +29,9 @@ CANARIES = (
     (r"\boxed{__import__('os').getpid()}", "12", -1.0),
 )
 
+EXTRA_INFO = {"id": "canary", "level": 1, "index": 0, "question": "", "alternatives": [], "tolerance": ""}
+"""What comes with them: what comes with every problem (`compass.rl.dataset.ROWS`), so that a reward function may read all of it."""
+
 
 def overlong_penalty(tokens: int, longest: int, buffer: int, largest: float) -> float:
     """What DAPO's soft penalty takes from a response's reward (arXiv 2503.14476, equation 13), 0 without a buffer.
@@ -71,7 +74,7 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
         arrays = {
             "data_source": np.array(["canary"], dtype=object),
             "reward_model": np.array([{"style": "rule", "ground_truth": gold}], dtype=object),
-            "extra_info": np.array([{"id": "canary"}], dtype=object),
+            "extra_info": np.array([dict(EXTRA_INFO)], dtype=object),
         }
         batch = {
             "prompts": prompt,

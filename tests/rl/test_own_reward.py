@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from compass.preflight.reward import reward_problems
 from compass.rl.course import course
+from compass.rl.dataset import ROWS
 from compass.rl.own_reward import RewardError, load, own_reward
+from compass.rl.reward_canary import EXTRA_INFO
 from compass.rl.reward_function import compute_score
 from compass.settings import RlStage, Settings, SettingsError, load_settings
 from stages._rl_entries import check_names, reward_deps, start_deps, write_entries
@@ -109,6 +111,13 @@ def test_preflight_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp
     module("return {'score': 1.0, 'acc': 1} if 'boxed{12}' in solution_str and ground_truth == '12' else 0.0")
     assert reward_problems(settings("mine:reward"), tmp_path) == []
     assert reward_problems(settings(""), tmp_path) == []
+
+
+def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path: Path) -> None:
+    """In training it has every field of verl's parquet, so the known answers have them too."""
+    assert set(EXTRA_INFO) == {field.name for field in ROWS.field("extra_info").type}
+    module("[extra_info[name] for name in ('question', 'tolerance')]; return float('boxed{12}' in solution_str)")
+    assert reward_problems(settings("mine:reward"), tmp_path) == []
 
 
 def test_the_documented_example_passes(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ class Manager:
         text = "".join(chr(token) for token in tokens if token != EOS)
         gold = data.arrays["reward_model"][0]
         assert gold["style"] == "rule"
+        assert data.arrays["extra_info"][0]["question"] == ""
         score = self.reward(data.arrays["data_source"][0], text, gold["ground_truth"], data.arrays["extra_info"][0])
         shaped = score + (self.shape(len(tokens)) if self.shape else 0.0)
         return {"reward_score": shaped, "reward_extra_info": {"score": score}}
