@@ -13,12 +13,14 @@ from compass.settings import Settings
 def reward_problems(settings: Settings, root: Path) -> list[Problem]:
     """What is wrong with the functions that `rl.reward.function` names, shared or of a stage.
 
-    Their modules are imported from the repository's root, as a stage imports them.
+    Their modules are imported from the repository's root, as a stage imports them. What they pay is compared where the guard
+    `reward_canary` would stop a stage.
     """
-    functions = {}
+    functions: dict[str, tuple[str, bool]] = {}
     for name, stage in settings.rl.stages.items():
-        if stage.reward.function and stage.guards.reward_canary.level == "stop":
-            functions.setdefault(stage.reward.function, name)
+        if function := stage.reward.function:
+            first, compare = functions.get(function, (name, False))
+            functions[function] = first, compare or stage.guards.reward_canary.level == "stop"
     if not functions:
         return []
     from compass.rl.own_reward import RewardError, check_known
@@ -27,9 +29,9 @@ def reward_problems(settings: Settings, root: Path) -> list[Problem]:
     sys.path.insert(0, str(root.resolve()))
     importlib.invalidate_caches()
     try:
-        for function, name in functions.items():
+        for function, (name, compare) in functions.items():
             try:
-                check_known(function)
+                check_known(function, compare=compare)
             except RewardError as error:
                 seen, _, remedy = str(error).partition(". To do: ")
                 where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"

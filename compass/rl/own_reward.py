@@ -97,11 +97,15 @@ def own_reward(function: str, right: bool, **arguments: Any) -> tuple[float, flo
     return float(score), float(acc)
 
 
-def check_known(function: str) -> None:
+def check_known(function: str, *, compare: bool = True) -> None:
     """Call the function with known answers, before anything is started.
 
+    Args:
+        function: `package.module:name`.
+        compare: compare what it pays for right and wrong answers too.
+
     Raises:
-        RewardError: it cannot be used, raises, or does not pay the right answer more than every wrong one.
+        RewardError: it cannot be used, raises, or, with `compare`, does not pay the right answer more than every wrong one.
     """
     from compass.rl.reward_canary import CANARIES, EXTRA_INFO
     from compass.rl.reward_function import compute_score
@@ -118,7 +122,7 @@ def check_known(function: str) -> None:
             raise RewardError(
                 _told(function, found, "return a reward for every response, an empty one included")
             ) from error
-    if seen := underpaid(paid):
+    if compare and (seen := underpaid(paid)):
         raise RewardError(_told(function, seen, _CANARY))
 
 

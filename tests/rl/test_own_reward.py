@@ -42,9 +42,10 @@ def stage(function: str) -> RlStage:
     return settings(function).rl.stages["rl-1"]
 
 
-def settings(function: str) -> Settings:
+def settings(function: str, canary: str = "stop") -> Settings:
     tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
     tree["rl"]["reward"]["function"] = function
+    tree["rl"].setdefault("guards", {})["reward_canary"] = {"level": canary}
     return Settings.model_validate(tree)
 
 
@@ -111,6 +112,14 @@ def test_preflight_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp
     module("return {'score': 1.0, 'acc': 1} if 'boxed{12}' in solution_str and ground_truth == '12' else 0.0")
     assert reward_problems(settings("mine:reward"), tmp_path) == []
     assert reward_problems(settings(""), tmp_path) == []
+
+
+def test_a_guard_that_is_off_compares_nothing_and_leaves_the_other_checks(module: Any, tmp_path: Path) -> None:
+    ours = settings("mine:reward", canary="off")
+    module("return 1.0")
+    assert reward_problems(ours, tmp_path) == []
+    module("return 1.0", "def reward(response, gold):")
+    assert "its arguments are not those" in reward_problems(ours, tmp_path)[0].found
 
 
 def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path: Path) -> None:
