@@ -36,7 +36,7 @@ from verl.trainer.ppo.v1.agent_loop_tq import apply_greedy_sampling_params
 from verl.utils.tensordict_utils import list_of_dict_to_tensordict
 
 from compass.rl.remax import GREEDY_BASELINE, REWARD
-from compass.rl.reproducible import response_seed
+from compass.rl.reproducible import BEFORE, response_seed
 from compass.verifier import warm
 
 LONGEST_REASON = 400
@@ -166,7 +166,8 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
             return [None] * number
         seed, step = self.config.actor_rollout_ref.rollout.seed, int(prompt["global_steps"])
         problem = prompt["extra_info"]["id"]
-        return [response_seed(seed, step=step, problem=problem, sample=place) for place in range(number)]
+        first = number * int(prompt.get(BEFORE, 0))
+        return [response_seed(seed, step=step, problem=problem, sample=first + place) for place in range(number)]
 
     async def _score(self, prompt: dict[str, Any], output: AgentLoopOutput) -> None:
         """Give a response its reward, by verl's reward manager."""

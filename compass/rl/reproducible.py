@@ -13,6 +13,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 
+BEFORE = "sent_before"
+"""With a problem goes how often the iteration had it before: a small set of problems comes round again."""
+
 
 def response_seed(seed: int, *, step: int, problem: str, sample: int) -> int:
     """The seed of one response: a number below 2^63, the same in every run.
@@ -21,7 +24,7 @@ def response_seed(seed: int, *, step: int, problem: str, sample: int) -> int:
         seed: the run's.
         step: the iteration that samples it.
         problem: the problem's id.
-        sample: its number within the group.
+        sample: its number among the iteration's responses to the problem.
     """
     name = f"{seed} {step} {problem} {sample}".encode()
     return int.from_bytes(hashlib.sha256(name).digest()[:8], "big") >> 1

@@ -8,8 +8,9 @@ then, and a kill between the two loses them. Here
 3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
 4. the phase that the trainer is in is told to the process that watches it;
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
-6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards.
-7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`).
+6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards;
+7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);
+8. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds.
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -19,11 +20,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
@@ -35,6 +38,7 @@ from compass.rl.guards.loops import looping
 from compass.rl.guards.step_guards import CUT_OFF, LENGTH, LOOPS, STEP_GUARDS, Facts, StepGuard
 from compass.rl.metrics import read_metrics
 from compass.rl.progress import Progress
+from compass.rl.reproducible import BEFORE
 from compass.rl.rollout_rows import SAMPLED, TRAINED, fetch, rollout_rows, without_end
 from compass.rl.rollout_table import keeps, write_step, write_worst
 
@@ -57,6 +61,7 @@ class StageTrainer(PPOTrainerSync):
         self.bypass: bool = config.algorithm.rollout_correction.bypass_mode
         self.compared: dict[str, np.ndarray] = {}
         self.one_pass = False
+        self.handed_out: Counter[str] = Counter()
         if config.algorithm.use_kl_in_reward and self.history:
             self._restore_kl_coefficient(self.history[-1])
 
@@ -76,11 +81,22 @@ class StageTrainer(PPOTrainerSync):
     def on_step_begin(self) -> None:
         """The next iteration begins."""
         self.began = time.monotonic()
+        self.handed_out.clear()
         kept = keeps(self.global_steps, self.watch.steps, self.watch.rollouts_every)
         self.one_pass = self.watch.one_update and not kept
         if self.watch.one_update:  # verl then takes the rollout's log-probabilities for the old ones
             self.config.algorithm.rollout_correction.bypass_mode = self.one_pass
         super().on_step_begin()
+
+    def _fetch_one_gen_batch(self) -> Any:
+        """verl's next problem of the data: one, since failed groups are replaced one by one."""
+        batch = super()._fetch_one_gen_batch()
+        if not self.config.trainer.v1.sampler.sampler_kwargs.reproducible:
+            return batch
+        problems = [info["id"] for info in batch["extra_info"]]
+        batch[BEFORE] = torch.tensor([self.handed_out[problem] for problem in problems])
+        self.handed_out.update(problems)
+        return batch
 
     def step(self, metrics: dict, timing_raw: dict) -> Any:
         """One iteration: verl's, and a look at it.

@@ -201,12 +201,15 @@ def test_a_problem_can_ask_for_other_responses(agent_loop: Any, given: dict, num
     assert (len(asked), "temperature" in sampling) == (number, greedy)
 
 
-def test_a_response_of_a_reproducible_run_is_drawn_from_a_seed_of_its_own(agent_loop: Any) -> None:
+def test_a_response_of_a_reproducible_run_is_drawn_from_a_seed_of_its_own_also_when_its_problem_comes_again(
+    agent_loop: Any,
+) -> None:
     worker = agent_loop.ScoringWorker()
     worker.config.trainer.v1.sampler.sampler_kwargs.reproducible = True
     sample(worker)
-    ((_, _, seeds),) = worker.llm_client.server.calls
-    assert seeds == [agent_loop.response_seed(5, step=7, problem="a1", sample=place) for place in range(3)]
+    sample(worker, sent_before=torch.tensor(1))
+    seeds = [seed for _, _, asked in worker.llm_client.server.calls for seed in asked]
+    assert seeds == [agent_loop.response_seed(5, step=7, problem="a1", sample=place) for place in range(6)]
 
 
 @pytest.mark.parametrize(("validate", "calls"), [(False, 2), (True, 1)])

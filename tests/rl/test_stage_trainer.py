@@ -44,6 +44,9 @@ class PPOTrainerSync:
 
     def on_step_begin(self) -> None: ...
 
+    def _fetch_one_gen_batch(self) -> Any:
+        return {"extra_info": [{"id": self.problems.pop(0)}]}
+
     def init(self) -> None:
         self.actor_rollout_wg = SimpleNamespace(world_size=1, set_loss_fn=lambda loss: setattr(self, "loss", loss))
 
@@ -119,7 +122,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
         },
         "actor_rollout_ref": {"rollout": {"n": 8}, "actor": {"strategy": "fsdp2"}},
         "data": {"max_response_length": 48, "train_batch_size": 32},
-        "trainer": {"v1": {"sampler": {"sampler_kwargs": {"watch": watch}}}},
+        "trainer": {"v1": {"sampler": {"sampler_kwargs": {"reproducible": True, "watch": watch}}}},
     }
     made = load("compass.rl.stage_trainer").StageTrainer(OmegaConf.create(config))
     made.paths, made.queue = paths, queue
@@ -280,3 +283,13 @@ def test_the_gap_of_a_response_that_was_passed_once_is_not_known(trainer: Any) -
     trainer.iteration(3)
     (found,) = read_findings(trainer.paths.findings)
     assert {row["gap_max"] for row in pq.read_table(found["samples"]).to_pylist()} == {None}
+
+
+def test_a_problem_that_comes_again_within_an_iteration_is_told_apart(trainer: Any) -> None:
+    trainer.problems = ["p1", "p2", "p1", "p1", "p1"]
+    trainer.on_step_begin()
+    before = [trainer._fetch_one_gen_batch()["sent_before"].tolist() for _ in range(4)]
+    trainer.on_step_begin()
+    assert [*before, trainer._fetch_one_gen_batch()["sent_before"].tolist()] == [[0], [0], [1], [2], [0]]
+    trainer.problems, trainer.config.trainer.v1.sampler.sampler_kwargs.reproducible = ["p1"], False
+    assert trainer._fetch_one_gen_batch() == {"extra_info": [{"id": "p1"}]}
