@@ -8,6 +8,7 @@ rl:
 from collections.abc import Mapping
 from typing import Any
 
+from compass.golds import gold_of
 from compass.verifier import judge
 
 WORDS = 120
@@ -15,6 +16,7 @@ WORDS = 120
 
 def brief(data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any]) -> dict[str, float]:
     """The reward of one response, and whether it is right."""
-    right = judge(gold=ground_truth, response=solution_str).equal
+    gold = gold_of(ground_truth, extra_info.get("alternatives"), extra_info.get("tolerance"))
+    right = judge(gold=gold, response=solution_str, question=extra_info.get("question")).equal
     long = len(solution_str.split()) > WORDS
     return {"score": (1.0 - 0.5 * long) if right else -1.0, "acc": float(right)}

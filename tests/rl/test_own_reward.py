@@ -135,6 +135,8 @@ def test_the_documented_example_passes(tmp_path: Path) -> None:
     long = "so " * 200 + r"\boxed{12}"
     paid = [compute_score("s", text, "12", function=function)["score"] for text in (r"\boxed{12}", long, "no")]
     assert paid == [1.0, 0.5, -1.0]
+    other = {"id": "a", "question": "", "alternatives": ["13"], "tolerance": ""}
+    assert compute_score("s", r"\boxed{13}", "12", other, function=function)["score"] == 1.0
 
 
 def test_a_changed_function_is_another_course(module: Any, tmp_path: Path) -> None:
