@@ -156,7 +156,7 @@ def first_share(optimizer: Optimizer, steps: int) -> float:
     if optimizer.schedule == "constant":
         return 1.0
     lowest = optimizer.min_learning_rate / optimizer.learning_rate
-    progress = (at - optimizer.warmup_steps) / (steps - optimizer.warmup_steps)
+    progress = (at - optimizer.warmup_steps) / max(1, steps - optimizer.warmup_steps)
     wave = math.cos(2 * math.pi * optimizer.cycles_within(steps) * progress)
     return max(lowest, (1 + lowest) / 2 + (1 - lowest) / 2 * wave)
 

@@ -92,6 +92,12 @@ def test_the_first_rate_after_a_carried_state_is_verls(warmup: int, schedule: st
     assert 1e-3 * first_share(ours.optimizer, 9) == pytest.approx(rates(ours)[0])
 
 
+def test_the_first_rate_of_a_stage_that_is_all_warm_up_is_verls() -> None:
+    given: dict[str, Any] = {"schedule": "cosine", "warmup_steps": 1, "schedule_steps": 20, "zero_indexed": False}
+    ours = stage(1, **given)
+    assert 1e-3 * first_share(ours.optimizer, 1) == pytest.approx(rates(ours)[0])
+
+
 def test_more_steps_are_another_course_only_where_the_rate_follows_them(tmp_path: Path) -> None:
     start = make_random_model(tmp_path / "base", 0)
     (tmp_path / "train.parquet").write_bytes(b"problems")
