@@ -7,6 +7,7 @@ through the trainer all the same, before the update, and give the same metrics b
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from compass.settings.correction import Correction
@@ -58,6 +59,16 @@ def some_of(keys: list[str], ranks: int, wanted: int = COMPARED) -> list[str]:
     return [keys[place * len(keys) // count] for place in range(count)]
 
 
+def per_pass(responses: int, configured: int | None) -> int:
+    """How many of a rank's compared responses one pass holds: at most as many as any other pass, and a divisor, as verl wants it.
+
+    Args:
+        responses: the rank's.
+        configured: of the stage's other passes; None where these are cut by tokens, and verl does not read the number.
+    """
+    return math.gcd(responses, configured or responses)
+
+
 def compare_some(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Pass some responses through the trainer as verl does with all of them without `bypass`.
 
@@ -86,7 +97,7 @@ def compare_some(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, 
         calculate_entropy=True,
         compute_loss=False,
         temperature=config.rollout.temperature,
-        micro_batch_size_per_gpu=len(keys) // ranks,
+        micro_batch_size_per_gpu=per_pass(len(keys) // ranks, config.rollout.log_prob_micro_batch_size_per_gpu),
     )
     # handed over as they are: what a worker writes back to the queue would be there for these responses alone
     output = workers.compute_log_prob(data)

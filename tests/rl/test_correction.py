@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.correction import COMPARED, correction_overrides, some_of, verls_correction
+from compass.rl.correction import COMPARED, correction_overrides, per_pass, some_of, verls_correction
 from compass.settings import RlStage, Settings
 from compass.settings.correction import PRESETS, Correction
 
@@ -76,6 +76,13 @@ def test_the_compared_are_spread_over_the_batch_and_divide_among_ranks(responses
     assert len(chosen) == len(set(chosen)) == count
     assert chosen[0] == "0"
     assert int(chosen[-1]) >= responses * (count - 1) // count
+
+
+@pytest.mark.parametrize(
+    ("responses", "configured", "expected"), [(16, 4, 4), (16, 64, 16), (12, 8, 4), (16, None, 16)]
+)
+def test_the_compared_take_no_larger_passes_than_all_others(responses: int, configured: int, expected: int) -> None:
+    assert per_pass(responses, configured) == expected
 
 
 def losses(ours: Correction, log_probs: Any, rollout: Any, advantages: Any, mask: Any, aggregation: str) -> Any:
