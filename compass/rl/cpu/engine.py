@@ -18,7 +18,7 @@ from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
 from verl.workers.engine.utils import detach_tree
 
 from compass.rl.cpu.log_probabilities import log_probabilities
-from compass.rl.cpu.shared_prompts import SharedRows, by_prompt, logits_only_at, share_prompts
+from compass.rl.cpu.shared_prompts import SharedRows, by_prompt, can_share, logits_only_at, share_prompts
 
 OTHER_OUTPUTS = ("calculate_sum_pi_squared", "distillation_use_topk", "distillation_only")
 """What verl can ask a pass for besides log-probabilities and entropy: it needs verl's own pass."""
@@ -66,7 +66,7 @@ class SharedPromptEngine(FSDPEngineWithLMHead):
             all(name in data and data[name].is_nested for name in ("prompts", "responses", "input_ids"))
             and not any(asks(data=data, key=name, default=False) for name in OTHER_OUTPUTS)
             and not asks(data=data, key="use_remove_padding", default=False)
-            and getattr(self.module.config, "sliding_window", None) is None  # a given mask would replace its window
+            and can_share(self.module.config)
         )
 
     def _outputs(self, micro_batch: TensorDict, rows: SharedRows) -> dict[str, torch.Tensor]:

@@ -41,6 +41,18 @@ class SharedRows:
     sequences: torch.Tensor
 
 
+def can_share(config: Any) -> bool:
+    """Whether a mask alone keeps the responses in a row apart, in all layers of a model.
+
+    A given mask would replace a sliding window, and layers without attention, such as convolutions, run from one response into the next.
+
+    Args:
+        config: transformers' configuration of the model.
+    """
+    kinds = getattr(config, "layer_types", None) or ()
+    return getattr(config, "sliding_window", None) is None and all(kind == "full_attention" for kind in kinds)
+
+
 def by_prompt(prompts: Sequence[torch.Tensor]) -> list[int]:
     """An order of sequences in which those with the same prompt stand together, and groups of a size beside each other.
 

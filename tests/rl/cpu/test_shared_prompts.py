@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig, Qwen2Config, Qwen3Config
+from transformers import AutoModelForCausalLM, Lfm2Config, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
 
 from compass.rl.cpu.log_probabilities import log_probabilities
-from compass.rl.cpu.shared_prompts import by_prompt, logits_only_at, share_prompts
+from compass.rl.cpu.shared_prompts import by_prompt, can_share, logits_only_at, share_prompts
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 97}
 
@@ -90,3 +90,17 @@ def test_a_model_gives_all_logits_again_afterwards(model):
 
 def test_the_order_brings_prompts_together():
     assert by_prompt([LONG, SHORT, LONG, ONE, SHORT, LONG]) == [3, 1, 4, 0, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (Qwen2Config(), True),
+        (LlamaConfig(), True),
+        (MistralConfig(sliding_window=4), False),
+        (Lfm2Config(layer_types=["conv", "full_attention"], num_hidden_layers=2), False),
+    ],
+    ids=lambda value: getattr(value, "model_type", None),
+)
+def test_only_models_whose_layers_all_keep_to_the_mask_share_prompts(config, expected):
+    assert can_share(config) is expected
