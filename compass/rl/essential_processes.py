@@ -1,5 +1,7 @@
-"""The processes that a training run cannot do without: Ray's own, vLLM's engines, and the trainer's ranks. When one of them dies, the run stands still until
-Ray or verl notices: up to half a minute."""
+"""The processes that a training run cannot do without: Ray's own, vLLM's engines, and the trainer's ranks.
+
+When one of them dies, the run stands still until Ray or verl notices: up to half a minute.
+"""
 
 from __future__ import annotations
 
