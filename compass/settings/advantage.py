@@ -42,7 +42,8 @@ class Critic(Section):
     """Iterations over which the critic's learning rate rises to its value."""
 
     alone: NotNegative = 0
-    """Iterations at the stage's beginning that train the critic and leave the policy as it is."""
+    """Iterations at the stage's beginning that train the critic and leave the policy as it is. The policy's learning-rate schedule begins
+    after them."""
 
     value_clip: Annotated[float, Field(gt=0)] = 0.5
     """How far an update may move a value from what it was at the iteration's beginning before the loss stops counting it."""
