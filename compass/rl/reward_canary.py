@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.own_reward import underpaid
+from compass.rl.own_reward import RewardError, load, told
+from compass.rl.reward_function import compute_score
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -31,6 +33,48 @@ CANARIES = (
 
 EXTRA_INFO = {"id": "canary", "level": 1, "index": 0, "question": "", "alternatives": [], "tolerance": ""}
 """What comes with them: what comes with every problem (`compass.rl.dataset.ROWS`), so that a reward function may read all of it."""
+
+
+_REMEDY = "pay a right answer more than a wrong one, or set `rl.guards.reward_canary.level: off` where that is meant"
+
+
+def check_known(function: str, *, compare: bool = True) -> None:
+    """Call the function with known answers, before anything is started.
+
+    Args:
+        function: `package.module:name`.
+        compare: compare what it pays for right and wrong answers too.
+
+    Raises:
+        RewardError: it cannot be used, raises, or, with `compare`, does not pay the right answer more than every wrong one.
+    """
+    load(function)
+    paid = []
+    for response, gold, _ in CANARIES:
+        try:
+            paid.append(compute_score("canary", response, gold, dict(EXTRA_INFO), function=function)["score"])
+        except RewardError:
+            raise
+        except Exception as error:  # whatever a user's function raises
+            found = f"with the response {response!r} and the gold {gold!r} it raised {type(error).__name__}: {error}"
+            raise RewardError(
+                told(function, found, "return a reward for every response, an empty one included")
+            ) from error
+    if compare and (seen := underpaid(paid)):
+        raise RewardError(told(function, seen, _REMEDY))
+
+
+def underpaid(rewards: Sequence[float]) -> str | None:
+    """The first wrong answer that is paid as much as the right one; None where there is none.
+
+    Args:
+        rewards: of the answers of `CANARIES`, in their order; the first is right in every sense.
+    """
+    for (response, gold, known), reward in zip(CANARIES, rewards, strict=True):
+        if known < 0 and not reward < rewards[0]:
+            right = f"the right response {CANARIES[0][0]!r} gets {rewards[0]:+g}"
+            return f"the wrong response {response!r} (gold {gold!r}) gets {reward:+g}, and {right}"
+    return None
 
 
 def overlong_penalty(tokens: int, longest: int, buffer: int, largest: float) -> float:

@@ -78,7 +78,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Cha
     first, second = dict(_settings(before)), dict(_settings(after))
     names = list(dict.fromkeys([*second, *first]))
     changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
-    own = [name for name in changed if not _inherited(name, first, second)]
+    own = [name for name in changed if not (_inherited(name, first, second) or _left_empty(name, first, second))]
     own.sort(key=lambda name: (name != "seed", name.startswith("report.")))
     return [Change(name, first.get(name, ABSENT), second.get(name, ABSENT)) for name in own]
 
@@ -90,6 +90,11 @@ def _inherited(name: str, first: Mapping[str, str], second: Mapping[str, str]) -
         return False
     shared = ".".join(["rl", *parts[3:]])
     return all(side[name] == side.get(shared) for side in (first, second) if name in side)
+
+
+def _left_empty(name: str, first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Whether a setting stands on one side alone, and is empty there: it says nothing."""
+    return {first.get(name, ABSENT), second.get(name, ABSENT)} == {"", ABSENT}
 
 
 def _settings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -75,7 +75,7 @@ def test_a_hub_model_keeps_its_name_and_commit(model, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(module, "_download", lambda *what: asked.append(what) or model)
     origin = resolve("owner/name-1.5", revision="0123abc", out=tmp_path / "out")
-    assert asked == [("owner/name-1.5", "0123abc")]
+    assert asked == [("owner/name-1.5", "0123abc", "base.model")]
     assert origin == Origin("hub", "owner/name-1.5", "0123abc", folder_digest(model))
     assert (tmp_path / "out/model.safetensors").is_file()
 

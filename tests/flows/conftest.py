@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -15,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = {
     "collect": ("collect", [], "data/collect"),
     "grade": ("grade", ["data/collect"], "data/grade"),
-    "rl-1": ("rl.stages.rl-1", ["data/grade"], "models/rl-1"),
-    "rl-2": ("rl.stages.rl-2", ["models/rl-1"], "models/rl-2"),
-    "rl-3": ("rl.stages.rl-3", ["models/rl-2"], "models/rl-3"),
+    "rl-1": ("rl.stages.rl-1", ["data/grade", "models/${rl.stages.rl-1.init_from}"], "models/rl-1"),
+    "rl-2": ("rl.stages.rl-2", ["models/${rl.stages.rl-2.init_from}"], "models/rl-2"),
+    "rl-3": ("rl.stages.rl-3", ["models/${rl.stages.rl-3.init_from}"], "models/rl-3"),
     "evaluate": ("evaluate", ["data/grade", "models/rl-3"], "data/evaluate"),
 }
 """Stage to the setting it reads, its inputs and its output."""
@@ -41,7 +42,7 @@ def _graph() -> str:
     for name, (setting, deps, out) in STAGES.items():
         program = f"rl {name}" if name.startswith("rl-") else f"toy {name}"
         lines += [f"  {name}:", f"    cmd: python -m stages.{program} {out}", f"    params: [{setting}]"]
-        lines += [f"    deps: [{', '.join(deps)}]"] if deps else []
+        lines += [f"    deps: {json.dumps(deps)}"] if deps else []
         lines.append(f"    outs: [{out}]")
     return "\n".join(lines) + "\n"
 
@@ -94,6 +95,8 @@ def make_toy(folder: Path) -> Path:
     shutil.copytree(ROOT / "profiles", folder / "profiles")
     shutil.copy(ROOT / "profiles" / "debug.yaml", folder / "params.yaml")
     (folder / "dvc.yaml").write_text(_graph())
+    (folder / "models/base").mkdir(parents=True)
+    (folder / "models/base/weights.txt").write_text("untrained")
     (folder / "stages").mkdir()
     (folder / "stages" / "__init__.py").touch()
     for module in ("toy", "rl"):
