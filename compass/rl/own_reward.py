@@ -31,7 +31,7 @@ class RewardError(UserError):
 
 
 def source_file(function: str) -> Path:
-    """The file of the module in `module:function`, found without running it.
+    """The file of the module in `module:function`, found by importing no more than the packages that hold it.
 
     Raises:
         RewardError: there is no such module.
@@ -39,7 +39,7 @@ def source_file(function: str) -> Path:
     module = function.partition(":")[0]
     try:
         found = importlib.util.find_spec(module)
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # whatever a package of the user's raises
         raise RewardError(told(function, f"the module {module} cannot be imported ({error})", _PLACE)) from error
     if found is None or not found.has_location or found.origin is None:
         raise RewardError(told(function, f"there is no module {module}", _PLACE))
@@ -92,7 +92,7 @@ def own_reward(function: str, right: bool, **arguments: Any) -> tuple[float, flo
     for name, value in (("score", score), ("acc", acc)):
         if isinstance(value, str) or not _is_finite(value):
             raise RewardError(told(function, f"`{name}` is {value!r} in its result {given!r}", _RESULT))
-    if not 0 <= float(acc) <= 1:
+    if float(acc) not in (0.0, 1.0):
         raise RewardError(told(function, f"`acc` is {acc!r}", "return 1 for a right response and 0 for any other"))
     return float(score), float(acc)
 

@@ -76,6 +76,7 @@ def test_the_functions_own_error_propagates(module: Any) -> None:
         ("return '1'", r"`score` is '1'"),
         ("return {'score': 1.0}", r"`acc` is None"),
         ("return {'score': 1.0, 'acc': 2.0}", r"`acc` is 2.0"),
+        ("return {'score': 1.0, 'acc': 0.3}", r"`acc` is 0.3"),
         ("return {'score': float('inf'), 'acc': 1.0}", r"`score` is inf"),
     ],
 )
