@@ -193,7 +193,7 @@ def test_mlflow_has_the_page_and_the_data_card(finished: SimpleNamespace) -> Non
 def test_rl_runs_carry_the_trainers_curves(finished: SimpleNamespace) -> None:
     [run] = [run for run in runs(finished.folder, "stage") if run.info.run_name == "rl-3"]
     assert {"train/reward", "train/entropy", "update/grad_norm"} <= set(run.data.metrics)
-    assert len(run.data.params) < 100
+    assert len(run.data.params) < 150
 
 
 def test_running_again_runs_nothing(finished: SimpleNamespace) -> None:
