@@ -8,6 +8,7 @@ It is built in `work/base` and moved into place whole, so that a stopped run lea
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -64,6 +65,9 @@ def _pretrain(settings: Settings, out: Path) -> dict[str, float]:
         # How many steps there will be is not known: percents are of the work, as far as it can be told.
         report(100 * done, 100, "percent", "pre-training", detail=f"step {step}, loss {loss:.3f}")
 
+    # Read when torch is imported: a small model has thousands of products per second, each shorter than waking a thread. They spin for some
+    # microseconds, not without end, so that other work on the machine is not held up.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     return pretrain(settings.base.pretrain, seed=settings.seed, out=out, progress=show)
 
 

@@ -198,9 +198,13 @@ class Engine:
 
     def _parameters(self, one: Wanted, begun: int, seed: int) -> Any:
         from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
 
         left = self.sampling.max_tokens - begun
-        shared: dict[str, Any] = {"max_tokens": min(self.sampling.checkpoint_tokens, left)}
+        shared: dict[str, Any] = {
+            "max_tokens": min(self.sampling.checkpoint_tokens, left),
+            "output_kind": RequestOutputKind.FINAL_ONLY,  # an output for every token takes as long as a small model's step
+        }
         # Stop texts are looked for in text; without any, vLLM is not asked for text.
         shared |= {"stop": list(self._prompt.stop)} if self._prompt.stop else {"detokenize": False}
         if one.greedy or self.sampling.temperature == 0:
@@ -237,6 +241,8 @@ def prepare_environment() -> None:
 def _cpu_options(sampling: Sampling) -> dict[str, Any]:
     return {
         "enforce_eager": True,
+        # Only whole blocks are shared between the samples of a problem: vLLM's 128 tokens are more than most prompts have.
+        "block_size": 32,
         "kv_cache_memory_bytes": sampling.kv_cache_gib << 30,
         "max_num_seqs": CPU_SEQUENCES,
         "max_num_batched_tokens": max(CPU_BATCHED_TOKENS, sampling.max_model_len),

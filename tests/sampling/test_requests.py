@@ -84,6 +84,8 @@ class LLM:
 def vllm(monkeypatch):
     """A `vllm` to import whose platform is a CPU; `cleaned` counts clean-ups, `registered` classes."""
     root, platforms, distributed = (ModuleType(f"vllm{name}") for name in ("", ".platforms", ".distributed"))
+    parameters = ModuleType("vllm.sampling_params")
+    parameters.RequestOutputKind = SimpleNamespace(FINAL_ONLY="final only")
     root.cleaned, root.registered = [], []
     root.LLM = type("LLM", (LLM,), {})
     root.SamplingParams = lambda **options: SimpleNamespace(**options)
@@ -94,7 +96,7 @@ def vllm(monkeypatch):
     platforms.current_platform = SimpleNamespace(is_cpu=lambda: root.on_cpu)
     distributed.cleanup_dist_env_and_memory = lambda: root.cleaned.append(1)
     root.on_cpu = True
-    for module in (root, platforms, distributed):
+    for module in (root, platforms, distributed, parameters):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.delenv("VLLM_ENABLE_V1_MULTIPROCESSING", raising=False)
     return root
@@ -128,7 +130,7 @@ def test_every_response_that_is_wanted_comes_once(vllm, model):
 def test_every_sample_has_a_seed_of_its_own_and_a_greedy_response_none(vllm, model):
     engine = Engine(model, SAMPLING)
     list(engine.sample(want("abc", "xy", n=2, greedy=True), seed=5))
-    shared = {"max_tokens": 4, "detokenize": False}
+    shared = {"max_tokens": 4, "detokenize": False, "output_kind": "final only"}
     assert [vars(parameters) for _, parameters in engine._llm.asked] == [
         *(
             {"temperature": 0.7, "top_p": 0.9, "seed": request_seed(5, name) + sample, **shared}
@@ -143,7 +145,7 @@ def test_at_temperature_0_samples_are_greedy_too(vllm, model):
     engine = Engine(model, SAMPLING.model_copy(update={"temperature": 0.0}))
     list(engine.sample(want("abc", n=3), seed=5))
     assert [vars(parameters) for _, parameters in engine._llm.asked] == [
-        {"temperature": 0.0, "max_tokens": 4, "detokenize": False}
+        {"temperature": 0.0, "max_tokens": 4, "detokenize": False, "output_kind": "final only"}
     ] * 3
 
 
@@ -264,6 +266,7 @@ def test_on_cpu_the_engine_runs_in_this_process_with_bounded_memory(vllm, model,
         "disable_log_stats": True,
         "use_tqdm_on_load": False,
         "enforce_eager": True,
+        "block_size": 32,
         "kv_cache_memory_bytes": 2 * 2**30,
         "max_num_seqs": 512,
         "max_num_batched_tokens": 8192,
