@@ -51,7 +51,10 @@ class ClusterWatch:
         job = ray.get_runtime_context().get_job_id()
         missed_at = 0.0
         while not self._over.wait(POLL_S):
-            seen = gone(ray.nodes(), actors().values(), job)
+            try:
+                seen = gone(ray.nodes(), actors().values(), job)
+            except Exception as error:  # Ray has many for one that no longer answers
+                seen = f"the head of the Ray cluster does not answer ({type(error).__name__}: {error})"
             if not seen:
                 missed_at = 0.0
                 continue

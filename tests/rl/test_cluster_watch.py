@@ -70,6 +70,20 @@ def test_a_trainer_that_lost_a_process_ends_after_a_while(cluster: dict[str, Any
     assert (tmp_path / "lost.txt").read_text() == "WorkerDict (pid 77) ended on the Ray cluster"
 
 
+def test_a_trainer_whose_clusters_head_is_gone_ends(
+    cluster: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> list[dict[str, Any]]:
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr("ray.nodes", refused)
+    ended = threading.Event()
+    with ClusterWatch(tmp_path / "lost.txt", end=lambda status: ended.set()):
+        assert ended.wait(5)
+    told = (tmp_path / "lost.txt").read_text()
+    assert told == "the head of the Ray cluster does not answer (ConnectionError: refused)"
+
+
 def test_a_trainer_that_is_done_in_time_is_not_ended(cluster: dict[str, Any], tmp_path: Path) -> None:
     with ClusterWatch(tmp_path / "lost.txt", end=lambda status: pytest.fail("ended")):
         cluster["1"] = actor("WorkerDict", "a", "DEAD")
