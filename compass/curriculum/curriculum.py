@@ -52,6 +52,8 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
 
 
 def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Drop | None:
+    if settings.sources and row["source"] not in settings.sources:
+        return Drop(Reason.NOT_SELECTED, {"source": row["source"], "sources": settings.sources})
     if row["doubt"] and settings.doubtful == "drop":
         return Drop(Reason.DOUBTFUL, {"doubt": json.loads(row["doubt"])})
     lowest, highest = settings.solve_rate

@@ -18,6 +18,10 @@ class Curriculum(Section):
     problems: Positive = 1024
     """Most problems in the training set of one stage."""
 
+    sources: list[str] = []
+    """Train on rows of these sources alone, by their names in `collect.sources`; empty trains on all. RL learns little from problems
+    whose solutions a warm start (`base.warm_start.sources`) has already taught."""
+
     solve_rate: list[Probability] = [0.0, 1.0]
     """Lowest and highest solve rate that is trained on, ends included; a problem nobody or everybody solves teaches nothing."""
 

@@ -51,6 +51,9 @@ class Settings(Section):
                 f"`curriculum.mixes` needs the stages of `rl.stages` in their order ({', '.join(self.rl.stages)}), "
                 f"found {', '.join(self.curriculum.mixes) or 'none'}"
             )
+        sources = [source.name for source in self.collect.sources]
+        if unknown := [name for name in self.curriculum.sources if name not in sources]:
+            raise ValueError(f"`curriculum.sources` has {unknown[0]!r}; allowed: {', '.join(sources)}")
         for name, stage in self.rl.stages.items():
             if stage.data.batch_size > self.curriculum.problems:
                 raise ValueError(

@@ -126,6 +126,15 @@ def test_what_no_stage_takes_goes_to_the_ledger_with_its_level():
     assert [len(chosen[stage].ids) for stage in MIXES] == [1, 1, 1]
 
 
+def test_only_the_sources_asked_for_are_trained_on():
+    found = table([{"id": name, "source": name[0], "level": 1, "solve_rate": 0.5} for name in ("a1", "a2", "b1", "c1")])
+    kept, dropped, _ = curriculum(found, Curriculum(mixes=MIXES, problems=10, sources=["a", "c"]), seed=0)
+    assert kept.column("id").to_pylist() == ["a1", "a2", "c1"]
+    assert dropped.column("reason").to_pylist() == ["not_selected"]
+    assert json.loads(dropped.column("evidence")[0].as_py()) == {"source": "b", "sources": ["a", "c"]}
+    assert curriculum(found, Curriculum(mixes=MIXES, problems=10), seed=0)[0].num_rows == 4
+
+
 def test_the_source_level_stands_in_where_allowed():
     settings = Curriculum(mixes=MIXES, problems=10, use_source_level=True)
     kept, dropped, _ = curriculum(rows((None, None, "Level 5"), (None, None, "Level ?")), settings, seed=0)

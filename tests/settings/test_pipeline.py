@@ -48,6 +48,10 @@ def test_a_section_that_may_be_left_out_has_its_defaults(changed: Changed) -> No
             "(rl-1, rl-2, rl-3), found rl-2, rl-1, rl-3",
         ),
         (
+            {"curriculum.sources": ["other"]},
+            "`curriculum.sources` has 'other'; allowed: tiny-chat, tiny-solutions, tiny-gsm",
+        ),
+        (
             {"curriculum.problems": 31},
             "`curriculum.problems` (31) must be at least `data.batch_size` of every RL stage; rl-1 has 32",
         ),
