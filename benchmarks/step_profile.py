@@ -212,7 +212,7 @@ def main() -> None:
         real = train_stage(given.stage, given.steps, Path(folder))
         bare = bare_parts(Path(folder) / "work", real["model"], real["micro_batch"])
     figure(real, given.out.with_suffix(".svg"))
-    page = table(given.stage, given.steps, real, bare) + f"![Processor time by process]({given.out.stem}.svg)\n"
+    page = table(given.stage, given.steps, real, bare) + f"\n![Processor time by process]({given.out.stem}.svg)\n"
     given.out.write_text(page, encoding="utf-8")
     print(page)
 

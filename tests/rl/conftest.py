@@ -5,6 +5,8 @@ What is held against verl itself (configurations, the loss) imports the real one
 
 import importlib
 import importlib.util
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from tests.rl.debug_stage import INPUTS
 
 
 @pytest.fixture
@@ -81,6 +85,28 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         architectures=["Qwen2ForCausalLM"],
     ).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def finished_debug(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with the base and the problems of profile `debug`: the one that COMPASS_DEBUG_RUN names, or made here."""
+    if done := os.environ.get("COMPASS_DEBUG_RUN"):
+        return Path(done)
+    from tests.test_pipeline import copy_of_the_repository, dvc
+    from tests.test_pipeline import run as run_command
+
+    folder = tmp_path_factory.mktemp("debug")
+    copy_of_the_repository(folder)
+    run_command(folder, *dvc(folder, "repro", "curriculum"))
+    return folder
+
+
+@pytest.fixture
+def debug_root(tmp_path: Path, finished_debug: Path) -> Path:
+    """A folder with what the first RL stage of profile `debug` reads."""
+    for name in INPUTS:
+        shutil.copytree(finished_debug / name, tmp_path / name)
+    return tmp_path
 
 
 @pytest.fixture(scope="session")

@@ -1,28 +1,20 @@
 """Every estimator trains: a short stage of profile `debug` on real verl and vLLM, with KL in the loss or the reward on the way.
 
-Each takes one to four minutes. `COMPASS_DEBUG_RUN` names a repository in which the debug profile is finished, whose base and problems
-are copied; without it they are made first.
+Each takes half a minute to four minutes. `COMPASS_DEBUG_RUN` names a repository in which the debug profile is finished, whose base and
+problems are copied; without it they are made first.
 """
 
-import csv
 import math
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from compass.settings import Settings
 from stages.rl import run
-from tests.test_pipeline import copy_of_the_repository, dvc
-from tests.test_pipeline import run as run_command
+from tests.rl.debug_stage import iterations, settings, weights
 
 pytestmark = pytest.mark.recipes
 
-ROOT = Path(__file__).resolve().parents[2]
-INPUTS = ("models/base", "data/curriculum")
 NO_GROUPS = {"rollout": {"dynamic_sampling": False}}
 DR_GRPO = {"advantage": {"normalise_by_std": False}, "loss": {"aggregation": "seq-mean-token-sum-norm"}}
 RECIPES: dict[str, dict[str, Any]] = {
@@ -45,53 +37,15 @@ RECIPES: dict[str, dict[str, Any]] = {
 KL = ("actor/kl_loss", "actor/reward_kl_penalty")
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with the base and the problems of profile `debug`."""
-    if done := os.environ.get("COMPASS_DEBUG_RUN"):
-        return Path(done)
-    folder = tmp_path_factory.mktemp("debug")
-    copy_of_the_repository(folder)
-    run_command(folder, *dvc(folder, "repro", "curriculum"))
-    return folder
-
-
-@pytest.fixture
-def root(tmp_path: Path, finished: Path) -> Path:
-    for name in INPUTS:
-        shutil.copytree(finished / name, tmp_path / name)
-    return tmp_path
-
-
-def settings(recipe: dict[str, Any], steps: int) -> Settings:
-    """Profile `debug` with a recipe's values over its own, and so many iterations in its first stage."""
-    tree = yaml.safe_load((ROOT / "profiles/debug.yaml").read_text())
-    tree["rl"] |= {group: tree["rl"][group] | values for group, values in recipe.items()}
-    tree["rl"]["stages"]["rl-1"]["steps"] = steps
-    return Settings.model_validate(tree)
-
-
-def iterations(root: Path) -> list[dict[str, float]]:
-    """What verl measured in each iteration of the stage; a measure that an iteration does not have is left out."""
-    with (root / "data/rl-1/steps.csv").open(encoding="utf-8") as file:
-        return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
-
-
-def weights(folder: Path) -> dict[str, Any]:
-    from transformers import AutoModelForCausalLM
-
-    return AutoModelForCausalLM.from_pretrained(folder, dtype="float32").state_dict()
-
-
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_stage_trains_to_its_end_and_makes_a_model(root: Path, name: str) -> None:
+def test_a_stage_trains_to_its_end_and_makes_a_model(debug_root: Path, name: str) -> None:
     ours = settings(RECIPES[name], steps=3)
-    summary = run(ours, "rl-1", root)
-    rows = iterations(root)
+    summary = run(ours, "rl-1", debug_root)
+    rows = iterations(debug_root)
     assert [row["step"] for row in rows] == [1, 2, 3]
     assert [key for row in rows for key, value in row.items() if not math.isfinite(value)] == []
     assert summary.metrics["exported_step"] == 3
-    before, after = weights(root / "models/base"), weights(root / "models/rl-1")
+    before, after = weights(debug_root / "models/base"), weights(debug_root / "models/rl-1")
     assert before.keys() == after.keys()
     assert any(not value.equal(before[key]) for key, value in after.items())
 
@@ -108,15 +62,15 @@ def test_a_stage_trains_to_its_end_and_makes_a_model(root: Path, name: str) -> N
         assert all(row["critic/grad_norm"] > 0 for row in rows)
 
 
-def test_a_critic_and_an_adaptive_coefficient_go_on_where_they_were(root: Path) -> None:
+def test_a_critic_and_an_adaptive_coefficient_go_on_where_they_were(debug_root: Path) -> None:
     controller = {"kl_coef": 0.05, "kl_controller": "adaptive", "kl_target": 1e-6, "kl_horizon": 100}
     recipe = {**RECIPES["gae"], "reward": controller, "checkpoint": {"keep_optimizer": True}}
-    run(settings(recipe, steps=2), "rl-1", root)
-    (work,) = root.glob("work/rl-1/*/checkpoints/global_step_2")
+    run(settings(recipe, steps=2), "rl-1", debug_root)
+    (work,) = debug_root.glob("work/rl-1/*/checkpoints/global_step_2")
     assert {path.name for path in work.iterdir()} >= {"actor", "critic", "data.pt"}
-    assert list((root / "models/rl-1/optimizer/critic").glob("model_*.pt"))
-    run(settings(recipe, steps=3), "rl-1", root)
-    rows = iterations(root)
+    assert list((debug_root / "models/rl-1/optimizer/critic").glob("model_*.pt"))
+    run(settings(recipe, steps=3), "rl-1", debug_root)
+    rows = iterations(debug_root)
     assert [row["step"] for row in rows] == [1, 2, 3]
     coefficients = [row["actor/reward_kl_penalty_coeff"] for row in rows]
     kl = [row["actor/reward_kl_penalty"] for row in rows]

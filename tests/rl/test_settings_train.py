@@ -1,0 +1,61 @@
+"""Settings of optimizer, rollout, reward and start act together in a stage on real verl and vLLM, each as it says.
+
+Half a minute to four minutes each; `COMPASS_DEBUG_RUN` as in test_estimators_train.py.
+"""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from compass.rl.reward_table import REWARDS
+from stages.rl import run
+from tests.rl.debug_stage import iterations, settings, weights
+from tests.rl.several import assert_same_weights
+from tests.rl.test_schedule import rates
+
+pytestmark = pytest.mark.recipes
+
+MANY = {
+    "optimizer": {
+        "learning_rate": 1e-4,
+        "schedule": "cosine",
+        "warmup_steps": 1,
+        "min_learning_rate": 2e-5,
+        "betas": [0.8, 0.95],
+    },
+    "rollout": {"temperature": 0.7, "dynamic_sampling": False, "correction": {"preset": "decoupled_token_is"}},
+    "reward": {"function": "docs.example.own_reward:brief", "overlong_buffer": 16, "overlong_penalty": 0.5},
+    "checkpoint": {"keep_optimizer": True},
+}
+
+
+def test_a_stage_with_many_settings_of_its_own_does_what_each_says(debug_root: Path, tmp_path: Path) -> None:
+    start = (debug_root / "models/base").rename(tmp_path / "elsewhere")
+    ours = settings(MANY, steps=4, init_from=str(start))
+    run(ours, "rl-1", debug_root)
+    rows = iterations(debug_root)
+    assert [row["actor/lr"] for row in rows] == pytest.approx(rates(ours.rl.stages["rl-1"]), rel=1e-5)
+    # the trainer's probabilities are those of a temperature of 0.7 too, and nearly all tokens count in full
+    assert all(row["training/rollout_probs_diff_max"] < 1e-3 for row in rows)
+    assert all(row["rollout_corr/rollout_is_mean"] == pytest.approx(1, abs=1e-3) for row in rows)
+    rewards = pq.read_table(debug_root / "data/rl-1/rewards.parquet", schema=REWARDS)
+    assert rewards.num_rows == 4 * 8 * 4
+    right = [reward > -0.5 for reward in rewards["reward"].to_pylist()]
+    assert any(right)
+    assert not all(right)
+    assert list((debug_root / "models/rl-1/optimizer").rglob("optim_*.pt"))
+    assert weights(start).keys() == weights(debug_root / "models/rl-1").keys()
+
+
+def test_a_stage_without_the_pass_for_old_log_probabilities_trains_the_same(debug_root: Path) -> None:
+    """In single precision engine and trainer agree, so that bypassing the trainer's own pass changes rounding alone."""
+    found = {}
+    for bypass in (False, True):
+        rollout = {"reproducible": True, "correction": {"bypass": bypass}}
+        run(settings({"rollout": rollout}, steps=3), "rl-1", debug_root)
+        found[bypass] = weights(debug_root / "models/rl-1"), iterations(debug_root)
+    assert_same_weights(found[True][0], found[False][0])
+    for ours, theirs in zip(found[True][1], found[False][1], strict=True):
+        assert ours["critic/score/mean"] == theirs["critic/score/mean"]
+        assert ours["actor/grad_norm"] == pytest.approx(theirs["actor/grad_norm"], abs=2e-5)
