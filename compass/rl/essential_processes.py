@@ -24,6 +24,8 @@ class EssentialProcesses:
 
     def __init__(self, trainer: int) -> None:
         self._trainer = trainer
+        self.started: dict[int, psutil.Process] = {}
+        """Every process below the trainer that was seen: those of one that has ended are nobody's children any more."""
         self._seen: dict[int, tuple[str, psutil.Process]] = {}
         self._missed_at = 0.0
 
@@ -34,6 +36,7 @@ class EssentialProcesses:
         except psutil.NoSuchProcess:
             return ""
         for process in descendants:
+            self.started[process.pid] = process
             if process.pid not in self._seen and (kind := _kind(process)):
                 self._seen[process.pid] = kind, process
         ended = [kind for kind, process in self._seen.values() if not _runs(process)]

@@ -6,16 +6,17 @@ checkpoint. A stage is done when its last checkpoint is its last iteration; verl
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
@@ -32,6 +33,9 @@ from compass.rl.rollout_table import forget_rollouts_after
 from compass.settings import RlStage
 from compass.settings.recipe import Resources
 from compass.tracking import current_run
+
+if TYPE_CHECKING:
+    import psutil
 
 
 class TrainingError(UserError):
@@ -149,7 +153,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     process.kill()  # it would wait for what never comes
                 time.sleep(0.5)
         finally:
-            _end(process)
+            _end(process, essential.started.values())
 
 
 def _phase(progress: Path) -> str:
@@ -211,14 +215,13 @@ def headline(metrics: Mapping[str, Any]) -> str:
     return f"reward {reward:+.2f}, {length:.0f} tokens"
 
 
-def _end(process: subprocess.Popen) -> None:
-    """End the trainer and everything it started."""
+def _end(process: subprocess.Popen, seen: Iterable[psutil.Process]) -> None:
+    """End the trainer and everything it started, which `seen` holds as far as it was seen while the trainer ran."""
     import psutil
 
-    try:
-        children = psutil.Process(process.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        children = []
+    children = list(seen)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        children += psutil.Process(process.pid).children(recursive=True)
     process.terminate()
     try:
         process.wait(timeout=10)
@@ -226,5 +229,5 @@ def _end(process: subprocess.Popen) -> None:
         process.kill()
         process.wait()
     for child in children:
-        if child.is_running():
+        with contextlib.suppress(psutil.NoSuchProcess):  # psutil tells a later process with the same number apart
             child.kill()

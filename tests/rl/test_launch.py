@@ -283,6 +283,14 @@ def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: St
     assert ended(grandchild)
 
 
+def test_a_trainer_that_ends_by_itself_leaves_nothing_behind(stage: Stage) -> None:
+    with pytest.raises(TrainingError):
+        stage.train(starts=True, sleeps=2, status=1)
+    _, child, grandchild = json.loads((stage.paths.work / "processes.json").read_text())
+    assert ended(child)
+    assert ended(grandchild)
+
+
 def ended(pid: int) -> bool:
     for _ in range(50):
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
