@@ -18,6 +18,7 @@ verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ from compass.rl.rollout_table import keeps
 
 FAILED = "guards/failed_groups"
 """The metric that counts failed groups."""
+
+LOST = ("ActorDiedError", "ActorUnavailableError")
+"""Ray's errors where a process that samples or scores is gone: no fault of the responses'."""
+
+LOST_S = 60.0
+"""Seconds in which those who watch the processes (`compass.rl.essential_processes`, `compass.rl.cluster_watch`) end the training then, and say
+what is lost."""
 
 
 class GroupSampler(ReplayBuffer):
@@ -146,7 +154,8 @@ class GroupSampler(ReplayBuffer):
         """Count groups with a response that could not be made or scored.
 
         Raises:
-            GuardError: there are more than the guard `failed_rollouts` tolerates, or so many that no batch fills.
+            GuardError: there are more than the guard `failed_rollouts` tolerates.
+            FailedRolloutsError: there are so many that no batch fills; or more than tolerated since a process is lost.
         """
         fresh = failed - self.failed.keys()
         if not fresh:
@@ -157,9 +166,13 @@ class GroupSampler(ReplayBuffer):
         )
         ours, batch = self.watch["guards"]["failed_rollouts"], self.train_batch_size
         count = len(self.failed)
+        beyond = count > ours["limit"] * batch and count - len(fresh) <= ours["limit"] * batch
+        if beyond and _most_frequent(self.failed).startswith(LOST):
+            time.sleep(LOST_S)
+            raise FailedRolloutsError(f"iteration {global_steps}: {_failures(self.failed, batch)}")
         if count > self.max_generation_batches * batch:
             raise FailedRolloutsError(f"iteration {global_steps}: {_failures(self.failed, batch)}")
-        if count > ours["limit"] * batch and count - len(fresh) <= ours["limit"] * batch:
+        if beyond:
             self.findings.fire("failed_rollouts", global_steps, _failures(self.failed, batch))
 
 
@@ -167,9 +180,14 @@ class FailedRolloutsError(RuntimeError):
     """So many groups failed that an iteration cannot fill its batch."""
 
 
+def _most_frequent(failed: dict[str, tuple[str, str]]) -> str:
+    return Counter(error for error, _ in failed.values()).most_common(1)[0][0]
+
+
 def _failures(failed: dict[str, tuple[str, str]], batch: int) -> str:
     """How many groups failed, and the most frequent reason with a problem that shows it."""
-    reason, times = Counter(error for error, _ in failed.values()).most_common(1)[0]
+    reason = _most_frequent(failed)
+    times = sum(error == reason for error, _ in failed.values())
     problem = next(problem for error, problem in failed.values() if error == reason)
     return (
         f"{len(failed)} groups (a batch has {batch}) hold a response that could not be sampled or scored, {times} of them for "

@@ -66,10 +66,12 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         return {field: every.get(field, [field] * len(keys)) for field in select_fields}
 
     def tags(partition_id: str) -> dict[str, dict[str, dict]]:
+        errors = {"f": "ValueError: no verdict", "l": "ActorDiedError: the actor is dead"}
         return {
             partition_id: {
-                name: {"error": "ValueError: no verdict", "problem": f"p-{name}"}
-                for name in ("f1", "f2", "f3", "f4", "f5")
+                f"{kind}{number}": {"error": error, "problem": f"p-{kind}{number}"}
+                for kind, error in errors.items()
+                for number in range(1, 6)
             }
         }
 
@@ -222,6 +224,21 @@ def test_more_failed_groups_than_are_tolerated_stop_the_stage_and_tell_why(sampl
     with pytest.raises(GuardError, match=told):
         sampler.sample(global_steps=2, partition_id="train", batch_size=1)
     assert read_findings(sampler.findings.path)[0]["guard"] == "failed_rollouts"
+
+
+def test_where_an_engine_is_lost_no_guard_speaks_before_those_who_watch_it(
+    sampler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    sampler.failure_keys["train"].add("l1")
+    sampler.sample(global_steps=2, partition_id="train", batch_size=0)  # half a batch of two is tolerated
+    assert waited == []
+    sampler.failure_keys["train"].add("l2")
+    with pytest.raises(RuntimeError, match="2 of them for this reason: ActorDiedError: the actor is dead"):
+        sampler.sample(global_steps=2, partition_id="train", batch_size=0)
+    assert waited == [60]
+    assert read_findings(sampler.findings.path) == []
 
 
 def test_failures_that_are_only_warned_of_do_not_go_on_for_ever(sampler: Any) -> None:
