@@ -168,7 +168,8 @@ def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:
             if any(not _runs(process) for process in watched):
                 break
             got = signal.sigtimedwait(signals | {signal.SIGCHLD}, 0.2)
-            if got is not None and got.si_signo != signal.SIGCHLD:
+            # Python 3.11 returns what happens to be in memory when the wait was suspended for longer than it was to take.
+            if got is not None and got.si_signo in signals:
                 os.kill(child, got.si_signo)
         if ended is not None:
             status = ended if ended >= 0 else 128 - ended

@@ -84,6 +84,19 @@ def nothing_is_left(told: dict[str, Any]) -> bool:
     pytest.fail(f"left: {left}, folder {Path(told['folder']).exists()}")
 
 
+def test_a_stage_that_is_suspended_goes_on_when_it_is_continued(start: Callable[..., Any]) -> None:
+    _, told = start()
+    names = ("outer", "inner", "worker")
+    for _ in range(2):
+        for name in names:
+            os.kill(told[name], signal.SIGSTOP)
+        time.sleep(0.6)  # longer than a guard waits between two looks
+        for name in names:
+            os.kill(told[name], signal.SIGCONT)
+        time.sleep(0.6)
+    assert all(runs(told[name]) for name in names)
+
+
 @pytest.mark.parametrize("victim", ["outer", "inner", "worker", "starter"])
 def test_a_killed_process_of_a_stage_takes_all_others_along(start: Callable[..., Any], victim: str) -> None:
     starter, told = start()
