@@ -172,7 +172,14 @@ CORRECTION = {
         ),
         (
             Curriculum(mixes={}),
-            {"mixes": {}, "problems": 1024, "solve_rate": [0.0, 1.0], "use_source_level": False, "doubtful": "keep"},
+            {
+                "mixes": {},
+                "problems": 1024,
+                "sources": [],
+                "solve_rate": [0.0, 1.0],
+                "use_source_level": False,
+                "doubtful": "keep",
+            },
         ),
         (
             Data(),
