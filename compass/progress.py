@@ -6,7 +6,7 @@
 
 Where nobody listens, as in a library call or a worker process, telling costs a look-up and nothing else. Whoever listens
 is found through a context variable, so that code which decides results imports nothing that shows or stores them.
-`compass.tracking.progress` listens while a stage runs.
+`compass.runs.progress` listens while a stage runs.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from prefect.artifacts import (
 )
 
 from compass.durations import duration
+from compass.runs.progress import StageProgress, read_progress
+from compass.runs.values import scrub
 from compass.services.pages import page
 from compass.services.state import read_services
 from compass.tracking.mlflow_client import experiment_name
-from compass.tracking.progress import StageProgress, read_progress
-from compass.tracking.values import scrub
 
 TIMEOUT_S = 5.0
 """Seconds that MLflow has to say which run is this one."""

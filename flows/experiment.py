@@ -31,8 +31,8 @@ def planned_name(root: Path) -> str | None:
     MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name
     and has 120 columns for all it shows.
     """
+    from compass.runs.run_name import SHOWN, changed_settings, slug
     from compass.settings import load_settings
-    from compass.tracking.run_name import SHOWN, changed_settings, slug
 
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None

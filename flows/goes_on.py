@@ -12,7 +12,7 @@ def goes_on(root: Path, stage: str | None) -> str:
         root: the repository's root.
         stage: the stage that was stopped; None where none was running.
     """
-    from compass.tracking.progress import read_progress
+    from compass.runs.progress import read_progress
 
     if stage is None:
         return "it goes on with the stage that is next"

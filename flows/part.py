@@ -23,8 +23,8 @@ from prefect.client.schemas.objects import State  # noqa: E402
 from prefect.states import Completed, Failed  # noqa: E402
 
 from compass.errors import UserError  # noqa: E402
+from compass.runs.repository import git_state  # noqa: E402
 from compass.settings import check_values  # noqa: E402
-from compass.tracking.repository import git_state  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
 from flows.overrides import changed_text, read_text  # noqa: E402
 from flows.run import RunRequest  # noqa: E402

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from compass.line import in_line
+from compass.runs.last_run import write_last_run
 from flows.experiment import planned_name, save_experiment
-from flows.last_run import write_last_run
 from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
 from flows.repro import ReproError, Watched, dvc_words, forget_dead_locks, raw_dvc, run_group
 
@@ -194,7 +194,7 @@ def check_request(request: RunRequest, root: Path) -> None:
 
     from compass import preflight
     from compass.errors import UserError
-    from compass.tracking.dvc_files import Graph
+    from compass.runs.dvc_files import Graph
 
     stages = list(Graph(root).stages)
     if not stages:

@@ -11,7 +11,7 @@ from typing import Any
 
 from compass import environment
 from compass.line import Holder, holder, waiting
-from flows.last_run import read_last_run
+from compass.runs.last_run import read_last_run
 from flows.repro import raw_dvc
 
 PARAMETERS = "params.yaml"
@@ -57,7 +57,7 @@ class Status:
 
 def read_status(root: Path) -> Status:
     """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
-    from compass.tracking.progress import read_progress
+    from compass.runs.progress import read_progress
 
     at_work = [
         {name: getattr(one, name) for name in ("stage", "phase", "done", "total", "unit", "seconds_left", "detail")}
@@ -80,8 +80,8 @@ def read_status(root: Path) -> Status:
 
 def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
     """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
+    from compass.runs.dvc_files import Graph
     from compass.settings import SettingsError, load_settings
-    from compass.tracking.dvc_files import Graph
 
     try:
         load_settings(root / PARAMETERS)
@@ -120,7 +120,7 @@ def _reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
 
 def _settings(graph: Any, stage: str, name: str) -> list[Reason]:
     """The settings below `name` that differ from those of the stage's last run."""
-    from compass.tracking.values import flatten
+    from compass.runs.values import flatten
 
     before = graph.lock[stage].get("params", {}).get(PARAMETERS, {}).get(name)
     now: Any = graph.parameters
@@ -136,7 +136,7 @@ def _settings(graph: Any, stage: str, name: str) -> list[Reason]:
 
 def _following(root: Path, stale: list[str]) -> dict[str, list[str]]:
     """The stages below stale ones, each with those of them that it builds on."""
-    from compass.tracking.dvc_files import Graph
+    from compass.runs.dvc_files import Graph
 
     graph = Graph(root)
     below = {stage: [one for one in graph.ancestors(stage) if one in stale] for stage in graph.stages}

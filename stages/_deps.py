@@ -33,6 +33,7 @@ EVERYWHERE = frozenset(
         "compass/progress.py",
         "compass/rl/failure.py",
         "compass/sampling/progress.py",
+        "compass/runs",
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",

@@ -20,9 +20,9 @@ from compass.line import OFF, take_lock
 from compass.process_tree import lock_stage, own_processes
 from compass.progress import report, report_phase
 from compass.records import RECORD, records_writer
+from compass.runs.repository import repository_root
+from compass.runs.stage_times import timed
 from compass.settings import Settings, load_settings
-from compass.tracking.repository import repository_root
-from compass.tracking.stage_times import timed
 from stages._rl_entries import check_names
 
 
@@ -108,7 +108,7 @@ def perform(
     traceback.
     """
     from compass import tracking
-    from compass.tracking.progress import stage_progress
+    from compass.runs.progress import stage_progress
 
     try:
         with stage_progress(stage):
@@ -140,7 +140,7 @@ def perform(
 def _remove_secured(stage: str) -> None:
     """Remove the checkpoints of other RL stages whose models DVC has by now: their result can no longer be lost."""
     from compass.rl.course import remove_secured
-    from compass.tracking.dvc_files import Graph
+    from compass.runs.dvc_files import Graph
 
     graph = Graph()
     locked = {path: md5 for entry in graph.lock for path, md5 in graph.locked_outs(entry).items()}

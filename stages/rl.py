@@ -37,8 +37,8 @@ from compass.rl.reward_table import write_rewards
 from compass.rl.rollout_table import write_rollouts
 from compass.rl.start_checks import check_start, untried
 from compass.rl.start_model import bring_start, remove_start
+from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
-from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, main
 
 

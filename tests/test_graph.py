@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from compass.runs.dvc_files import Graph
 from compass.settings import load_settings
-from compass.tracking.dvc_files import Graph
 from stages._deps import code_deps, graph, is_code
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -125,7 +125,7 @@ def differences(a: Path, b: Path) -> list[tuple[str, str, str]]:
 
     What a list names (sources, benchmarks) is compared by its name, wherever it stands in the list.
     """
-    from compass.tracking.values import flatten
+    from compass.runs.values import flatten
 
     first, second = flatten(_named(_parameters(a))), flatten(_named(_parameters(b)))
     keys = sorted(first.keys() | second.keys())

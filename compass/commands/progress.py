@@ -21,8 +21,8 @@ def told(what: str) -> Iterator[None]:
     """Draw a bar of whatever the block tells through `compass.progress`, on a terminal alone."""
     from rich.console import Console
 
-    from compass.tracking.progress import Speed
-    from compass.tracking.progress_display import Display
+    from compass.runs.progress import Speed
+    from compass.runs.progress_display import Display
 
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -35,8 +35,8 @@ def list_runs(
         compass runs list                   the newest twenty
         compass runs list --data c984b1ca   the runs that used what DVC calls so
     """
+    from compass.runs.run_name import fitted
     from compass.tracking.mlflow_runs import Runs
-    from compass.tracking.run_name import fitted
 
     found = Runs().newest(count, data=data)
     if json:

@@ -47,7 +47,7 @@ def lines(found: Status) -> Iterator[str]:
     """The status as text."""
     from compass.durations import duration
     from compass.progress import Step
-    from compass.tracking.progress_display import count
+    from compass.runs.progress_display import count
 
     yield f"now       {found.running or 'nothing runs'}"
     for one in found.progress:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from compass.doctor.finding import Finding, Place
-from compass.tracking.values import scrub
+from compass.runs.values import scrub
 
 if TYPE_CHECKING:
     from compass.settings import Benchmark, Settings

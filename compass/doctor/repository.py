@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import psutil
 
 from compass.doctor.finding import Finding, Place
+from compass.runs.values import scrub
 from compass.tracking.from_cache import cache_folder
-from compass.tracking.values import scrub
 
 HASH_BYTES = 1 << 20
 """Cached files up to this size are hashed; larger ones are compared by size."""

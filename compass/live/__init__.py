@@ -2,7 +2,7 @@
 
 It reads what the stages write while they work, and writes nothing:
 
-    work/progress/STAGE.json         where each stage is (`compass.tracking.progress`)
+    work/progress/STAGE.json         where each stage is (`compass.runs.progress`)
     work/STAGE/COURSE/               an RL stage's metrics, rewards, findings and rollouts while it trains
     work/grade, work/evaluate        sampled responses, as they come in
     data/, metrics/, reports/        what finished stages left

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.live.blocks import Block, bars, figures, note, number, percent, table
-from compass.live.stages import Stage
+from compass.runs.pipeline import Stage
 
 LONGEST_VALUE = 120
 """Characters of a measured value; longer ones, such as lists of sources, stand in the stage's file."""

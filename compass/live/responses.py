@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.live.blocks import Block
-from compass.live.files import Remembered
 from compass.report.viewer.shorten import shorten
+from compass.runs.growing_files import Remembered
 
 TRAINED = Path("data/curriculum/kept.parquet")
 """The problems that RL stages train on."""

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 
 from compass.golds import golds
 from compass.live.blocks import Block, bars, figures, note, number, percent, table
-from compass.live.files import Remembered
 from compass.live.responses import LONGEST, response
-from compass.live.stages import Stage
 from compass.report.viewer.shorten import shorten
+from compass.runs.growing_files import Remembered
+from compass.runs.pipeline import Stage
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED
 from compass.settings import Settings
 from compass.verifier import Gold, Judgement, judge

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from compass.durations import duration
 from compass.live.blocks import Block, chart, charts, figures, finite, note, number, percent, warning
-from compass.live.files import Remembered, Tail
-from compass.live.stages import Stage
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics
+from compass.runs.growing_files import Remembered, Tail
+from compass.runs.pipeline import Stage
 from compass.settings import RlStage
 
 PARTS = {

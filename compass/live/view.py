@@ -12,12 +12,12 @@ from compass.live.blocks import Block, note, warning
 from compass.live.counts import counts_view, report_view
 from compass.live.responses import RolloutReader
 from compass.live.sampled import SampledReader, sampled_view
-from compass.live.stages import Pipeline, Stage, read_pipeline
 from compass.live.training import TrainingReader, training_view
 from compass.rl.failure import log_lines, reason
+from compass.runs.pipeline import Pipeline, Stage, read_pipeline
+from compass.runs.progress import read_progress
+from compass.runs.repository import repository_root
 from compass.services.state import read_services
-from compass.tracking.progress import read_progress
-from compass.tracking.repository import repository_root
 
 SERVICES = {"mlflow": "MLflow", "prefect": "Prefect"}
 """Services with a page of their own, and what they are called."""

@@ -11,9 +11,9 @@ from compass.curriculum.curriculum import curriculum
 from compass.preflight.problem import Problem, of_all_stages
 from compass.records import RecordError, read_records, split_stages
 from compass.rl.mixed_groups import cannot_fill, predict_mixed_groups
+from compass.runs.dvc_files import Graph
+from compass.runs.values import flatten
 from compass.settings import Settings
-from compass.tracking.dvc_files import Graph
-from compass.tracking.values import flatten
 
 VERIFIED = Path("data/verify/kept.parquet")
 MOST_ROWS = 60_000

@@ -10,8 +10,8 @@ from pathlib import Path
 from compass.preflight.models import model_folder
 from compass.preflight.problem import Problem, of_all_stages
 from compass.rl.course import disk_need
+from compass.runs.dvc_files import Graph
 from compass.settings import Settings
-from compass.tracking.dvc_files import Graph
 
 WRITTEN = (".dvc", "work", ".compass")
 """Folders besides the stages' outputs that a run writes to."""

@@ -12,9 +12,9 @@ from compass.report.compare import compare_sections, join_runs
 from compass.report.figures import curves_figure
 from compass.report.results import Results
 from compass.report.run import Run, read_run
+from compass.runs.run_name import Change, differences, fitted, slug
 from compass.tracking.from_cache import run_folder
 from compass.tracking.mlflow_runs import PastRun, Runs
-from compass.tracking.run_name import Change, differences, fitted, slug
 
 WIDTH = 100
 """Characters of a line in the terminal."""

@@ -20,9 +20,9 @@ from compass.evaluation.labels import error_of_run
 from compass.report.outputs import read_table
 from compass.report.results import Results, read_results
 from compass.report.tallies import Item, tally
-from compass.tracking.repository import git_state
-from compass.tracking.stage_times import read_times
-from compass.tracking.values import flatten
+from compass.runs.repository import git_state
+from compass.runs.stage_times import read_times
+from compass.runs.values import flatten
 
 DEFAULT = "(default)"
 """Shown for a setting that a parameter file leaves to its default."""
@@ -36,7 +36,7 @@ class Run:
     """A run by its folder.
 
     `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
-    profile is not at hand. `times`: stage to `compass.tracking.stage_times`. `commit`: `commit` and `dirty` of the repository.
+    profile is not at hand. `times`: stage to `compass.runs.stage_times`. `commit`: `commit` and `dirty` of the repository.
     `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
     labels measure it (`compass.evaluation.labels.measured_error`), empty without labels.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compass.tracking.dvc_files import Graph, dvc_md5
+from compass.runs.dvc_files import Graph, dvc_md5
 
 KEPT, BENCHMARKS = "kept.parquet", "benchmarks.parquet"
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compass.tracking.repository import git_state
-from compass.tracking.run_name import Change
+from compass.runs.repository import git_state
+from compass.runs.run_name import Change
 
 SHOWN = 8
 """Changed settings that the paragraph spells out."""

@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from compass.files import write_json
+from compass.runs.repository import repository_root
 from compass.tracking.local_store import STATE
-from compass.tracking.repository import repository_root
 
 LEFT_OUT = ("models", "reports")
 """Outputs that no comparison reads."""
@@ -49,7 +49,7 @@ def run_folder(
         name: its name below `.compass/runs`.
         outputs: stage to its outputs' paths and DVC's hashes.
         settings: the run's parameters.
-        times: stage to `compass.tracking.stage_times`.
+        times: stage to `compass.runs.stage_times`.
         folder: the repository.
 
     Returns:

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from compass.files import write_json
+from compass.runs.repository import repository_root
 from compass.tracking.local_store import OUTBOX
-from compass.tracking.repository import repository_root
 
 RECORDS = "records.jsonl"
 SENT = "sent.json"

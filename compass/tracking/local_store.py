@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from compass.tracking.repository import repository_root
+from compass.runs.repository import repository_root
 
 STATE = Path(".compass")
 DATABASE = STATE / "mlflow.db"

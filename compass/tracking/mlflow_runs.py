@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
+from compass.runs.run_name import slug
+from compass.runs.values import scrub
 from compass.tracking.mlflow_client import connect, experiment_name, failures, tracking_uri
 from compass.tracking.pipeline_run import EXPERIMENT, KIND, MODELS, PIPELINE
-from compass.tracking.run_name import slug
 from compass.tracking.sender import first_line
-from compass.tracking.values import scrub
 
 SHORTEST_PREFIX = 4
 """Characters of an id that name a run."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compass.runs.values import scrub
 from compass.tracking.journal import Journal, begun, waiting
 from compass.tracking.mlflow_client import connect, failures, lasting, tracking_uri
-from compass.tracking.values import scrub
 
 POLL_S = 1.0
 """Seconds between two looks into the journal: metrics go out in batches, not one by one."""

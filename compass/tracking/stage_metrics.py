@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compass.tracking.values import metric_values
+from compass.runs.values import metric_values
 
 CURVES = {
     "critic/score/mean": "train/reward",

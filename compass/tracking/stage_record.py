@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compass.runs.values import scrub
 from compass.tracking.journal import Journal
 from compass.tracking.sender import say
 from compass.tracking.stage_metrics import PARENT_CURVES, curve_values, stage_metrics
-from compass.tracking.values import scrub
 
 
 class StageRun:

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from compass import environment
+from compass.runs.repository import repository_root
+from compass.runs.values import scrub
 from compass.settings import SettingsError
 from compass.tracking.journal import END, Journal, new_journal
 from compass.tracking.mlflow_client import experiment_name, tracking_uri
-from compass.tracking.repository import repository_root
 from compass.tracking.sender import Sender, say
 from compass.tracking.stage_outcome import record_begin, record_outputs
 from compass.tracking.stage_record import StageRun
 from compass.tracking.system_metrics import Sampler
-from compass.tracking.values import scrub
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from compass.cli import main
+from compass.runs.dvc_files import dvc_md5
 from compass.settings import load_settings
 from compass.tracking import stage_run
-from compass.tracking.dvc_files import dvc_md5
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from compass.progress import report
-from compass.tracking import progress
-from compass.tracking.progress import stage_progress
+from compass.runs import progress
+from compass.runs.progress import stage_progress
 from tests.live.conftest import HOSTILE
 from tests.live.test_view import sample
 

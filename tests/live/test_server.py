@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from compass.live.server import make_app
-from compass.tracking.progress import stage_progress
+from compass.runs.progress import stage_progress
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -20,8 +20,8 @@ from compass.errors import UserError
 from compass.live.terminal import draw, safe, sparkline
 from compass.live.view import Reader
 from compass.progress import report
-from compass.tracking import progress
-from compass.tracking.progress import stage_progress
+from compass.runs import progress
+from compass.runs.progress import stage_progress
 from tests.live.conftest import ROOT
 
 

@@ -10,7 +10,7 @@ from compass.live.view import Reader
 from compass.rl.metrics import write_curves
 from compass.rl.reward_table import write_rewards
 from compass.rl.rollout_table import write_rollouts
-from compass.tracking.progress import stage_progress
+from compass.runs.progress import stage_progress
 
 
 def blocks(root: Path, step: int | None = None, reader: Reader | None = None) -> dict[str, Any]:

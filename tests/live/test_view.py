@@ -11,12 +11,12 @@ import pytest
 from compass.errors import UserError
 from compass.live.view import Reader
 from compass.progress import report
+from compass.runs import progress
+from compass.runs.progress import stage_progress
 from compass.sampling.response import Response, Wanted
 from compass.sampling.store import Store
 from compass.services.state import Service, write_services
-from compass.tracking import progress
 from compass.tracking.processes import process_key
-from compass.tracking.progress import stage_progress
 
 
 def listed(root: Path) -> dict[str, str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
-from compass.tracking.dvc_files import Graph
 from stages._deps import graph, main
 from stages._rl_entries import check_names, rl_names, start_deps, write_entries
 

@@ -9,8 +9,8 @@ from compass.errors import UserError
 from compass.ledger import LEDGER, Counts, Drop, Reason, split
 from compass.records import RECORD, RecordError, read_records, table
 from compass.rl.course import mark_finished
+from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
-from compass.tracking.dvc_files import dvc_md5
 from stages._stage import Summary, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.runs.dvc_files import Graph, dvc_md5
 from compass.tracking.datasets import stage_datasets
-from compass.tracking.dvc_files import Graph, dvc_md5
 
 DEPS = {
     "dedup": ["data/collect"],

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from compass.runs.run_name import Change
 from compass.tracking.description import description
-from compass.tracking.run_name import Change
 
 SCORES = {
     "base": {"average": {"accuracy": 0.269, "ci95": [0.246, 0.295]}},

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from compass.runs.repository import git_state, repository_root
 from compass.tracking.processes import pipeline_key, process_key, process_runs
-from compass.tracking.repository import git_state, repository_root
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.runs.dvc_files import Graph, dvc_md5
 from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
-from compass.tracking.dvc_files import Graph, dvc_md5
 from compass.tracking.journal import waiting_folders
 from compass.tracking.mlflow_client import connect
 

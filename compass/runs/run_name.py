@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compass.runs.values import scrub
 from compass.settings import Settings, SettingsError, load_settings
-from compass.tracking.values import scrub
 
 SHOWN = 2
 """Differing settings that a name spells out; it counts the others."""

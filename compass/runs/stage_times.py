@@ -19,7 +19,7 @@ from typing import Any
 
 from compass.files import write_json
 from compass.machine import cores
-from compass.tracking.repository import git_state
+from compass.runs.repository import git_state
 
 FOLDER = Path("work/times")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.runs.run_name import Change, changed_settings, fitted, run_name, slug
 from compass.settings import Settings, load_settings
-from compass.tracking.run_name import Change, changed_settings, fitted, run_name, slug
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compass.machine import cores
-from compass.tracking.stage_times import FOLDER, read_times, timed
+from compass.runs.stage_times import FOLDER, read_times, timed
 
 
 def test_a_run_is_recorded_with_its_time_machine_and_versions(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
+from compass.runs.progress import StageProgress, read_progress
+from compass.runs.stage_times import read_times
 from compass.settings import Settings, load_settings
 from compass.settings.pipeline import AFTER_RL, BEFORE_RL
-from compass.tracking.progress import StageProgress, read_progress
-from compass.tracking.stage_times import read_times
 
 WAITING = "waiting"
 """The state of a stage that has neither run nor left results here."""

@@ -12,9 +12,9 @@ from rich.console import Console
 from compass.durations import duration
 from compass.errors import UserError
 from compass.progress import Step, report
-from compass.tracking import progress, progress_display
-from compass.tracking.progress import Speed, read_progress, stage_progress
-from compass.tracking.progress_display import Display, line
+from compass.runs import progress, progress_display
+from compass.runs.progress import Speed, read_progress, stage_progress
+from compass.runs.progress_display import Display, line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,7 +83,7 @@ def test_an_error_is_told_by_its_first_line(tmp_path: Path) -> None:
 def test_a_process_that_was_killed_is_no_longer_running(tmp_path: Path) -> None:
     code = (
         "import sys, time\nfrom pathlib import Path\n"
-        "from compass.progress import report\nfrom compass.tracking.progress import stage_progress\n"
+        "from compass.progress import report\nfrom compass.runs.progress import stage_progress\n"
         "with stage_progress('rl-1', Path(sys.argv[1])):\n"
         "    report(3, 20, 'iterations', 'update')\n"
         "    time.sleep(60)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.tracking.dvc_files import Graph, digest, dvc_md5
+from compass.runs.dvc_files import Graph, digest, dvc_md5
 
 DVC_YAML = """
 stages:

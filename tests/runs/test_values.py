@@ -2,7 +2,7 @@
 
 import pytest
 
-from compass.tracking.values import flatten, metric_values, scrub
+from compass.runs.values import flatten, metric_values, scrub
 
 
 def test_settings_are_named_as_in_the_file() -> None:
