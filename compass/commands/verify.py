@@ -12,14 +12,26 @@ from compass.errors import UserError
 from compass.verifier import Outcome, answer_type, extract_answer, verify_many
 from compass.verifier import verify as verdict_of
 from compass.verifier.reading.normalise import normalise
+from compass.verifier_attack import Attack, Paid, run_attack
 
 _EXIT = {Outcome.EQUAL: 0, Outcome.DIFFERENT: 1, Outcome.UNRECOGNISED: 2}
+_ABOUT = {
+    "copy": "hand back something of the question: the strict mode must not pay",
+    "trick": "hedge, enumerate or speak to the extractor: the strict mode must not pay",
+    "guess": "say one plain value: right by chance now and then, a base rate",
+}
 
 
 class PairsError(UserError):
     """A file of pairs that cannot be used; the message names file and line."""
 
     exit_status = 3  # 1 and 2 are verdicts
+
+
+class AttackError(UserError):
+    """A file of problems that cannot be attacked; the message names it."""
+
+    exit_status = 3
 
 
 def verify(
@@ -61,9 +73,7 @@ def verify(
     if file is not None:
         return _file(file, processes, as_json=json)
     if attack is not None:
-        from compass.commands.verify_attack import run_attack  # reads sources, which one pair does not need
-
-        return run_attack(attack, problems, as_json=json)
+        return _attack(attack, problems, as_json=json)
     if gold is None or answer is None:
         raise PairsError("give GOLD and ANSWER, --file PAIRS.jsonl, or --attack PROBLEMS")
     return _pair(gold, extract_answer(answer) if response else answer, as_json=json)
@@ -126,3 +136,57 @@ def _row(line: str, place: str) -> tuple[str, str, bool | None]:
     if not isinstance(answer, str):
         raise PairsError(f"{place}: needs a text `answer`, `pred` or `response`, found {type(answer).__name__}")
     return row["gold"], answer, row.get("label")
+
+
+def _attack(path: Path, count: int, *, as_json: bool) -> int:
+    """Print the share of problems that each policy is paid for in both modes."""
+    problems = _problems(path, count)
+    try:
+        found = run_attack(problems)
+    except ValueError as error:
+        raise AttackError(f"{path}: {error}") from None
+    print(json_lines.dumps(_as_json(found)) if as_json else "\n".join(_table(found)))
+    return 0
+
+
+def _problems(path: Path, count: int) -> list[tuple[str, str]]:
+    from compass.seeded_draw import draw
+    from compass.settings import Collect
+    from compass.sources.collect import collect
+    from compass.sources.registry import for_file
+
+    if not path.exists():
+        raise AttackError(f"{path}: no such file")
+    source = for_file(path)
+    kept = collect([source], Collect(sources=[source], benchmarks=[])).kept
+    ids, questions, golds = (kept.column(name).to_pylist() for name in ("id", "problem", "answer"))
+    rows = dict(zip(ids, zip(questions, golds, strict=True), strict=True))
+    if not rows:
+        raise AttackError(f"{path}: holds no problem with an answer")
+    return [rows[name] for name in draw(rows, count, "0\0attack")]
+
+
+def _as_json(found: Attack) -> dict:
+    return {
+        "problems": found.problems,
+        "given_away": found.given_away,
+        "policies": [
+            {"name": paid.policy.name, "kind": paid.policy.kind, "strict": paid.strict, "lenient": paid.lenient}
+            for paid in found.results
+        ],
+    }
+
+
+def _table(found: Attack) -> list[str]:
+    lines = [f"{found.problems} problems; {found.given_away} more left out, because their question writes the answer"]
+    for kind, about in _ABOUT.items():
+        own = [paid for paid in found.results if paid.policy.kind == kind]
+        lines += ["", f"{kind}: {about}", f"  {'policy':38s} {'strict':>8s} {'lenient':>8s}"]
+        lines += [
+            f"  {paid.policy.name:38s} {paid.strict:8.2%} {paid.lenient:8.2%}" for paid in sorted(own, key=_most_paid)
+        ]
+    return lines
+
+
+def _most_paid(paid: Paid) -> tuple[float, float, str]:
+    return -paid.strict, -paid.lenient, paid.policy.name

@@ -1,16 +1,18 @@
-"""Policies that read the question and nothing else. Each gives a response, or None where the question offers it nothing to work with.
+"""Policies that read the question and nothing else, and how often each is paid: what a verifier pays for knowing nothing.
 
-Three kinds. A `copy` hands back something the question says, a `trick` hedges, enumerates or speaks to the extractor: none of
-them may be paid. A `guess` says one plain value: now and then it is right, and no verifier can know; its share is a base rate.
+A policy gives a response, or None where the question offers it nothing to work with. Three kinds. A `copy` hands back something the
+question says, a `trick` hedges, enumerates or speaks to the extractor: none of them may be paid. A `guess` says one plain value:
+now and then it is right, and no verifier can know; its share is a base rate.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from compass.verifier.copied import formula_texts, is_formula_text
+from compass.verifier import Mode, judge
+from compass.verifier.copied import formula_texts, gives_away, is_formula_text
 
 _NUMBER = re.compile(r"(?<![\w.,\\])\d[\d,]*(?:\.\d+)?(?![\w])")
 _DISPLAY = re.compile(r"\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]", re.DOTALL)
@@ -199,3 +201,55 @@ POLICIES: tuple[Policy, ...] = (
     Policy("all real numbers", "guess", _always(r"\boxed{\text{all real numbers}}")),
     Policy("yes", "guess", _always(r"\boxed{\text{Yes}}")),
 )  # fmt: skip
+
+
+class Paid(NamedTuple):
+    """One policy's result: the shares of all problems (0..1) that it is paid for, and the strict mode's examples.
+
+    `strict` and `lenient` leave out problems whose question gives the answer away.
+    """
+
+    policy: Policy
+    strict: float
+    lenient: float
+    examples: tuple[tuple[str, str, str], ...]
+
+
+class Attack(NamedTuple):
+    """Every policy's result, the number of problems attacked and of those left out because the question gives the answer away."""
+
+    results: tuple[Paid, ...]
+    problems: int
+    given_away: int
+
+
+def run_attack(problems: Iterable[tuple[str, str]], policies: Iterable[Policy] = POLICIES, examples: int = 5) -> Attack:
+    """Let every policy answer every problem.
+
+    Args:
+        problems: pairs of question and gold.
+        policies: what to try.
+        examples: of each policy so many problems that it was paid for in the strict mode: question, gold, answer.
+
+    Raises:
+        ValueError: no problem is left to attack.
+    """
+    pairs = [(question, gold) for question, gold in problems if question and gold]
+    kept = [(question, gold) for question, gold in pairs if not gives_away(gold, question)]
+    if not kept:
+        raise ValueError(f"no problem to attack: {len(pairs)} read, of which every question gives its answer away")
+    results = []
+    for policy in policies:
+        paid = {Mode.STRICT: 0, Mode.LENIENT: 0}
+        seen: list[tuple[str, str, str]] = []
+        for question, gold in kept:
+            response = policy.respond(question)
+            if response is None:
+                continue
+            for mode in paid:
+                judgement = judge(gold=gold, response=response, question=question, mode=mode)
+                paid[mode] += judgement.equal
+                if judgement.equal and mode is Mode.STRICT and len(seen) < examples:
+                    seen.append((question, gold, judgement.answer or ""))
+        results.append(Paid(policy, paid[Mode.STRICT] / len(kept), paid[Mode.LENIENT] / len(kept), tuple(seen)))
+    return Attack(tuple(results), len(kept), len(pairs) - len(kept))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from compass.verifier.attack import POLICIES, Policy, attack
+from compass.verifier_attack import POLICIES, Policy, run_attack
 
-OWN = Path(__file__).parents[1] / "data" / "attack_problems.jsonl"
-SHARED = Path(__file__).parents[2] / "../shared/data"
+OWN = Path(__file__).parent / "data" / "attack_problems.jsonl"
+SHARED = Path(__file__).parents[1] / "../shared/data"
 LIMIT = 0.005
 """Share of problems that a policy which is no guess may be paid for."""
 
@@ -31,7 +31,7 @@ def test_there_are_enough_policies_of_each_kind() -> None:
 
 
 def test_no_policy_but_a_guess_is_paid_on_our_own_problems() -> None:
-    found = attack(problems())
+    found = run_attack(problems())
     assert found.problems == 30
     assert {
         paid.policy.name: paid.examples for paid in found.results if paid.policy.kind != "guess" and paid.strict
@@ -40,7 +40,7 @@ def test_no_policy_but_a_guess_is_paid_on_our_own_problems() -> None:
 
 def test_the_lenient_mode_pays_for_a_copied_formula() -> None:
     """The suite can tell a verifier that is open to an attack from one that is not."""
-    found = {paid.policy.name: paid for paid in attack(problems()).results}
+    found = {paid.policy.name: paid for paid in run_attack(problems()).results}
     assert found["last formula"].lenient > 0.3
     assert found["last formula + 1 - 1"].lenient > 0.3
 
@@ -48,16 +48,16 @@ def test_the_lenient_mode_pays_for_a_copied_formula() -> None:
 def test_an_honest_solver_is_paid() -> None:
     answers = dict(problems())
     honest = Policy("honest", "copy", lambda question: f"So it is $\\boxed{{{answers[question]}}}$.")
-    (paid,) = attack(problems(), [honest]).results
+    (paid,) = run_attack(problems(), [honest]).results
     assert (paid.strict, paid.lenient) == (1.0, 1.0)
 
 
 def test_problems_that_give_their_answer_away_are_left_out() -> None:
     given = ("The area is $2\\sqrt3$. What is the area?", "2\\sqrt{3}")
-    found = attack([given, *problems()])
+    found = run_attack([given, *problems()])
     assert (found.problems, found.given_away) == (30, 1)
     with pytest.raises(ValueError, match="no problem to attack: 1 read"):
-        attack([given])
+        run_attack([given])
 
 
 @pytest.mark.slow
@@ -76,6 +76,6 @@ def test_no_policy_but_a_guess_is_paid_on_published_problems(file: str, question
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     rows = [json.loads(line) for line in data.decode("utf-8").split("\n") if line]
     drawn = random.Random(3).sample(rows, min(len(rows), 400))
-    found = attack([(row[question], str(row[gold]).rpartition("####")[2].strip()) for row in drawn])
+    found = run_attack([(row[question], str(row[gold]).rpartition("####")[2].strip()) for row in drawn])
     paid = {paid.policy.name: paid.strict for paid in found.results if paid.policy.kind != "guess"}
     assert max(paid.values()) <= LIMIT, paid
