@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LONGEST_FILE = 300
-REASON = "longer than 300 lines because"
+LONGEST_FILE = 700
+REASON = "longer than 700 lines because"
 """Stands in the docstring of a module that is longer, before the reason."""
 
 PRESENTATION = ("compass.commands", "compass.live", "compass.report", "compass.cli")

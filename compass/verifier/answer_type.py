@@ -8,9 +8,21 @@ from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.shapes import Shape, shape, unnamed
 from compass.verifier.contents import contains, symbols, walk
-from compass.verifier.reading import clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.numbers import read_plain_number
+from compass.verifier.reading.words import (
+    KINDS,
+    SYNONYMS,
+    is_prose,
+    is_sentence,
+    plain_words,
+    read_choice,
+    read_date,
+    read_number_kind,
+    read_predicate,
+    read_time,
+)
 from compass.verifier.tree import IMAGINARY, INFINITY, Degrees, Matrix, Node, Percent, Quantity, Relation, Unreadable
 
 NAMING_WORDS = 2
@@ -39,18 +51,18 @@ def answer_type(answer: str) -> str:
     if len(answer) > MAX_LENGTH:
         return "unrecognised"
     text = normalise(answer)
-    number = plain_number.read(text)
+    number = read_plain_number(text)
     if number is not None:
         if number.mark:
             return "percent" if number.mark == "%" else "quantity"
         return "integer" if number.value.q == 1 else "decimal" if number.literal else "fraction"
-    if wording.choice(text) is not None:
+    if read_choice(text) is not None:
         return "choice"
-    if wording.is_prose(text) or clock.time(text) is not None or clock.date(text) is not None:
+    if is_prose(text) or read_time(text) is not None or read_date(text) is not None:
         return "text"
     tree = parse(text)
     if isinstance(tree, Unreadable):
-        return "text" if wording.is_sentence(text) else "unrecognised"
+        return "text" if is_sentence(text) else "unrecognised"
     budget.start()
     try:
         return _type(tree)
@@ -65,14 +77,14 @@ def is_wordy(answer: str) -> bool:
     lists of such names, sentences that count by what they say ("the function is odd"), times, dates, choices, and everything with a value.
     """
     text = normalise(answer) if len(answer) <= MAX_LENGTH else ""
-    if not text or answer_type(answer) != "text" or clock.time(text) is not None or clock.date(text) is not None:
+    if not text or answer_type(answer) != "text" or read_time(text) is not None or read_date(text) is not None:
         return False
-    said = wording.said(text)
-    words = wording.kind(text) if said is None else said
-    if words in wording.SYNONYMS:
+    said = read_predicate(text)
+    words = read_number_kind(text) if said is None else said
+    if words in SYNONYMS:
         return False
-    parts = [wording.wording(part).split() for part in _SEPARATOR.split(text)] if said is None else [words.split()]
-    if words in wording.KINDS:
+    parts = [plain_words(part).split() for part in _SEPARATOR.split(text)] if said is None else [words.split()]
+    if words in KINDS:
         return False
     return any(len(part) > NAMING_WORDS or not _VERBS.isdisjoint(part) for part in parts)
 

@@ -13,7 +13,7 @@ equality is forgotten. Rules for rules:
   is one that any strict reader would give;
 - a rule that tries something, records, and then tries another way calls `mark` first and `rewind` before the second try;
 - `lean` works while text is read as well (`parse` remembers what it recorded with the tree), but not in `normalise` and
-  `plain_number`, whose results are cached without it.
+  `read_plain_number`, whose results are cached without it.
 
 The record is one whole number per thread, so it costs some 0.1 µs per verdict.
 """

@@ -20,8 +20,9 @@ from compass.verifier.comparing.numeric import approximate
 from compass.verifier.comparing.shapes import Shape, shape, unnamed
 from compass.verifier.contents import contains, symbols
 from compass.verifier.leniency import Leniency, lean
-from compass.verifier.reading import clock, plain_number
 from compass.verifier.reading.grammar import parse
+from compass.verifier.reading.numbers import read_literal
+from compass.verifier.reading.words import read_date, read_time
 from compass.verifier.tree import Node, Sequence, Unreadable
 from compass.verifier.verdict import Finding
 
@@ -53,7 +54,7 @@ def read_tolerance(text: str) -> Tolerance:
         ToleranceError: anything else, a negative number, or 100% and more, by which nearly any answer would be right.
     """
     match = _WRITTEN.fullmatch(text.strip())
-    number = plain_number.literal(match[0].rstrip("% ")).value if match else None
+    number = read_literal(match[0].rstrip("% ")).value if match else None
     if number is None or (match[2] and number >= 100):
         raise ToleranceError(
             f"tolerance {text[:40]!r}: expected a number, such as 0.01 or 1e-2, or a share of the gold below 100%, such as 5%"
@@ -63,7 +64,7 @@ def read_tolerance(text: str) -> Tolerance:
 
 def near(gold: str, answer: str, tolerance: Tolerance) -> Finding | None:
     """Whether an answer is near enough to a gold, both normalised; None where it is not, or is no number."""
-    if any(look(text) is not None for look in (clock.time, clock.date) for text in (gold, answer)):
+    if any(look(text) is not None for look in (read_time, read_date) for text in (gold, answer)):
         return None
     budget.start()
     one, two = parse(gold), parse(answer)

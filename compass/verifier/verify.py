@@ -11,12 +11,26 @@ from compass.verifier.comparing.answers import compare_answers
 from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
 from compass.verifier.gold import Gold, each, text_of
 from compass.verifier.leniency import Leniency, lean, mark, named, rewind
-from compass.verifier.reading import choices, clock, plain_number, wording
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.number_words import with_digits
-from compass.verifier.reading.plain_number import PlainNumber
+from compass.verifier.reading.numbers import PlainNumber, read_literal, read_plain_number, times_100, write_digits
 from compass.verifier.reading.vocabulary import GREEK_SET
+from compass.verifier.reading.words import (
+    is_formula,
+    is_iso_date,
+    is_prose,
+    is_spelled,
+    plain_words,
+    read_choice,
+    read_date,
+    read_number_kind,
+    read_predicate,
+    read_time,
+    same_date,
+    same_letters,
+    same_time,
+    split_choice,
+)
 from compass.verifier.tolerance import near, read_tolerance
 from compass.verifier.tree import OverBudget, Unreadable
 from compass.verifier.verdict import Finding, Outcome, Verdict
@@ -38,7 +52,7 @@ _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
 _SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
 _DECIDES = (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNRECOGNISED)
 _normalised = lru_cache(maxsize=2048)(normalise)
-_number = lru_cache(maxsize=2048)(plain_number.read)
+_number = lru_cache(maxsize=2048)(read_plain_number)
 
 
 def verify(*, gold: str | Gold, answer: str) -> Verdict:
@@ -93,7 +107,7 @@ def _decimal_comma(gold: str, answer: str) -> Finding | None:
     if match is None or len(match[2]) == 3:
         return None
     one = _number(gold)
-    if one is None or not one.literal or one.value != plain_number.literal(f"{match[1]}.{match[2]}").value:
+    if one is None or not one.literal or one.value != read_literal(f"{match[1]}.{match[2]}").value:
         return None
     lean(Leniency.WORDING)
     return Finding(True, "rational", "a decimal comma")
@@ -119,13 +133,13 @@ def _choices(gold: str, answer: str) -> Finding | None:
     """Letters of choices, with or without their values: the letter or the value decides, and both where both sides give both."""
     if gold[:1] not in _CHOICE_SIGNS and answer[:1] not in _CHOICE_SIGNS:
         return None
-    same = choices.same_letters(gold, answer)
+    same = same_letters(gold, answer)
     if same is not None:
         return Finding(same, "text", "letters")
-    one, two = choices.lettered(gold), choices.lettered(answer)
+    one, two = split_choice(gold), split_choice(answer)
     if one is None and two is None:
         return None
-    letter, other = one[0] if one else wording.choice(gold), two[0] if two else wording.choice(answer)
+    letter, other = one[0] if one else read_choice(gold), two[0] if two else read_choice(answer)
     if letter is not None and other is not None:
         if letter != other or one is None or two is None:
             lean(Leniency.CHOICE)
@@ -166,7 +180,7 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
 
 def _percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
     """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
-    one, two = (side if side.mark else plain_number.times_100(side) for side in (gold, answer))
+    one, two = (side if side.mark else times_100(side) for side in (gold, answer))
     finding = numbers(one.value, one.literal, two.value, two.literal)
     if finding.same or 0 < abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
         return finding
@@ -183,7 +197,7 @@ def _split_name(text: str) -> tuple[str, str]:
 
 def _number_words(gold: str, answer: str) -> Finding | None:
     """A number in words, `twenty-three` or `3rd`, against one in digits; None where neither side begins with one."""
-    one, two = with_digits(gold), with_digits(answer)
+    one, two = write_digits(gold), write_digits(answer)
     if one == gold and two == answer:
         return None
     if any(
@@ -191,7 +205,7 @@ def _number_words(gold: str, answer: str) -> Finding | None:
         for text, new, other in ((gold, one, answer), (answer, two, gold))
     ):
         return None  # "three apples" is not 3
-    if wording.is_prose(gold) and wording.is_prose(answer) and wording.wording(gold) == wording.wording(answer):
+    if is_prose(gold) and is_prose(answer) and plain_words(gold) == plain_words(answer):
         return Finding(True, "text", "the same words")
     lean(Leniency.WORDING)
     return _plain_numbers(one, two) or _trees(one, two)
@@ -204,24 +218,24 @@ def _is_bare(text: str) -> bool:
 
 def _words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
-    if wording.is_formula(gold) or wording.is_formula(answer):
+    if is_formula(gold) or is_formula(answer):
         return None
-    letter = wording.choice(gold)
-    if letter is not None and letter == wording.choice(answer):
+    letter = read_choice(gold)
+    if letter is not None and letter == read_choice(answer):
         return Finding(True, "text", f"choice {letter}")
-    times = clock.time(gold), clock.time(answer)
+    times = read_time(gold), read_time(answer)
     if times[0] is not None and times[1] is not None:
-        return Finding(clock.same_time(*times), "text", "times of day")
-    prose = wording.is_prose(gold) and wording.is_prose(answer)
-    if prose and wording.kind(gold) == wording.kind(answer):
+        return Finding(same_time(*times), "text", "times of day")
+    prose = is_prose(gold) and is_prose(answer)
+    if prose and read_number_kind(gold) == read_number_kind(answer):
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words")
-    dates = clock.date(gold), clock.date(answer)
+    dates = read_date(gold), read_date(answer)
     if dates[0] is not None and dates[1] is not None:
-        return Finding(clock.same_date(*dates), "text", "dates")
-    if ("-" in gold and clock.is_iso(gold)) or ("-" in answer and clock.is_iso(answer)):
+        return Finding(same_date(*dates), "text", "dates")
+    if ("-" in gold and is_iso_date(gold)) or ("-" in answer and is_iso_date(answer)):
         return Finding(False, "text", "a date against something else")
-    if " " in gold and wording.is_spelled(gold) and wording.is_spelled(answer):
+    if " " in gold and is_spelled(gold) and is_spelled(answer):
         return Finding(False, "text", "letters in another order")
     if prose and _listed(gold) == _listed(answer) is not None:
         lean(Leniency.WORDING)
@@ -233,7 +247,7 @@ def _said(gold: str, answer: str) -> Finding | None:
     """A sentence with a formula in it, "the function $f(x)$ is odd", against what it says, "odd"; None for anything else."""
     for sentence, words in ((gold, answer), (answer, gold)):
         verb = "is " in sentence or "are " in sentence
-        if verb and wording.is_prose(words) and wording.said(sentence) == wording.wording(words):
+        if verb and is_prose(words) and read_predicate(sentence) == plain_words(words):
             lean(Leniency.WORDING)
             return Finding(True, "text", "what the sentence says")
     return None
@@ -241,7 +255,7 @@ def _said(gold: str, answer: str) -> Finding | None:
 
 def _listed(text: str) -> list[str] | None:
     """The items of a list in words, sorted; None where text is no list."""
-    return sorted(map(wording.wording, _SEPARATOR.split(text))) if "," in text else None
+    return sorted(map(plain_words, _SEPARATOR.split(text))) if "," in text else None
 
 
 def _dimensions(gold: str, answer: str) -> Finding | None:
@@ -278,7 +292,7 @@ def _as_set(text: str) -> str:
     """The set that a text names in words; any other text as it is."""
     if _DIGIT.search(text) or "^" in text or "_" in text or _HOLDS_EMPTY_SET.search(text):
         return text
-    return _SETS.get(wording.wording(text), text)
+    return _SETS.get(plain_words(text), text)
 
 
 def _unread(gold: str, answer: str, error: Unreadable) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compass.verifier.comparing.vectors import TRANSPOSES
 from compass.verifier.contents import contains, walk
-from compass.verifier.reading.environments import determinant
+from compass.verifier.reading.brackets import determinant
 from compass.verifier.tree import (
     ONE,
     Inverse,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from flint import fmpq
 
 from compass.verifier.contents import contains, symbols
-from compass.verifier.reading.dimensions import conversion, is_vague, temperature
-from compass.verifier.reading.units import LETTERS, spelled, split
+from compass.verifier.reading.units import LETTERS, conversion, is_vague, spelled, split, temperature
 from compass.verifier.tree import (
     PI,
     Degrees,

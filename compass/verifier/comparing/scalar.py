@@ -20,7 +20,7 @@ from compass.verifier.comparing.measures import (
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.leniency import Leniency, lean
-from compass.verifier.reading.plain_number import PlainNumber, times_100
+from compass.verifier.reading.numbers import PlainNumber, times_100
 from compass.verifier.tree import (
     IMAGINARY,
     PI,

@@ -12,7 +12,7 @@ from compass.verifier.comparing.shapes import Shape, bound_names, by_place, labe
 from compass.verifier.comparing.vectors import tuple_of
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean
-from compass.verifier.reading.wording import wording
+from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
     Based,
     Cases,
@@ -171,7 +171,7 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
 
 def _words(gold: Node, answer: Node) -> Finding:
     match gold, answer:
-        case Words(one), Words(two) if wording(one) == wording(two) != "":
+        case Words(one), Words(two) if plain_words(one) == plain_words(two) != "":
             lean(Leniency.WORDING)
             return Finding(True, "text", "the same words")
     return Finding(False, "text", "other words")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from compass.verifier.extracting import languages
-from compass.verifier.reading.chinese import CHINESE
+from compass.verifier.reading.normalise import CHINESE
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(

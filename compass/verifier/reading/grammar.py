@@ -6,13 +6,12 @@ from functools import lru_cache
 
 from compass.verifier.contents import depth
 from compass.verifier.leniency import Leniency, lean, mark, rewind
-from compass.verifier.reading import operators, written_numbers
-from compass.verifier.reading.brackets import BRACKETS, bracket
-from compass.verifier.reading.latex_commands import command
+from compass.verifier.reading import operators
+from compass.verifier.reading.brackets import BRACKETS, bracket, build_list
+from compass.verifier.reading.commands import command
 from compass.verifier.reading.lexer import PLAIN_MOD, Token, tokenize
-from compass.verifier.reading.lists import bare_list
 from compass.verifier.reading.names import subscripted, symbol
-from compass.verifier.reading.notation import restated
+from compass.verifier.reading.notation import rewrite_notation, rewrite_numbers
 from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.parser import (
     END,
@@ -27,7 +26,14 @@ from compass.verifier.reading.parser import (
     Grammar,
     Parser,
 )
-from compass.verifier.reading.quantities import CURRENCIES, beside, continued, currency_after, currency_word, divided
+from compass.verifier.reading.quantities import (
+    CURRENCIES,
+    currency_after,
+    currency_word,
+    divided,
+    read_adjacent,
+    read_second_unit,
+)
 from compass.verifier.reading.units import CURRENCY_WORDS
 from compass.verifier.tree import Node, OverBudget, Symbol, Unreadable, Words
 
@@ -88,8 +94,8 @@ GRAMMAR = Grammar(
         ("op", "'"): (POSTFIX, operators.prime),
         ("op", "_"): (POSTFIX, subscripted),
     },
-    continued=continued,
-    beside=beside,
+    second_unit=read_second_unit,
+    adjacent=read_adjacent,
 )
 
 
@@ -111,7 +117,7 @@ def remembered(text: str) -> tuple[Node | Unreadable, int]:
 
 def _parsed(text: str) -> Node | Unreadable:
     try:
-        tokens = tokenize(restated(written_numbers.restated(text)))
+        tokens = tokenize(rewrite_notation(rewrite_numbers(text)))
         node = _answer(Parser(tokens, GRAMMAR))
         # a token adds at most two levels, as a division does
         if len(tokens) > MAX_TREE_DEPTH // 2 and depth(node) > MAX_TREE_DEPTH:
@@ -132,4 +138,4 @@ def _answer(parser: Parser) -> Node:
         return items[0]
     if "&" in separators:
         raise Unreadable("an alignment mark outside a matrix")
-    return bare_list(operators.with_one_modulus(items), separators)
+    return build_list(operators.with_one_modulus(items), separators)

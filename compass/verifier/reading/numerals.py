@@ -7,9 +7,8 @@ import re
 from flint import fmpq
 
 from compass.verifier.reading.lexer import SPACED_COMMA, Token
-from compass.verifier.reading.number_words import number_of
+from compass.verifier.reading.numbers import read_literal, read_number_words
 from compass.verifier.reading.parser import Parser
-from compass.verifier.reading.plain_number import literal
 from compass.verifier.tree import Based, Node, Number, OverBudget, Unreadable, Words, number
 
 MAX_REPEATING = 60
@@ -43,7 +42,7 @@ def numeral(parser: Parser, token: Token) -> Node:
             return repeating
     if parser.token == ("op", "_"):
         return _based(parser, text)
-    value = literal(text)
+    value = read_literal(text)
     return _mixed(parser, value) if value.literal is None else value
 
 
@@ -101,7 +100,7 @@ def _repeating(parser: Parser, text: str) -> Number | None:
             pass
         match = _PERIOD.search(fixed)
         if match is None:
-            return literal(text)
+            return read_literal(text)
         period = match.group(1) or match.group(2)
     else:
         return None
@@ -135,7 +134,7 @@ def based(digits: str, base: Node) -> Node:
         case Number(value) if value.q == 1:
             return Based(f"{sign}{digits.lstrip('0') or '0'}", str(value))
         case Words(name):
-            known = number_of([name.lower()])
+            known = read_number_words([name.lower()])
             return Based(f"{sign}{digits.lstrip('0') or '0'}", name.lower() if known is None else str(known))
     raise Unreadable("a number with a subscript that is no base")
 
@@ -150,12 +149,12 @@ def _mixed(parser: Parser, whole: Number) -> Node:
     if parser.accept(_FRACTION):
         top, bottom = parser.argument(), parser.argument()
     elif parser.token == _OPEN and parser.tokens[parser.at + 2 : parser.at + 5 : 2] == [("cmd", "over"), _CLOSE]:
-        top, bottom = literal(_digits_of(parser.peek())), literal(_digits_of(parser.peek(3)))
+        top, bottom = read_literal(_digits_of(parser.peek())), read_literal(_digits_of(parser.peek(3)))
         parser.at += 5
     elif (
         parser.token[0] == parser.peek(2)[0] == "num" and parser.peek() == ("op", "/") and parser.peek(3) != ("op", "^")
     ):
-        top, bottom = literal(parser.token[1]), literal(parser.peek(2)[1])
+        top, bottom = read_literal(parser.token[1]), read_literal(parser.peek(2)[1])
         parser.at += 3
     else:
         return whole

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compass.verifier.reading.arrows import cross_product
+from compass.verifier.contents import symbols
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import primed, text_of
+from compass.verifier.reading.numbers import read_literal
 from compass.verifier.reading.parser import END, POWER, PRODUCT, RATIO, RELATION, SETOP, SIGN, SUM, Parser
-from compass.verifier.reading.plain_number import literal
 from compass.verifier.reading.vocabulary import RELATIONS
 from compass.verifier.tree import (
     ZERO,
@@ -32,6 +32,20 @@ from compass.verifier.tree import (
     negate,
     quotient,
 )
+
+_ARROWS = ("vec(", "hat(", "overrightarrow(")
+
+
+def cross_product(left: Node, right: Node) -> Call | None:
+    """`left \\times right` where both hold a letter under an arrow: it does not commute and is no dot product; None for a product of numbers."""
+    if not (_has_arrow(left) and _has_arrow(right)):
+        return None
+    return Call("cross", (left, right))
+
+
+def _has_arrow(node: Node) -> bool:
+    return any(name.startswith(_ARROWS) for name in symbols(node))
+
 
 RELATION_TOKENS = frozenset(("cmd" if name.isalpha() else "op", name) for name in RELATIONS)
 SET_OPERATIONS = {"cup": "cup", "union": "cup", "cap": "cap", "setminus": "minus", "backslash": "minus"}
@@ -258,10 +272,10 @@ def _exponent(parser: Parser) -> Node:
     if parser.token == ("op", "("):
         return parser.expression(POWER)
     if parser.token[0] == "num":  # plain text writes 2^10, LaTeX 2^{10}: a whole number is the exponent
-        return literal(parser.take()[1])
+        return read_literal(parser.take()[1])
     if parser.token == ("op", "-") and parser.peek()[0] == "num":  # plain text: 10^-23
         parser.at += 1
-        return negate(literal(parser.take()[1]))
+        return negate(read_literal(parser.take()[1]))
     return parser.argument()
 
 

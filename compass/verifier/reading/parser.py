@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.plain_number import literal
+from compass.verifier.reading.numbers import read_literal
 from compass.verifier.tree import Constant, Node, OverBudget, Quantity, Symbol, Unreadable, Words, negate
 
 MAX_DEPTH = 48
@@ -34,23 +34,23 @@ _STOPS = SEPARATORS | _CLOSERS | {END, SUCH_THAT}
 
 Prefix = Callable[["Parser", Token], Node]
 Infix = Callable[["Parser", Node, Token], Node]
-Beside = Callable[["Parser", Node, int], Node | None]
-Continued = Callable[["Parser", Quantity, int], Node | None]
+Adjacent = Callable[["Parser", Node, int], Node | None]
+SecondUnit = Callable[["Parser", Quantity, int], Node | None]
 
 
 class Grammar(NamedTuple):
     """The tables of a parser.
 
     `prefix_of_kind` reads what starts with any token of a kind, `prefix` with one token of the other kinds; `infix` holds an operator's binding
-    power and its rule. `continued` reads the second part of a quantity in two units, if there is one; `beside` what stands after a
+    power and its rule. `second_unit` reads the second part of a quantity in two units, if there is one; `adjacent` what comes after a
     value without an operator. Both return None, having read nothing, where the value ends.
     """
 
     prefix: Mapping[Token, Prefix]
     prefix_of_kind: Mapping[str, Prefix]
     infix: Mapping[Token, tuple[int, Infix]]
-    continued: Continued
-    beside: Beside
+    second_unit: SecondUnit
+    adjacent: Adjacent
 
 
 class Parser:
@@ -100,7 +100,7 @@ class Parser:
         grammar = self.grammar
         left = self.prefix()
         while True:
-            more = grammar.continued(self, left, power) if isinstance(left, Quantity) else None
+            more = grammar.second_unit(self, left, power) if isinstance(left, Quantity) else None
             if more is not None:
                 left = more
                 continue
@@ -110,7 +110,7 @@ class Parser:
                 break
             operator = grammar.infix.get(token)
             if operator is None:
-                more = grammar.beside(self, left, power)
+                more = grammar.adjacent(self, left, power)
                 if more is None:
                     break
                 left = more
@@ -157,9 +157,9 @@ class Parser:
             case ("num", digits):
                 if len(digits) == 1 or digits[1] == ".":
                     self.at += 1
-                    return literal(digits)
+                    return read_literal(digits)
                 self.tokens[self.at] = ("num", digits[1:])
-                return literal(digits[0])
+                return read_literal(digits[0])
             case ("op", "-"):
                 self.at += 1
                 return negate(self.argument())

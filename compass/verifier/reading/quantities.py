@@ -1,19 +1,16 @@
-"""What stands beside a value without an operator: a unit, the second part of a quantity in two units, a factor."""
+"""What comes after a value without an operator: the words and signs of a unit, a second part in another unit, a factor."""
 
 from __future__ import annotations
 
 from flint import fmpq
 
 from compass.verifier.contents import rebuilt, symbols
-from compass.verifier.reading.dimensions import conversion
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.number_words import FRACTIONS, MULTIPLES
+from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, read_literal
 from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.operators import divide, times
 from compass.verifier.reading.parser import PRODUCT, Parser
-from compass.verifier.reading.plain_number import literal
-from compass.verifier.reading.unit_words import starts_unit, starts_unit_sign, unit_words
-from compass.verifier.reading.units import named_unit, spelled, split, unit_of
+from compass.verifier.reading.units import LETTERS, conversion, named_unit, spelled, split, unit_of
 from compass.verifier.tree import (
     Call,
     Degrees,
@@ -32,6 +29,122 @@ from compass.verifier.tree import (
     number,
 )
 
+_WORDS = ("word", "roman")
+_DOTS = frozenset([("cmd", "cdot"), ("op", "*"), ("cmd", "times")])
+_OHM = frozenset([("cmd", "Omega"), ("cmd", "ohm")])
+_MICRO = frozenset([("cmd", "mu"), ("cmd", "micro")])
+_MINUTES = ("cmd", "min")
+_SLASH, _OPEN, _CLOSE, _LEFT, _RIGHT = ("op", "/"), ("op", "("), ("op", ")"), ("op", "{"), ("op", "}")
+_STARS = {"odot": "sun", "oplus": "earth"}
+"""Signs of bodies whose mass and size are units."""
+
+
+def starts_unit(parser: Parser) -> bool:
+    """Whether the next token, which is no word, may begin a unit: a fraction of words, an ohm, a micro, a solar mass."""
+    token = parser.token
+    if token[0] == "sym":
+        after = parser.peek()
+        return (token[1] in ("k", "M", "G", "m") and after in _OHM) or (
+            token[1] in "MRL" and after == ("op", "_") and parser.peek(2)[1] in _STARS
+        )
+    if token == ("cmd", "frac"):
+        return parser.peek() == _LEFT and parser.peek(2)[0] in _WORDS
+    return token in _OHM or (token in _MICRO and _unit_follows(parser, 1))
+
+
+def starts_unit_sign(token: Token) -> bool:
+    """Whether a token after a prefix goes on with the unit: the ohm of `k\\Omega`."""
+    return token in _OHM
+
+
+def read_unit_words(parser: Parser) -> list[str]:
+    """Read the words and signs of a unit, as `unit_of` takes them.
+
+    Raises:
+        Unreadable: a power that is no whole number, or a fraction that is no unit.
+    """
+    words: list[str] = []
+    groups = 0
+    while True:
+        token = kind, word = parser.token
+        if kind in _WORDS:
+            words.append(word)
+        elif token == _SLASH and _unit_follows(parser, 1):
+            words.append("/")
+        elif token in _DOTS and words and _unit_follows(parser, 1):
+            pass
+        elif kind == "sym" and (_continues(words, parser, token) or starts_unit(parser)):
+            words.append(_star(parser, word) if parser.peek() == ("op", "_") else word)
+        elif token == _MINUTES and words:
+            words.append("min")
+        elif token in _OHM:
+            _join(words, "ohm")
+        elif token in _MICRO:
+            parser.at += 1
+            words.append(f"μ{parser.token[1]}")
+        elif token == _OPEN and words and words[-1] == "/":
+            words.append("(")
+            groups += 1
+        elif token == _CLOSE and groups:
+            words.append(")")
+            groups -= 1
+        elif token == ("op", "^") and words:
+            words.append(_power(parser))
+            continue
+        elif token == ("cmd", "frac") and parser.peek() == _LEFT and parser.peek(2)[0] in _WORDS:
+            words += _fraction(parser)
+            continue
+        elif token != ("op", ".") or not words:
+            return words
+        parser.at += 1
+
+
+def _unit_follows(parser: Parser, ahead: int) -> bool:
+    token = parser.peek(ahead)
+    if token == _OPEN:
+        token = parser.peek(ahead + 1)
+    return token[0] in _WORDS or token in _OHM or token == _MINUTES or (token[0] == "sym" and token[1] in LETTERS)
+
+
+def _continues(words: list[str], parser: Parser, token: Token) -> bool:
+    """Whether a plain letter goes on with a unit: after a slash or a dot."""
+    return bool(words) and token[1] in LETTERS and (words[-1] in ("/", "(") or parser.tokens[parser.at - 1] in _DOTS)
+
+
+def _join(words: list[str], unit: str) -> None:
+    """Add a unit to a prefix before it: `k` and `ohm`."""
+    if words and words[-1] in ("k", "M", "G", "m"):
+        words[-1] += unit
+    else:
+        words.append(unit)
+
+
+def _star(parser: Parser, letter: str) -> str:
+    parser.at += 2
+    return f"{letter}_{_STARS.get(parser.token[1], parser.token[1])}"
+
+
+def _power(parser: Parser) -> str:
+    parser.at += 1
+    match parser.argument():
+        case Number(exponent) if exponent.q == 1 and abs(exponent) < 10:
+            return f"^{exponent}"
+    raise Unreadable("a unit with an unknown power")
+
+
+def _fraction(parser: Parser) -> list[str]:
+    """`\\frac{\\text{m}}{\\text{s}}`."""
+    sides = []
+    parser.at += 1
+    for _ in range(2):
+        if not parser.accept(_LEFT):
+            raise Unreadable("a fraction that is no unit")
+        sides.append(read_unit_words(parser))
+        if not parser.accept(_RIGHT):
+            raise Unreadable("a fraction that is no unit")
+    return [*sides[0], "/", "(", *sides[1], ")"]
+
+
 CURRENCIES = {
     "dollar": "dollar",
     "mathdollar": "dollar",
@@ -44,15 +157,13 @@ CURRENCIES = {
     "ruble": "ruble",
 }
 """Commands for signs of currency, and the units that they stand for."""
-_WORDS = ("word", "roman")
-_OPEN, _CLOSE = ("op", "("), ("op", ")")
-_AND, _MINUTES = ("cmd", "and"), ("cmd", "min")
+_AND = ("cmd", "and")
 _ARGUMENTS = frozenset(("op", sign) for sign in ("(", "[", "{", "\\{", "_"))
 _PRIMES = frozenset([("op", "'"), ("cmd", "prime")])
 _TEMPERATURES = frozenset(["celsius", "fahrenheit"])
 
 
-def beside(parser: Parser, left: Node, power: int) -> Node | None:
+def read_adjacent(parser: Parser, left: Node, power: int) -> Node | None:
     """A unit or a factor straight after a value; None where a looser operator has to read it."""
     if parser.token == _MINUTES and isinstance(left, Number) and parser.peek() not in _ARGUMENTS:
         parser.tokens[parser.at] = ("word", "min")  # minutes, not the least of something
@@ -104,7 +215,7 @@ def _is_factorial(node: Node) -> bool:
     return isinstance(last, Call) and last.function == "factorial"
 
 
-def continued(parser: Parser, left: Quantity, power: int) -> Node | None:
+def read_second_unit(parser: Parser, left: Quantity, power: int) -> Node | None:
     """A quantity in two units, `5 ft 8 in` or `2 hours and 30 minutes`, in the smaller; None where the second is missing."""
     if power >= PRODUCT:
         return None
@@ -132,7 +243,7 @@ def _bracketed_unit(parser: Parser) -> str | None:
     start = parser.at
     parser.at += 1
     try:
-        words = unit_words(parser)
+        words = read_unit_words(parser)
     except Unreadable:
         words = []
     if words and parser.accept(_CLOSE) and all(named_unit(word) for word in words if word[0].isalpha()):
@@ -147,7 +258,7 @@ def _arc(parser: Parser, left: Degrees) -> Node:
     """Minutes and seconds of arc after degrees: `30^\\circ 15' 36''`."""
     value, size = left.value, fmpq(1)
     while parser.token[0] == "num" and size > fmpq(1, 3600):
-        part = literal(parser.take()[1])
+        part = read_literal(parser.take()[1])
         primes = 0
         while parser.token in _PRIMES or (parser.token == ("op", "^") and parser.peek() in _PRIMES):
             parser.at += 1 if parser.token in _PRIMES else 2
@@ -205,7 +316,7 @@ def measured(value: Node, unit: str) -> Node:
 
 def _with_unit(parser: Parser, left: Node) -> Node:
     """The value before words that multiply it (`million`, `squared`) or name its unit."""
-    words = unit_words(parser)
+    words = read_unit_words(parser)
     shown = " ".join(words)
     while words and not symbols(left):
         changed = _multiplied(left, words[0].lower())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading.chinese import restated
+from compass.verifier.reading.normalise import rewrite_chinese
 
 RESTATED = [
     ("5厘米", r"5\text{ cm}"),
@@ -40,4 +40,4 @@ RESTATED = [
 
 @pytest.mark.parametrize(("text", "latex"), RESTATED)
 def test_what_is_known_is_rewritten(text: str, latex: str) -> None:
-    assert restated(text) == latex
+    assert rewrite_chinese(text) == latex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading.choices import lettered, letters, same_letters
 from compass.verifier.reading.normalise import normalise
+from compass.verifier.reading.words import read_letters, same_letters, split_choice
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from compass.verifier.reading.normalise import normalise
     ],
 )
 def test_a_letter_with_its_value(text: str, expected: tuple[str, str] | None) -> None:
-    assert lettered(normalise(text)) == expected
+    assert split_choice(normalise(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_letter_with_its_value(text: str, expected: tuple[str, str] | None) ->
     ],
 )
 def test_letters_alone(text: str, expected: tuple[str, str] | None) -> None:
-    assert letters(text) == expected
+    assert read_letters(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading import clock
+from compass.verifier.reading.words import read_date, read_time, same_time
 
 TIMES = [
     ("4:30 pm", (16, 30, 0)),
@@ -39,7 +39,7 @@ TIMES = [
 
 @pytest.mark.parametrize(("text", "expected"), TIMES)
 def test_times_of_day(text: str, expected: tuple[int, int, int] | None) -> None:
-    found = clock.time(text)
+    found = read_time(text)
     assert (None if found is None else found[:3]) == expected
 
 
@@ -58,10 +58,10 @@ SAME_TIMES = [
 
 @pytest.mark.parametrize(("one", "two", "same"), SAME_TIMES)
 def test_a_time_without_its_half_of_the_day_may_be_either(one: str, two: str, same: bool) -> None:
-    first, second = clock.time(one), clock.time(two)
+    first, second = read_time(one), read_time(two)
     assert first is not None
     assert second is not None
-    assert clock.same_time(first, second) is clock.same_time(second, first) is same
+    assert same_time(first, second) is same_time(second, first) is same
 
 
 DATES = [
@@ -88,4 +88,4 @@ DATES = [
 
 @pytest.mark.parametrize(("text", "expected"), DATES)
 def test_dates(text: str, expected: tuple[str, int, str] | None) -> None:
-    assert clock.date(text) == expected
+    assert read_date(text) == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from compass.verifier.reading.dimensions import conversion, is_vague, temperature
+from compass.verifier.reading.units import conversion, is_vague, temperature
 
 FACTORS = [
     ("cm", "cm", "1"),

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from compass.verifier.reading.normalise import normalise
-from compass.verifier.reading.notation import restated
+from compass.verifier.reading.notation import rewrite_notation
 
 REWRITTEN = [
     ("]1,2[", "(1,2)"),
@@ -43,12 +43,12 @@ REWRITTEN = [
 
 @pytest.mark.parametrize(("text", "expected"), REWRITTEN)
 def test_notations_are_rewritten(text: str, expected: str) -> None:
-    assert restated(normalise(text)) == expected
+    assert rewrite_notation(normalise(text)) == expected
 
 
 @pytest.mark.parametrize("part", ["a,", "[1,", "where ", "for all k ", "_1C_", "]1,[", r"\in Z,", "(mod "])
 def test_long_texts_take_little_time(part: str) -> None:
     text = "x" + part * (3900 // len(part))
     start = time.process_time()
-    restated(text)
+    rewrite_notation(text)
     assert time.process_time() - start < 1  # a search that grows with the square would take minutes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading.number_words import with_digits
+from compass.verifier.reading.numbers import write_digits
 
 REWRITTEN = [
     ("seven", "7"),
@@ -41,7 +41,7 @@ REWRITTEN = [
 
 @pytest.mark.parametrize(("text", "digits"), REWRITTEN)
 def test_a_number_in_words_is_written_with_digits(text: str, digits: str) -> None:
-    assert with_digits(text) == digits
+    assert write_digits(text) == digits
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_a_number_in_words_is_written_with_digits(text: str, digits: str) -> Non
      "three and three halves", "twenty-tenth", "onerous", "negative x", "a dozen", "year 24"],
 )  # fmt: skip
 def test_other_text_stays_as_it_is(text: str) -> None:
-    assert with_digits(text) == text
+    assert write_digits(text) == text

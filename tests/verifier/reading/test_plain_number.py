@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from compass.verifier.reading.plain_number import literal, read
+from compass.verifier.reading.numbers import read_literal, read_plain_number
 from compass.verifier.tree import Number, OverBudget
 
 NUMBERS = [
@@ -76,7 +76,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("text", "number"), NUMBERS)
 def test_plain_numbers(text: str, number: tuple[str, str, str | None] | None) -> None:
-    plain = read(text)
+    plain = read_plain_number(text)
     assert (None if plain is None else (str(plain.value), plain.mark, plain.literal)) == number
 
 
@@ -92,14 +92,14 @@ def test_plain_numbers(text: str, number: tuple[str, str, str | None] | None) ->
     ],
 )
 def test_a_token_is_a_number_with_the_text_of_a_decimal(text: str, value: fmpq, written: str | None) -> None:
-    assert literal(text) == Number(value, written)
+    assert read_literal(text) == Number(value, written)
 
 
 def test_digits_and_exponents_are_bounded() -> None:
-    assert literal("1" * 1000).value == fmpq(int("1" * 1000))
-    assert literal("1." + "1" * 998).literal == "1." + "1" * 998
-    assert literal("1e400").value == fmpq(10) ** 400
-    assert literal("1e-400").value == 1 / fmpq(10) ** 400
+    assert read_literal("1" * 1000).value == fmpq(int("1" * 1000))
+    assert read_literal("1." + "1" * 998).literal == "1." + "1" * 998
+    assert read_literal("1e400").value == fmpq(10) ** 400
+    assert read_literal("1e-400").value == 1 / fmpq(10) ** 400
     for text in ("1" * 1001, "1." + "1" * 999, "1e401", "1e-401"):
         with pytest.raises(OverBudget, match=f"a number of {len(text)} digits"):
-            literal(text)
+            read_literal(text)

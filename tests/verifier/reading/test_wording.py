@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading import wording
+from compass.verifier.reading.words import is_formula, is_prose, is_sentence, plain_words, read_choice
 
 WORDINGS = [
     ("Even", "even"),
@@ -44,7 +44,7 @@ WORDINGS = [
 
 @pytest.mark.parametrize(("text", "expected"), WORDINGS)
 def test_wording_leaves_the_words_alone(text: str, expected: str) -> None:
-    assert wording.wording(text) == expected
+    assert plain_words(text) == expected
 
 
 CHOICES = [
@@ -72,7 +72,7 @@ CHOICES = [
 
 @pytest.mark.parametrize(("text", "expected"), CHOICES)
 def test_choices(text: str, expected: str | None) -> None:
-    assert wording.choice(text) == expected
+    assert read_choice(text) == expected
 
 
 PROSE = [
@@ -101,7 +101,7 @@ PROSE = [
 
 @pytest.mark.parametrize(("text", "expected"), PROSE)
 def test_prose(text: str, expected: bool) -> None:
-    assert wording.is_prose(text) is expected
+    assert is_prose(text) is expected
 
 
 SENTENCES = [
@@ -118,7 +118,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES)
 def test_sentences_have_four_words(text: str, expected: bool) -> None:
-    assert wording.is_sentence(text) is expected
+    assert is_sentence(text) is expected
 
 
 FORMULAS = [
@@ -145,4 +145,4 @@ FORMULAS = [
 
 @pytest.mark.parametrize(("text", "expected"), FORMULAS)
 def test_signs_that_only_formulas_have(text: str, expected: bool) -> None:
-    assert wording.is_formula(text) is expected
+    assert is_formula(text) is expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier.reading.written_numbers import restated
+from compass.verifier.reading.notation import rewrite_numbers
 
 RESTATED = [
     ("5.2x10^3", r"5.2\times 10^3"),
@@ -31,4 +31,4 @@ RESTATED = [
 
 @pytest.mark.parametrize(("text", "latex"), RESTATED)
 def test_what_is_known_is_rewritten(text: str, latex: str) -> None:
-    assert restated(text) == latex
+    assert rewrite_numbers(text) == latex

@@ -1,35 +1,184 @@
-"""What a LaTeX command or a known name starts: fractions, constants, accents, functions, matrices, sets of numbers."""
+"""What a LaTeX command or a known name starts: fractions, functions with their powers and bases, sums and integrals, accents, sets of numbers."""
 
 # ruff: noqa: SIM905 - a word list reads better as words
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from compass.verifier.contents import walk
-from compass.verifier.reading.big_operators import BIG_OPERATORS, big_operator
-from compass.verifier.reading.brackets import BRACKETS, bracket
-from compass.verifier.reading.environments import environment
-from compass.verifier.reading.functions import binomial, cube_root, function, root
+from compass.verifier.contents import substituted, walk
+from compass.verifier.reading.brackets import BRACKETS, bracket, environment
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import named, text_of
+from compass.verifier.reading.numbers import read_literal
 from compass.verifier.reading.numerals import based
-from compass.verifier.reading.operators import leading_plus_minus, leading_relation
-from compass.verifier.reading.parser import LIST, SIGN, Parser
+from compass.verifier.reading.operators import leading_plus_minus, leading_relation, power
+from compass.verifier.reading.parser import LIST, POWER, SETOP, SIGN, SUM, Parser
 from compass.verifier.reading.quantities import CURRENCIES, currency_before
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, RELATIONS
 from compass.verifier.tree import (
+    ABSENT,
     IMAGINARY,
+    ONE,
+    BigOperator,
     Call,
     Constant,
+    Inverse,
     NamedSet,
+    Negative,
     Node,
     Number,
+    Power,
+    Product,
+    Relation,
     Sequence,
     Symbol,
     Unreadable,
     Words,
+    number,
     quotient,
 )
+
+BIG_OPERATORS = ("bigcup", "bigcap", "sum", "prod", "int", "lim")
+
+
+def big_operator(parser: Parser, name: str) -> Node:
+    """An operator whose name has been read."""
+    low = high = ABSENT
+    for _ in range(2):
+        if parser.accept(("op", "_")):
+            low = parser.argument()
+        elif parser.accept(("op", "^")):
+            high = parser.argument()
+    body = parser.expression(SETOP if name in ("bigcup", "bigcap") else SUM)
+    variable = ""
+    match low:
+        case Relation(_, (Symbol(variable), low, *_)):
+            pass
+        case Relation(_, (Constant("i"), low, *_)):  # the index of a sum called `i` is not the imaginary unit
+            variable, body = "i", substituted(body, IMAGINARY, Symbol("i"))
+        case _ if name == "int":
+            variable, body = _differential(body)
+    node = BigOperator(name, variable, low, high, body)
+    return _zeta(node) or node
+
+
+def _zeta(node: BigOperator) -> Node | None:
+    """The sum of all `1 / n^s` for a whole `s` above 1, which has a name and so a value."""
+    match node:
+        case BigOperator(
+            "sum",
+            variable,
+            Number(first),
+            Constant("inf"),
+            Product((Number(top), Inverse(Power(Symbol(base), Number(raised))))),
+        ) if first == top == 1 and base == variable and raised.q == 1 and raised > 1:
+            return Call("zeta", (number(raised),))
+    return None
+
+
+def _differential(body: Node) -> tuple[str, Node]:
+    """Take `dx` off the end of an integral's body: its variable, and what is left."""
+    factors = body.factors if isinstance(body, Product) else (body,)
+    for at in range(len(factors) - 1):
+        match factors[at : at + 2]:
+            case (Symbol("d"), Symbol(variable)):
+                rest = factors[:at] + factors[at + 2 :]
+                return variable, (ONE if not rest else rest[0] if len(rest) == 1 else Product(rest))
+    raise Unreadable("an integral without its differential")
+
+
+_INVERSE = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc",
+            "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh"}  # fmt: skip
+_OPENERS = frozenset(
+    [("op", sign) for sign in ("(", "[", "{", "\\{")]
+    + [("cmd", name) for name in ("lgroup", "lbrace", "lbrack", "lparen")]
+)
+_MINUS_ONE = number(-1)
+
+
+def function(parser: Parser, name: str) -> Node:
+    """A function whose name has been read."""
+    if parser.token == ("op", "}"):
+        return Words(name)  # a subscript: m_{\max}
+    exponent: Node | None = None
+    base: Node | None = None
+    for _ in range(2):
+        if parser.accept(("op", "^")):
+            exponent = _function_exponent(parser, name)
+        elif name in ("log", "max", "min") and parser.accept(("op", "_")):
+            base = parser.argument()
+    if exponent == _MINUS_ONE and name in _INVERSE:
+        name, exponent = _INVERSE[name], None
+    arguments = _arguments(parser)
+    node = Call("log", (arguments[0], base)) if base is not None and name == "log" else Call(name, arguments)
+    return node if exponent is None else Power(node, exponent)
+
+
+def root(parser: Parser, name: str) -> Node:
+    """A root whose `\\sqrt` has been read."""
+    if parser.token == ("op", "["):
+        index = parser.prefix()
+        return Call("root", (parser.argument(), index))
+    if parser.token == ("op", "("):
+        return Call("sqrt", (parser.prefix(),))
+    if parser.token[0] == "num":  # plain text: sqrt2, √15; TeX takes one digit, and writes braces where it means more
+        return Call("sqrt", (read_literal(parser.take()[1]),))
+    return Call("sqrt", (parser.argument(),))
+
+
+def cube_root(parser: Parser, name: str) -> Node:
+    """`cbrt x`."""
+    return Call("root", (_operand(parser), number(3)))
+
+
+def binomial(parser: Parser, name: str) -> Node:
+    """`\\binom{n}{k}`; with a bracket after it, a function of two arguments."""
+    if parser.token != ("op", "("):
+        return Call("binom", (parser.argument(), parser.argument()))
+    if name == "binom":
+        return function(parser, name)
+    raise Unreadable(f"cannot read \\{name}")
+
+
+def _function_exponent(parser: Parser, name: str) -> Node:
+    match power(parser, Symbol("?"), ("op", "^")):
+        case Power(_, exponent):
+            return exponent
+    raise Unreadable(f"a power of {name} that is no exponent")
+
+
+def _arguments(parser: Parser) -> tuple[Node, ...]:
+    if parser.token not in _OPENERS:
+        return (_operand(parser),)
+    depth, parser.depth = parser.depth, parser.depth + 1
+    inside = parser.prefix()
+    parser.depth = depth
+    match inside:
+        case Sequence(_, _, items):
+            return items
+    return (inside,)
+
+
+def _operand(parser: Parser) -> Node:
+    """A function's operand without brackets: factors up to the next sign or function."""
+    if parser.token in _OPENERS:
+        return _arguments(parser)[0]
+    sign = parser.accept(("op", "-"))
+    factors = [parser.expression(POWER - 1)]
+    while _starts_factor(parser):
+        factors.append(parser.expression(POWER - 1))
+    node = factors[0] if len(factors) == 1 else Product(tuple(factors))
+    return Negative(node) if sign else node
+
+
+def _starts_factor(parser: Parser) -> bool:
+    match parser.token:
+        case ("num" | "sym", _):
+            return True
+        case ("cmd", name):
+            return (name in GREEK_SET or name in ("frac", "sqrt")) and name != "gamma"
+    return False
+
 
 CONSTANTS = {"pi": "pi", "infty": "inf", "infin": "inf", "infinity": "inf", "inf": "inf", "exponentialE": "e"}
 ACCENTS = (
@@ -93,7 +242,7 @@ def _accent(parser: Parser, name: str) -> Node:
 
 
 def _based(parser: Parser, name: str) -> Node:
-    """`\\based{1A}{16}`, as `written_numbers` writes digits with letters among them."""
+    """`\\based{1A}{16}`, as `rewrite_numbers` writes digits with letters among them."""
     parser.at += 1
     digits = ""
     while not parser.accept(("op", "}")):
