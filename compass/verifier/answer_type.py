@@ -6,7 +6,7 @@ import re
 
 from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
-from compass.verifier.comparing.shapes import Shape, shape, unnamed
+from compass.verifier.comparing.shapes import Shape, shape, split_name
 from compass.verifier.contents import contains, symbols, walk
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
@@ -90,7 +90,7 @@ def is_wordy(answer: str) -> bool:
 
 
 def _type(tree: Node) -> str:
-    name, value = unnamed(tree)
+    name, value = split_name(tree)
     if name is not None and symbols(value):
         return "equation"
     typed = shape(value)

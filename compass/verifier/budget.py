@@ -7,6 +7,7 @@ the two texts alone: a clock would give another verdict on a busy machine.
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 from flint import fmpq
 
@@ -34,6 +35,18 @@ def start() -> None:
     """Begin a verdict in this thread."""
     _done.exact = _done.numeric = 0.0
     _done.sums.clear()
+
+
+class Spent(NamedTuple):
+    """Work counted so far, in the units of `MAX_EXACT` and `MAX_NUMERIC`."""
+
+    exact: float
+    numeric: float
+
+
+def spent() -> Spent:
+    """The work of this thread's latest verdict."""
+    return Spent(_done.exact, _done.numeric)
 
 
 def sums() -> dict[Node, fmpq | None]:

@@ -10,7 +10,7 @@ in the value is judged by its last side.
 from __future__ import annotations
 
 from compass.verifier.comparing.exact import rational
-from compass.verifier.comparing.shapes import unnamed
+from compass.verifier.comparing.shapes import split_name
 from compass.verifier.contents import symbols, walk
 from compass.verifier.leniency import mark, rewind
 from compass.verifier.reading.grammar import parse
@@ -50,7 +50,7 @@ def tree_of(text: str) -> Node | None:
 
 def value_of(tree: Node) -> Node:
     """What a tree names, without its name."""
-    name, value = unnamed(tree)
+    name, value = split_name(tree)
     return tree if name is None else value
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from flint import arb, fmpq
 
 from compass.verifier import budget
-from compass.verifier.comparing.balls import PRECISION, working_precision
+from compass.verifier.comparing.evaluator import PRECISION, working_precision
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.measures import MARKS, in_one_unit, peel, read_letters
 from compass.verifier.comparing.numeric import approximate
-from compass.verifier.comparing.shapes import Shape, shape, unnamed
+from compass.verifier.comparing.shapes import Shape, shape, split_name
 from compass.verifier.contents import contains, symbols
 from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.grammar import parse
@@ -80,7 +80,7 @@ def near(gold: str, answer: str, tolerance: Tolerance) -> Finding | None:
 
 
 def _near(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
-    (name, gold), (other, answer) = unnamed(gold), unnamed(answer)
+    (name, gold), (other, answer) = split_name(gold), split_name(answer)
     if name is not None and other is not None and name != other:
         return False
     one, two = shape(gold), shape(answer)

@@ -1,1 +1,1 @@
-"""Tree to verdict: `structure` compares two answers of any kind, part by part, down to the single values of `scalar`."""
+"""Tree to verdict: `answers` compares two whole answers, `structure` any two parts as they are, down to the single values of `scalar`."""

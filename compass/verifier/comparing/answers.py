@@ -1,20 +1,136 @@
-"""Whole answers: as they stand first, then by the other meanings that a notation may have, then as families with a letter."""
+"""Whole answers: as they are written first, then by the other meanings that a notation may have, then as families with a letter.
+
+`(\\pm 1, 2)` may be two points, `C_{10}^3` a number of selections, dots may leave terms out.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from compass.verifier.comparing.dots import DOTS, has_dots, indexed, without_dots
+from compass.verifier.comparing.dots import DOTS, expand_dots, has_dots, index_letters
 from compass.verifier.comparing.families import compare_families, has_domain
-from compass.verifier.comparing.selections import may_select, selected
-from compass.verifier.comparing.shapes import bound_names, unnamed
-from compass.verifier.comparing.signs import with_signs
+from compass.verifier.comparing.matrices import BASIS, as_vectors, is_in_basis
+from compass.verifier.comparing.shapes import bound_names, choose_sign, split_name
 from compass.verifier.comparing.structure import compare
-from compass.verifier.comparing.vectors import BASIS, as_vectors, is_in_basis
-from compass.verifier.contents import contains, substituted, symbols
+from compass.verifier.contents import contains, rebuilt, substituted, symbols, walk
 from compass.verifier.leniency import Leniency, lean, mark, rewind
-from compass.verifier.tree import Matrix, Node, OverBudget, Sequence, Symbol, Unreadable
+from compass.verifier.tree import (
+    Call,
+    Inverse,
+    Matrix,
+    Node,
+    Number,
+    OverBudget,
+    PlusMinus,
+    Power,
+    Product,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Unreadable,
+    negate,
+    number,
+)
 from compass.verifier.verdict import Finding
+
+MAX_SIGNS = 3
+"""Signs of one point that are chosen each by itself."""
+
+
+def expand_signs(node: Node) -> list[Node]:
+    """The readings of an answer with `±` inside tuples: `(\\pm 1, \\pm 2)` is two points where the signs go together, four where they don't."""
+    if not contains(node, PlusMinus) or not contains(node, Sequence):
+        return [node]
+    linked = _points(node, lambda point: [choose_sign(point, plus=True), choose_sign(point, plus=False)])
+    if linked == node:
+        return [node]  # a list whose signs stand outside tuples
+    if any(isinstance(part, PlusMinus) and part.sign == "mp" for part in walk(node)):
+        return [linked]
+    return [linked, _points(node, _independent)]
+
+
+def _points(node: Node, split: Callable[[Node], list[Node]]) -> Node:
+    value = split_name(node)[1] if isinstance(node, Relation) else node
+    match value:
+        case Sequence("(" | "<") if contains(value, PlusMinus):
+            return Sequence("", "", tuple(split(value)))
+        case Sequence("" | "{" as opening, closing, items):
+            points = [part for item in items for part in (split(item) if _is_signed_point(item) else [item])]
+            return Sequence(opening, closing, tuple(points))
+    return node
+
+
+def _is_signed_point(node: Node) -> bool:
+    return isinstance(node, Sequence) and contains(node, PlusMinus)
+
+
+def _independent(point: Node) -> list[Node]:
+    """Every choice of signs, up to `MAX_SIGNS` of them."""
+    points = [point]
+    for _ in range(MAX_SIGNS):
+        points = [part for item in points for part in _first_sign(item)]
+    return points
+
+
+def _first_sign(point: Node) -> list[Node]:
+    for part in walk(point):
+        match part:
+            case PlusMinus(left, right, _):
+                return [
+                    substituted(point, part, Sum((left, right))),
+                    substituted(point, part, Sum((left, negate(right)))),
+                ]
+    return [point]
+
+
+_INDEXED = re.compile(r"([CPA])_([1-9]\d*|[a-z])")
+_LETTERS = frozenset("CPA")
+
+
+def may_select(node: Node) -> bool:
+    """Whether a letter of selections occurs."""
+    names = symbols(node)
+    if not names.isdisjoint(_LETTERS) and contains(node, Sequence):
+        return True
+    return any(_INDEXED.fullmatch(name) for name in names if len(name) > 2)
+
+
+def write_selections(node: Node) -> Node:
+    """A copy of a node in which the letters of selections mean what they do in combinatorics."""
+    match node:
+        case Power(Symbol(name), exponent) if (found := _INDEXED.fullmatch(name)) and not contains(exponent, Sequence):
+            return _count(found[1], _size(found[2]), exponent)
+        case Product(factors):
+            return _product(factors)
+    return rebuilt(node, write_selections)
+
+
+def _product(factors: tuple[Node, ...]) -> Node:
+    parts: list[Node] = []
+    for factor in factors:
+        match parts[-1:], factor:
+            case [Symbol(letter)], Sequence("(", ")", (size, chosen)) if letter in _LETTERS:
+                parts[-1] = _count(letter, size, chosen)
+            case _:
+                parts.append(write_selections(factor))
+    return parts[0] if len(parts) == 1 else Product(tuple(parts))
+
+
+def _size(text: str) -> Node:
+    return number(int(text)) if text.isdigit() else Symbol(text)
+
+
+def _count(letter: str, size: Node, chosen: Node) -> Node:
+    """Unordered selections for `C`, ordered ones for `P` and `A`."""
+    if letter == "C":
+        return Call("binom", (size, chosen))
+    match size, chosen:
+        case Number(top), Number(bottom) if bottom > top:
+            return number(0)
+    return Product((Call("factorial", (size,)), Inverse(Call("factorial", (Sum((size, negate(chosen))),)))))
+
 
 LOADED = DOTS | BASIS.keys()
 """Letters that may stand for more than themselves."""
@@ -53,15 +169,15 @@ def _rewritten(gold: Node, answer: Node) -> Finding | None:
         return None
     one, two = gold, answer
     if may_select(gold) != may_select(answer):
-        one, two = (selected(gold), answer) if may_select(gold) else (gold, selected(answer))
+        one, two = (write_selections(gold), answer) if may_select(gold) else (gold, write_selections(answer))
     if has_dots(gold) or has_dots(answer):
-        one, two = without_dots(indexed(one)), without_dots(indexed(two))
+        one, two = expand_dots(index_letters(one)), expand_dots(index_letters(two))
     if listed or is_in_basis(one) or is_in_basis(two):
         one, two = as_vectors(one, two)
     if listed:
-        two = with_variables_of(one, two)
-    for first in with_signs(one):
-        for second in with_signs(two):
+        two = rename_variables(one, two)
+    for first in expand_signs(one):
+        for second in expand_signs(two):
             if first is not gold or second is not answer:
                 finding = _tried(compare, first, second)
                 if finding is not None and finding.same:
@@ -85,7 +201,7 @@ def _tried(look: Callable[[Node, Node], Finding | None], gold: Node, answer: Nod
         return None
 
 
-def with_variables_of(gold: Node, answer: Node) -> Node:
+def rename_variables(gold: Node, answer: Node) -> Node:
     """The answer with the variable of its `f(t) = ...` called as in the gold, where neither side uses the other's for anything else."""
     ours, theirs = _variables(gold), _variables(answer)
     if ours is None or theirs is None or ours == theirs or len(ours) != len(theirs):
@@ -101,5 +217,5 @@ def with_variables_of(gold: Node, answer: Node) -> Node:
 def _variables(node: Node) -> tuple[str, ...] | None:
     """The variables of the functions that a list defines, if they are the same in all."""
     items = node.items if isinstance(node, Sequence) else (node,)
-    found = {bound_names(name) for item in items if (name := unnamed(item)[0]) is not None}
+    found = {bound_names(name) for item in items if (name := split_name(item)[0]) is not None}
     return found.pop() if len(found) == 1 else None

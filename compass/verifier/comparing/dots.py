@@ -40,11 +40,11 @@ def has_dots(node: Node) -> bool:
     return not symbols(node).isdisjoint(DOTS)
 
 
-def without_dots(node: Node) -> Node:
+def expand_dots(node: Node) -> Node:
     """A copy of a node with dots written out where a pattern explains them."""
     if not has_dots(node):
         return node
-    node = rebuilt(node, without_dots)
+    node = rebuilt(node, expand_dots)
     match node:
         case Sum(terms):
             return _folded(terms, "sum") or node
@@ -56,16 +56,16 @@ def without_dots(node: Node) -> Node:
     return node
 
 
-def indexed(node: Node) -> Node:
+def index_letters(node: Node) -> Node:
     """A copy of a node in which the letters of a sum have its index for an argument: `\\sum x_i`."""
     if not contains(node, BigOperator):
         return node
-    node = rebuilt(node, indexed)
+    node = rebuilt(node, index_letters)
     match node:
         case BigOperator(operator, variable, low, high, body) if any(
             name.endswith(f"_{variable}") for name in symbols(body)
         ):
-            return BigOperator(operator, variable, low, high, _indexed(body))
+            return BigOperator(operator, variable, low, high, _index_letters(body))
     return node
 
 
@@ -78,7 +78,10 @@ def _folded(terms: tuple[Node, ...], operator: str) -> Node | None:
     places = [at for at, term in enumerate(terms) if _is_dots(term)]
     if len(places) != 1 or places[0] < 2 or places[0] + 1 >= len(terms):
         return None
-    known, last = [_indexed(term) for term in terms[: places[0]]], [_indexed(term) for term in terms[places[0] + 1 :]]
+    known, last = (
+        [_index_letters(term) for term in terms[: places[0]]],
+        [_index_letters(term) for term in terms[places[0] + 1 :]],
+    )
     for pattern in (_pattern(known[-2], known[-1], len(known) - 1), _geometric(known)):
         if pattern is None or not all(_fits(pattern, at, term) for at, term in enumerate(known, 1)):
             continue
@@ -109,7 +112,7 @@ def _at(pattern: Node, index: Node) -> Node:
     return substituted(pattern, _INDEX, index)
 
 
-def _indexed(node: Node) -> Node:
+def _index_letters(node: Node) -> Node:
     """Letters with a subscript as unknown functions of it: `a_{n-1}`."""
     match node:
         case Symbol(name) if found := _SUBSCRIPT.fullmatch(name):
@@ -118,7 +121,7 @@ def _indexed(node: Node) -> Node:
             if shift:
                 index = Sum((index, number(int(shift))))
             return Call(f" {base}", (index,))
-    return rebuilt(node, _indexed)
+    return rebuilt(node, _index_letters)
 
 
 def _pattern(one: Node, two: Node, at: int) -> Node | None:

@@ -1,21 +1,29 @@
 """Families of answers: what a letter that runs over the whole numbers, or stands for any constant, describes.
 
 `x = \\frac{\\pi}{4} + k\\pi, k \\in \\mathbb{Z}` is decided as a union of progressions, whatever its letter, its start, its sign or how it is
-split into cases. Other families are equal if one becomes the other when its letters are renamed.
+split into cases. Starts and steps are constants; all are measured in the first step, and every step must be a rational multiple of it:
+then both unions repeat with a common period, and are equal if they hold the same remainders. Points on a line, `(1,2) + t(3,4)`, are
+compared as lines. Other families are equal if one becomes the other when its letters are renamed.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations
+from math import gcd, lcm
 from typing import NamedTuple
 
-from compass.verifier.comparing.lines import Line, linear, named_value, progressions, same_line
-from compass.verifier.comparing.pairing import YES, Compare, no
-from compass.verifier.comparing.progressions import same_union
-from compass.verifier.comparing.shapes import label
+from flint import arb, fmpq
+
+from compass.verifier.comparing import scalar
+from compass.verifier.comparing.evaluator import PRECISION, working_precision
+from compass.verifier.comparing.lists import YES, Compare, no
+from compass.verifier.comparing.numeric import approximate
+from compass.verifier.comparing.shapes import expand_sign, label, split_name
 from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.tree import (
+    ONE,
     PI,
     ZERO,
     BigOperator,
@@ -23,7 +31,9 @@ from compass.verifier.tree import (
     Constant,
     Degrees,
     NamedSet,
+    Negative,
     Node,
+    Number,
     Power,
     Product,
     Relation,
@@ -31,8 +41,300 @@ from compass.verifier.tree import (
     SetOperation,
     Sum,
     Symbol,
+    Unreadable,
+    difference,
+    number,
+    quotient,
 )
 from compass.verifier.verdict import Finding
+
+MAX_REMAINDERS = 400
+"""Members of one union in a period."""
+_DENOMINATOR = 5_040
+_TOLERANCE = 2.0**-70
+
+
+class Progression(NamedTuple):
+    """`start + step * k` for each of the steps: of points, or of the lower ends of intervals of one width.
+
+    `kind` is `=` for points, `!=` for points that are left out, the two brackets for intervals.
+    """
+
+    kind: str
+    start: Node
+    steps: tuple[Node, ...]
+    width: Node | None = None
+
+
+class _Placed(NamedTuple):
+    """A progression in multiples of the unit."""
+
+    kind: str
+    start: arb
+    steps: tuple[Fraction, ...]
+    width: arb
+
+
+def same_union(gold: list[Progression], answer: list[Progression], first: int | None) -> bool | None:
+    """Whether two unions of progressions hold the same members; None where steps have no common measure.
+
+    Args:
+        first: the first value of the parameters; None where they are all whole numbers.
+
+    Raises:
+        OverBudget, Unreadable: a part that cannot be evaluated.
+    """
+    with working_precision(PRECISION):
+        unit = gold[0].steps[0]
+        one, two = [_placed(item, unit) for item in gold], [_placed(item, unit) for item in answer]
+        if None in one or None in two:
+            return None
+        steps = [step for item in (*one, *two) for step in item.steps]
+        if not all(steps):
+            return None
+        if first is None:
+            return _same_remainders(one, two)
+        if any(len(item.steps) > 1 for item in (*one, *two)) or len({step > 0 for step in steps}) > 1:
+            return None
+        return _same_beginnings(one, two, first)
+
+
+def _placed(item: Progression, unit: Node) -> _Placed | None:
+    start, width = _in_units(item.start, unit), None if item.width is None else _in_units(item.width, unit)
+    ratios = [_rational(_in_units(step, unit)) for step in item.steps]
+    if start is None or (item.width is not None and width is None) or None in ratios:
+        return None
+    return _Placed(item.kind, start, tuple(ratios), arb(0) if width is None else width)
+
+
+def _in_units(node: Node, unit: Node) -> arb | None:
+    return approximate(node if unit == ONE else quotient(node, unit))
+
+
+def _rational(value: arb | None) -> Fraction | None:
+    """The fraction of a small denominator that a value is, to far more digits than chance explains."""
+    if value is None or not abs(value) < 10**6:
+        return None
+    near = Fraction(float(value)).limit_denominator(_DENOMINATOR)
+    return near if _is_zero(value - fmpq(near.numerator, near.denominator)) else None
+
+
+def _is_zero(value: arb) -> bool:
+    return bool(abs(value) < _TOLERANCE)
+
+
+def _period(steps: list[Fraction]) -> Fraction:
+    """The least common multiple of positive fractions."""
+    bottom = lcm(*(step.denominator for step in steps))
+    return Fraction(lcm(*(int(step * bottom) for step in steps)), bottom)
+
+
+def _common_step(steps: tuple[Fraction, ...]) -> Fraction:
+    bottom = lcm(*(step.denominator for step in steps))
+    return Fraction(gcd(*(int(step * bottom) for step in steps)), bottom)
+
+
+def _same_remainders(gold: list[_Placed], answer: list[_Placed]) -> bool | None:
+    period = _period([_common_step(item.steps) for item in (*gold, *answer)])
+    one, two = _remainders(gold, period), _remainders(answer, period)
+    if one is None or two is None:
+        return None
+    whole = fmpq(period.numerator, period.denominator)
+
+    def found(item: _Placed, among: list[_Placed]) -> bool:
+        return any(
+            item.kind == other.kind
+            and _is_zero(item.width - other.width)
+            and _is_whole((item.start - other.start) / whole)
+            for other in among
+        )
+
+    return all(found(item, two) for item in one) and all(found(item, one) for item in two)
+
+
+def _is_whole(value: arb) -> bool:
+    return _is_zero(value - round(float(value)))
+
+
+def _remainders(items: list[_Placed], period: Fraction) -> list[_Placed] | None:
+    members = []
+    for item in items:
+        step = _common_step(item.steps)
+        for at in range(int(period / step)):
+            shift = step * at
+            members.append(item._replace(start=item.start + fmpq(shift.numerator, shift.denominator)))
+            if len(members) > MAX_REMAINDERS:
+                return None
+    return members
+
+
+def _same_beginnings(gold: list[_Placed], answer: list[_Placed], first: int) -> bool | None:
+    """Progressions that begin somewhere: after the last beginning both repeat, so two periods more decide."""
+    rising = gold[0].steps[0] > 0
+    period = _period([abs(item.steps[0]) for item in (*gold, *answer)])
+    begins = [_member(item, first, rising) for item in (*gold, *answer)]
+    end = max(float(value) for value in begins) + 2 * float(period)
+    one, two = _beginning(gold, first, rising, end), _beginning(answer, first, rising, end)
+    if one is None or two is None or len(one) != len(two):
+        return None if one is None or two is None else False
+    return all(
+        item.kind == other.kind and _is_zero(item.width - other.width) and _is_zero(item.start - other.start)
+        for item, other in zip(one, two, strict=True)
+    )
+
+
+def _member(item: _Placed, index: int, rising: bool) -> arb:
+    step = item.steps[0] * index
+    value = item.start + fmpq(step.numerator, step.denominator)
+    return value if rising else -value
+
+
+def _beginning(items: list[_Placed], first: int, rising: bool, end: float) -> list[_Placed] | None:
+    members: list[_Placed] = []
+    for item in items:
+        index = first
+        while float(value := _member(item, index, rising)) < end + 1e-9:
+            members.append(item._replace(start=value))
+            index += 1
+            if len(members) > MAX_REMAINDERS:
+                return None
+    members.sort(key=lambda item: (float(item.start), item.kind))
+    return [
+        item for at, item in enumerate(members)
+        if not at or item.kind != members[at - 1].kind or not _is_zero(item.start - members[at - 1].start)
+    ]  # fmt: skip
+
+
+_TURNED = {">": "<", ">=": "<="}
+
+
+class Line(NamedTuple):
+    """Points `start + step * t`, coordinate by coordinate, and the names of the coordinates."""
+
+    start: tuple[Node, ...]
+    step: tuple[Node, ...]
+    names: tuple[str, ...]
+
+
+def linear(node: Node, letters: tuple[str, ...]) -> tuple[Node, tuple[Node, ...]] | None:
+    """`a + b k + ...` as `a` and the steps of those letters that occur; None for any other expression."""
+    if contains(node, Sequence, Relation, SetOperation, NamedSet):
+        return None
+    used = [name for name in letters if name in symbols(node)]
+    if not used or symbols(node) - set(used):
+        return None
+
+    def at(values: dict[str, Node]) -> Node:
+        inside = node
+        for name in used:
+            inside = substituted(inside, Symbol(name), values.get(name, ZERO))
+        return inside
+
+    try:
+        start = at({})
+        steps = tuple(difference(at({name: ONE}), start) for name in used)
+        straight = Sum((start, *(Product((step, Symbol(name))) for step, name in zip(steps, used, strict=True))))
+        same = scalar.values(node, straight).same
+    except Unreadable:
+        return None
+    return (start, steps) if same else None
+
+
+def same_line(one: Line, two: Line, *, whole: bool) -> bool:
+    """Whether two lines hold the same points; `whole` where their letters are whole numbers and any numbers otherwise."""
+    if len(one.start) != len(two.start):
+        return False
+    if one.names and two.names:
+        if set(one.names) != set(two.names):
+            return False
+        order = [two.names.index(name) for name in one.names]
+        two = Line(tuple(two.start[at] for at in order), tuple(two.step[at] for at in order), one.names)
+    pivot = next((at for at, step in enumerate(one.step) if not scalar.values(step, ZERO).same), None)
+    if pivot is None:
+        return False
+    unit = Power(one.step[pivot], number(-1))
+    ratio, shift = Product((two.step[pivot], unit)), Product((difference(two.start[pivot], one.start[pivot]), unit))
+    if scalar.values(ratio, ZERO).same:
+        return False
+    if whole:
+        moved = approximate(shift)
+        if (
+            moved is None
+            or moved.unique_fmpz() is None
+            or not any(scalar.values(ratio, number(sign)).same for sign in (1, -1))
+        ):
+            return False
+    return all(
+        scalar.values(two.step[at], Product((ratio, one.step[at]))).same
+        and scalar.values(difference(two.start[at], one.start[at]), Product((shift, one.step[at]))).same
+        for at in range(len(one.start))
+    )
+
+
+def named_value(item: Node) -> tuple[Node | None, Node]:
+    """The variable that an item is about, and what it says of it."""
+    match item:
+        case Relation(("!=",), (Symbol() as name, _)):
+            return name, item
+        case Relation((_, _), (_, Symbol() as name, _)):
+            return name, item
+    return split_name(item)
+
+
+def progressions(items: tuple[Node, ...], letters: tuple[str, ...]) -> list[Progression] | None:
+    """The items as progressions; None where one is none."""
+    found: list[Progression] = []
+    for item in items:
+        for part in expand_sign(item):
+            for single in _by_parity(part, letters):
+                progression = _progression(single, letters)
+                if progression is None:
+                    return None
+                found.append(progression)
+    return found
+
+
+def _by_parity(item: Node, letters: tuple[str, ...]) -> list[Node]:
+    """`(-1)^k` splits an item into the even and the odd `k`."""
+    for part in walk(item):
+        match part:
+            case Power(Negative(Number()) | Number(), exponent) if inside := [
+                name for name in letters if name in symbols(exponent)
+            ]:
+                if len(inside) > 1 or scalar.values(part.base, number(-1)).same is not True:
+                    return [item]
+                double = Product((number(2), Symbol(inside[0])))
+                return [substituted(item, Symbol(inside[0]), each) for each in (double, Sum((double, ONE)))]
+    return [item]
+
+
+def _progression(item: Node, letters: tuple[str, ...]) -> Progression | None:
+    kind, low, high = "=", item, None
+    match item:
+        case Relation(("=",), _):
+            low = named_value(item)[1]
+        case Relation(("!=",), (_, low)):
+            kind = "!="
+        case Relation(operators, (low, _, high)):
+            if operators[0] in _TURNED:
+                low, high, operators = high, low, tuple(_TURNED.get(sign, "") for sign in reversed(operators))
+            kind = {"<": "(", "<=": "["}.get(operators[0], "") + {"<": ")", "<=": "]"}.get(operators[-1], "")
+            if len(kind) != 2:
+                return None
+        case Relation(("in",), (_, Sequence(opening, closing, (low, high)))) | Sequence(
+            opening, closing, (low, high)
+        ) if opening in ("(", "["):
+            kind = opening + closing
+    start = linear(low, letters)
+    if start is None:
+        return None
+    if high is None:
+        return Progression(kind, *start)
+    end = linear(high, letters)
+    if end is None or not all(scalar.values(one, two).same for one, two in zip(start[1], end[1], strict=True)):
+        return None
+    return Progression(kind, *start, difference(end[0], start[0]))
+
 
 WHOLE = {"Z": None, "N": 0, "N0+": 0, "Z0+": 0, "N+": 1, "Z+": 1}
 """Sets of whole numbers, and the first of each."""

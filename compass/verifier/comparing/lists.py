@@ -1,17 +1,79 @@
-"""Lists, sets and tuples."""
+"""Lists, tuples and sets: their items compared in order, or paired in any order."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
-from compass.verifier.comparing.intervals import infinite
-from compass.verifier.comparing.pairing import YES, Compare, Parts, any_order, in_order, no
-from compass.verifier.comparing.shapes import Shape, bound_names, by_place, unnamed
+from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.real_sets import infinite_sign
+from compass.verifier.comparing.shapes import Shape, bound_names, place_variables, split_name
 from compass.verifier.contents import symbols
-from compass.verifier.leniency import Leniency, lean
-from compass.verifier.tree import Node, Sequence
+from compass.verifier.leniency import Leniency, lean, mark, rewind
+from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sequence, Sum
 from compass.verifier.verdict import Finding
+
+MAX_PAIRINGS = 200
+"""Comparisons of any two parts; longer lists are compared in the order given."""
+YES = Finding(True, "structure", "the same parts")
+
+Compare = Callable[[Node, Node], Finding]
+"""Compares a part of the gold with one of the answer."""
+Parts = tuple[Node, ...]
+
+
+def no(detail: str) -> Finding:
+    """Different, and why."""
+    return Finding(False, "structure", detail)
+
+
+def in_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
+    """Whether two lists of one length hold the same values in the same order."""
+    for at, (one, two) in enumerate(zip(gold, answer, strict=True)):
+        finding = compare(one, two)
+        if not finding.same:
+            return finding._replace(detail=f"part {at + 1}: {finding.detail}")
+    return YES
+
+
+def any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
+    """Whether two lists of one length hold the same values, each as often."""
+    unmatched = Counter(map(_key, gold))
+    rest_answer = []
+    for item in answer:
+        key = _key(item)
+        if unmatched[key] > 0:
+            unmatched[key] -= 1
+        else:
+            rest_answer.append(item)
+    rest_gold = []
+    for item in gold:
+        key = _key(item)
+        if unmatched[key] > 0:
+            unmatched[key] -= 1
+            rest_gold.append(item)
+    if len(rest_gold) ** 2 > MAX_PAIRINGS:
+        return in_order(tuple(rest_gold), tuple(rest_answer), compare)
+    for one in rest_gold:
+        for at, two in enumerate(rest_answer):
+            marked = mark()
+            if compare(one, two).same:
+                del rest_answer[at]
+                break
+            rewind(marked)
+        else:
+            return no("a value that the other side lacks")
+    return YES
+
+
+def _key(node: Node) -> object:
+    """What two equal values surely share: the value of a rational constant, else the node itself."""
+    if isinstance(node, Number):
+        return node.value
+    value = rational(node) if isinstance(node, (Negative, Product, Sum, Inverse, Power)) and not symbols(node) else None
+    return node if value is None else value
+
 
 QUANTIFIERS = frozenset(["forall", "exists"])
 
@@ -86,15 +148,15 @@ _EXTREME = re.compile(
 def _variables(side: Shape) -> list[tuple[str, ...]]:
     """The variables of each function that a list defines."""
     items = side.node.items if isinstance(side.node, Sequence) else ()
-    return [() if (name := unnamed(item)[0]) is None else bound_names(name) for item in items]
+    return [() if (name := split_name(item)[0]) is None else bound_names(name) for item in items]
 
 
 def _by_place(side: Shape) -> Parts:
     """The values of a list of functions with their variables replaced by their places; as they are where `±` gives more values than items."""
     if not isinstance(side.node, Sequence) or len(side.node.items) != len(side.items):
         return side.items
-    pairs = (unnamed(item) for item in side.node.items)
-    return tuple(value if name is None else by_place(name, value) for name, value in pairs)
+    pairs = (split_name(item) for item in side.node.items)
+    return tuple(value if name is None else place_variables(name, value) for name, value in pairs)
 
 
 def _naming(names: tuple[str, ...]) -> str:
@@ -117,7 +179,7 @@ def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:
 def _in_a_row(ordered: Shape, values: Shape) -> bool:
     """Whether a bare list can be a tuple without its brackets: `1, 2` or `x = 1, y = 2`, not `x = 1 or x = 2`; and the tuple no interval."""
     brackets = ordered.node.opening + ordered.node.closing
-    if len(ordered.items) == 2 and (brackets not in ("()", "<>") or any(map(infinite, ordered.items))):
+    if len(ordered.items) == 2 and (brackets not in ("()", "<>") or any(map(infinite_sign, ordered.items))):
         return False
     naming = _naming(values.names)
     if isinstance(values.node, Sequence) and values.node.closing:

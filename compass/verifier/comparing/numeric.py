@@ -13,8 +13,7 @@ from zlib import crc32
 
 from flint import acb, arb, ctx, fmpq
 
-from compass.verifier.comparing.balls import PRECISION, Undefined, working_precision
-from compass.verifier.comparing.evaluator import Evaluator
+from compass.verifier.comparing.evaluator import PRECISION, Evaluator, Undefined, working_precision
 from compass.verifier.contents import contains, symbols, walk
 from compass.verifier.tree import (
     IMAGINARY,

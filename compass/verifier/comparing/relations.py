@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from compass.verifier.comparing.exact import same_zeros
-from compass.verifier.comparing.intervals import Piece, same
+from compass.verifier.comparing.lists import YES, Compare, any_order, in_order, no
 from compass.verifier.comparing.numeric import same_equation
-from compass.verifier.comparing.pairing import YES, Compare, any_order, in_order, no
-from compass.verifier.comparing.real_sets import pieces
+from compass.verifier.comparing.real_sets import Piece, pieces, same_pieces
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.contents import contains, symbols
 from compass.verifier.leniency import Leniency, lean
@@ -46,7 +45,7 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         return no("conditions on other variables")
     first, second = _pieces(gold), _pieces(answer)
     if first is not None and second is not None:
-        return YES if same(first, second) else no("other sets of numbers")
+        return YES if same_pieces(first, second) else no("other sets of numbers")
     match gold.node, answer.node:
         case Sequence("", word, items), Sequence("", other, others) if gold.kind == answer.kind == "conditions":
             if "or" in (word, other) and word != other:
@@ -92,7 +91,7 @@ def compare_relations(gold: Relation, answer: Relation, compare: Compare) -> Fin
     if symbols(gold) == symbols(answer) and len(symbols(gold)) <= MAX_VARIABLES:
         first, second = pieces(gold), pieces(answer)
         if first is not None and second is not None:
-            return YES if same(first, second) else no("other sets of numbers")
+            return YES if same_pieces(first, second) else no("other sets of numbers")
     one, two = _rising(gold), _rising(answer)
     if one.operators == two.operators:
         finding = in_order(one.sides, two.sides, compare)

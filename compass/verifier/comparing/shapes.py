@@ -129,14 +129,14 @@ def bound_names(node: Node) -> tuple[str, ...]:
     return ()
 
 
-def by_place(name: Node, value: Node) -> Node:
+def place_variables(name: Node, value: Node) -> Node:
     """The value of `f(x, y)` with its variables replaced by their places, so that no other letter can become one of them."""
     for at, variable in enumerate(bound_names(name)):
         value = substituted(value, Symbol(variable), Symbol(f" {at}"))
     return value
 
 
-def unnamed(node: Node) -> tuple[Node | None, Node]:
+def split_name(node: Node) -> tuple[Node | None, Node]:
     """The name on the left of `=` or `∈`, if there is one, and what it names."""
     match node:
         case Relation(("in",), (_, value)) if not isinstance(value, (Sequence, SetOperation, NamedSet, Relation)):
@@ -153,11 +153,11 @@ def unnamed(node: Node) -> tuple[Node | None, Node]:
     return None, node
 
 
-def spread(node: Node) -> list[Node]:
+def expand_sign(node: Node) -> list[Node]:
     """A node with `±` in it as its two values; any other as itself."""
     if not contains(node, PlusMinus) or not _has_sign(node):
         return [node]
-    return [chosen(node, plus=True), chosen(node, plus=False)]
+    return [choose_sign(node, plus=True), choose_sign(node, plus=False)]
 
 
 def _has_sign(node: Node) -> bool:
@@ -169,15 +169,15 @@ def _has_sign(node: Node) -> bool:
     return any(map(_has_sign, node.children()))
 
 
-def chosen(node: Node, *, plus: bool) -> Node:
+def choose_sign(node: Node, *, plus: bool) -> Node:
     """A node with the upper sign of each `±` in it, or with the lower."""
     match node:
         case PlusMinus(left, right, sign):
-            left, right = chosen(left, plus=plus), chosen(right, plus=plus)
+            left, right = choose_sign(left, plus=plus), choose_sign(right, plus=plus)
             if left == ZERO and isinstance(right, Sequence):
                 return right if plus == (sign == "pm") else negate(right)
             return Sum((left, right if plus == (sign == "pm") else negate(right)))
-    return rebuilt(node, lambda part: chosen(part, plus=plus))
+    return rebuilt(node, lambda part: choose_sign(part, plus=plus))
 
 
 def shape(node: Node) -> Shape:
@@ -190,7 +190,7 @@ def shape(node: Node) -> Shape:
         case Number() | Symbol():
             return Shape("scalar", node)
         case Relation():
-            name, value = unnamed(node)
+            name, value = split_name(node)
             if name is not None:
                 return shape(value)
         case Sequence():
@@ -199,7 +199,7 @@ def shape(node: Node) -> Shape:
             return Shape(node.kind, node)
         case Words():
             return Shape("text", node)
-    values = spread(node)
+    values = expand_sign(node)
     if len(values) > 1:
         return Shape("list", node, tuple(values))
     return Shape("relation" if isinstance(node, Relation) else "scalar", node)
@@ -221,8 +221,8 @@ def _sequence(node: Sequence) -> Shape:
     items: list[Node] = []
     names: list[str] = []
     for item in node.items if node.opening else _solutions(node.items):
-        name, value = unnamed(item)
-        spreads = spread(value) if node.opening in ("", "{") else [value]
+        name, value = split_name(item)
+        spreads = expand_sign(value) if node.opening in ("", "{") else [value]
         items.extend(spreads)
         names.extend(["" if name is None or isinstance(name, Sequence) else label(name)] * len(spreads))
         if len(items) > MAX_ITEMS:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from compass.verifier.comparing import scalar
-from compass.verifier.comparing.lists import compare_lists
-from compass.verifier.comparing.matrix import matrix_of
-from compass.verifier.comparing.pairing import YES, any_order, in_order, no
-from compass.verifier.comparing.piecewise import same_function
+from compass.verifier.comparing.lists import YES, any_order, compare_lists, in_order, no
+from compass.verifier.comparing.matrices import matrix_of, tuple_of
+from compass.verifier.comparing.real_sets import same_piecewise
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_names, by_place, label, shape, unnamed
-from compass.verifier.comparing.vectors import tuple_of
+from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
 from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.words import plain_words
@@ -56,8 +54,8 @@ def compare(gold: Node, answer: Node) -> Finding:
         gold, answer = _without_ratios(gold), _without_ratios(answer)
     if not contains(gold, *_STRUCTURED) and not contains(answer, *_STRUCTURED):
         return scalar.compare(gold, answer)  # most answers: the same as below, sooner
-    gold_name, gold_value = unnamed(gold)
-    answer_name, answer_value = unnamed(answer)
+    gold_name, gold_value = split_name(gold)
+    answer_name, answer_value = split_name(answer)
     if gold_name is not None and answer_name is not None:
         if gold_name == answer_name:
             return compare(gold_value, answer_value)
@@ -70,7 +68,7 @@ def compare(gold: Node, answer: Node) -> Finding:
             return compare(gold, answer)
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
-            return compare(by_place(gold_name, gold_value), by_place(answer_name, answer_value))
+            return compare(place_variables(gold_name, gold_value), place_variables(answer_name, answer_value))
         if not (isinstance(gold, Relation) and isinstance(answer, Relation)):
             return no("other names")  # points: M(1,2) and N(1,2)
         return compare_equations(gold, answer, compare)
@@ -253,7 +251,7 @@ def _cases(gold: Shape, answer: Shape) -> Finding:
             finding = any_order(tuple(map(_row, first)), tuple(map(_row, second)), compare)
             if finding.same:
                 return finding
-    same = same_function(gold.node, answer.node) if {gold.kind, answer.kind} <= {"cases", "scalar"} else None
+    same = same_piecewise(gold.node, answer.node) if {gold.kind, answer.kind} <= {"cases", "scalar"} else None
     if same is None:
         return no("a definition by cases, or a system, against something else")
     return Finding(same, "numeric", "equal at points of every case" if same else "different at a point")

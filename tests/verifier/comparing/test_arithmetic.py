@@ -8,8 +8,8 @@ import pytest
 from flint import fmpq
 
 from compass.verifier import budget
-from compass.verifier.comparing import arithmetic
-from compass.verifier.comparing.arithmetic import FUNCTIONS, bits, check_size, integer_root, power, rational_root
+from compass.verifier.comparing import exact
+from compass.verifier.comparing.exact import FUNCTIONS, bits, check_size, integer_root, power, rational_root
 from compass.verifier.tree import OverBudget, Unreadable
 
 
@@ -46,7 +46,7 @@ def test_whole_numbers_may_be_longer_than_fractions(value: fmpq, fits: bool) -> 
 
 def test_the_size_of_a_number_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[float] = []
-    monkeypatch.setattr(arithmetic, "spend_exact", spent.append)
+    monkeypatch.setattr(exact, "spend_exact", spent.append)
     check_size(q("8"), "")
     check_size(q("1/8"), "")
     power(q("2"), q("6"))

@@ -10,8 +10,10 @@ import pytest
 from flint import acb, arb, ctx, fmpq
 
 from compass.verifier import budget
-from compass.verifier.comparing.balls import (
+from compass.verifier.comparing.evaluator import (
+    MAX_SPAN,
     PRECISION,
+    Evaluator,
     Undefined,
     digits,
     magnitude,
@@ -19,7 +21,6 @@ from compass.verifier.comparing.balls import (
     whole_number,
     working_precision,
 )
-from compass.verifier.comparing.evaluator import MAX_SPAN, Evaluator
 from compass.verifier.tree import Node, OverBudget, Unreadable
 
 Read = Callable[[str], Node]

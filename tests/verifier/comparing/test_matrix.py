@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compass.verifier.comparing.matrix import MAX_MATRICES, MAX_SIDE, matrix_of
+from compass.verifier.comparing.matrices import MAX_MATRICES, MAX_SIDE, matrix_of
 from compass.verifier.tree import Matrix, Node, OverBudget, Unreadable, negate, number
 
 

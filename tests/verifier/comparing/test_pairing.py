@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compass.verifier.comparing.pairing import YES, any_order, in_order, no
+from compass.verifier.comparing.lists import YES, any_order, in_order, no
 from compass.verifier.tree import Node, Symbol, number
 from compass.verifier.verdict import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import arb, fmpq
 
-from compass.verifier.comparing.rounding import answer_is_rounded, decimal_parts, gold_is_rounded, terminates
+from compass.verifier.comparing.scalar import answer_is_rounded, decimal_parts, gold_is_rounded, terminates
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compass.verifier.comparing.shapes import MAX_ITEMS, bound_names, is_name, shape, spread, unnamed
+from compass.verifier.comparing.shapes import MAX_ITEMS, bound_names, expand_sign, is_name, shape, split_name
 from compass.verifier.tree import Node, Sequence, Unreadable, number
 
 Read = Callable[[str], Node]
@@ -40,7 +40,7 @@ def test_the_variables_of_a_definition(tree: Read, text: str, variables: tuple[s
     ],
 )  # fmt: skip
 def test_names_are_taken_off(tree: Read, brief: Callable[[Any], str], text: str, name: str, value: str) -> None:
-    assert tuple(map(brief, unnamed(tree(text)))) == (name, value)
+    assert tuple(map(brief, split_name(tree(text)))) == (name, value)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_names_are_taken_off(tree: Read, brief: Callable[[Any], str], text: str,
     ],
 )  # fmt: skip
 def test_plus_and_minus_are_two_values(tree: Read, brief: Callable[[Any], str], text: str, values: list[str]) -> None:
-    assert list(map(brief, spread(tree(text)))) == values
+    assert list(map(brief, expand_sign(tree(text)))) == values
 
 
 @pytest.mark.parametrize(
