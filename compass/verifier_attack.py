@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from compass.verifier import Mode, judge
-from compass.verifier.copied import formula_texts, gives_away, is_formula_text
+from compass.verifier.form import formula_texts, gives_away, is_formula_text
 
 _NUMBER = re.compile(r"(?<![\w.,\\])\d[\d,]*(?:\.\d+)?(?![\w])")
 _DISPLAY = re.compile(r"\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]", re.DOTALL)

@@ -9,16 +9,12 @@
 Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
 """
 
-from compass.verifier.answer_groups import group_equal, same_answer
 from compass.verifier.answer_type import answer_type, is_wordy
-from compass.verifier.batch import judge_many, verify_many
-from compass.verifier.extract import Mode, extract_answer
-from compass.verifier.final_answers import final_answer, same_final_answer
-from compass.verifier.gold import Gold
-from compass.verifier.leniency import Leniency
+from compass.verifier.batch import group_equal, judge_many, same_answer, verify_many
+from compass.verifier.extract import Mode, extract_answer, final_answer, same_final_answer
+from compass.verifier.gold import Gold, ToleranceError, read_tolerance
 from compass.verifier.reward import Judgement, judge, reward
-from compass.verifier.tolerance import ToleranceError, read_tolerance
-from compass.verifier.verdict import Outcome, Verdict
+from compass.verifier.verdict import Leniency, Outcome, Verdict
 from compass.verifier.verify import verify
 from compass.verifier.warm import warm
 

@@ -7,7 +7,6 @@ import re
 from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.shapes import Shape, shape, split_name
-from compass.verifier.contents import contains, symbols, walk
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.reading.numbers import read_plain_number
@@ -23,7 +22,20 @@ from compass.verifier.reading.words import (
     read_predicate,
     read_time,
 )
-from compass.verifier.tree import IMAGINARY, INFINITY, Degrees, Matrix, Node, Percent, Quantity, Relation, Unreadable
+from compass.verifier.tree import (
+    IMAGINARY,
+    INFINITY,
+    Degrees,
+    Matrix,
+    Node,
+    Percent,
+    Quantity,
+    Relation,
+    Unreadable,
+    contains,
+    symbols,
+    walk,
+)
 
 NAMING_WORDS = 2
 """So many words may name a thing; more make a statement."""

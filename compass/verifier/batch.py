@@ -1,16 +1,17 @@
-"""Many comparisons over several processes, for data filters and scores."""
+"""Many answers: pairs verified over several processes, and equal answers brought together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from typing import TypeVar
 
 from compass.machine import cores
 from compass.verifier.extract import Mode, extract_answer
-from compass.verifier.gold import Gold, each
-from compass.verifier.reward import NO_ANSWER, Judgement, in_form
+from compass.verifier.gold import Gold, split_alternatives
+from compass.verifier.reward import NO_ANSWER, Judgement, check_form
 from compass.verifier.verdict import Verdict
-from compass.verifier.verify import decisive, verify
+from compass.verifier.verify import choose_verdict, verify
 from compass.verifier.warm import warm
 
 CHUNK = 500
@@ -78,14 +79,16 @@ def judge_many(
     asked = [None] * len(given) if questions is None else list(questions)
     answered = [(gold, extract_answer(response, mode)) for gold, response in given]
     distinct = list(
-        dict.fromkeys((one, answer) for gold, answer in answered if answer is not None for one in each(gold))
+        dict.fromkeys(
+            (one, answer) for gold, answer in answered if answer is not None for one in split_alternatives(gold)
+        )
     )
     verdicts = dict(zip(distinct, verify_many(distinct, processes, told=told), strict=True))
     formed: dict[tuple[str | Gold, str, str | None], Verdict] = {}
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
-            formed[gold, answer, question] = decisive(
-                [in_form(one, answer, verdicts[one, answer], question, mode) for one in each(gold)]
+            formed[gold, answer, question] = choose_verdict(
+                [check_form(one, answer, verdicts[one, answer], question, mode) for one in split_alternatives(gold)]
             )
     return [
         Judgement(answer, formed.get((gold, answer or "", question), NO_ANSWER))
@@ -108,3 +111,27 @@ def _gather(chunks: Iterable[list[Verdict]], total: int, told: Callable[[int, in
 
 def _chunk(pairs: list[tuple[str | Gold, str]]) -> list[Verdict]:
     return [verify(gold=gold, answer=answer) for gold, answer in pairs]
+
+
+Answer = TypeVar("Answer", bound=Hashable)
+
+
+def same_answer(one: str, other: str) -> bool:
+    """Whether the verifier calls two answers equal, the first taken as the gold."""
+    return verify(gold=one, answer=other).equal
+
+
+def group_equal(answers: Iterable[Answer], equal: Callable[[Answer, Answer], bool] = same_answer) -> list[int]:
+    """A group for each answer, numbered in the order in which their first members come.
+
+    An answer joins the first group whose first member it equals, letter by letter or by `equal(first member, answer)`.
+    """
+    firsts: list[Answer] = []
+    known: dict[Answer, int] = {}
+    for answer in (answers := list(answers)):
+        if answer not in known:
+            group = next((group for group, first in enumerate(firsts) if equal(first, answer)), len(firsts))
+            if group == len(firsts):
+                firsts.append(answer)
+            known[answer] = group
+    return [known[answer] for answer in answers]

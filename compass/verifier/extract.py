@@ -1,16 +1,111 @@
-"""Find the final answer in a response: its box, what a phrase announces, what its last sentence states."""
+"""Find the final answer in a response: its box, what a phrase announces, what its last sentence states.
+
+`final_answer` does so for a text that may be an answer or a whole solution, as golds of some data sets are.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
-from compass.verifier.extracting.announced import CORRECTED, SENTENCE, TAIL, announced, denied, later_value
-from compass.verifier.extracting.boxes import Box, find_boxes, last_group, without_placeholders
-from compass.verifier.extracting.context import answer_of, whole_formula
-from compass.verifier.extracting.turn import own_turn
-from compass.verifier.extracting.value import FORMULA, PRICE, inside, is_hedged, last_formula, last_side, stated
+from compass.verifier.answer_type import answer_type
+from compass.verifier.extracting.boxes import (
+    Box,
+    drop_placeholders,
+    find_boxes,
+    last_group,
+    read_box_answer,
+    read_whole_formula,
+)
+from compass.verifier.extracting.phrases import (
+    ANNOUNCED,
+    CORRECTED,
+    FORMULA,
+    PRICE,
+    SENTENCE,
+    TAIL,
+    VERBS,
+    find_announced,
+    find_later_value,
+    find_stated_value,
+    formula_text,
+    has_announcement,
+    is_hedged,
+    last_formula,
+    last_side,
+)
+from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
+
+MAX_LINES = 100
+"""Places of each word in `_SPEAKERS` and `_PROBLEMS` that are looked at."""
+
+_SPEAKERS = ("Human", "User", "Instruction", "Assistant", "human", "user", "HUMAN", "USER")
+_PROBLEMS = ("Question", "Problem", "Exercise", "Q", "QUESTION", "PROBLEM")
+_THOUGHT = re.compile(r"<(/?)think(?:ing)?>")
+_TOKEN = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text)\|>|<(?:/s|end_of_turn|start_of_turn)>"
+)
+_LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
+_LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
+_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$", re.IGNORECASE)
+
+
+def keep_own_turn(text: str) -> str:
+    """The part of a response in which its answer may stand; empty where there is none.
+
+    Thinking that is never closed leaves nothing: no answer was given. What comes after another speaker's line, or after the
+    line of another problem once this one has an answer, answers something else.
+    """
+    thought = _last_thought(text)
+    if thought is not None and not thought[1]:
+        return ""
+    text = text[thought.end() :] if thought is not None else text
+    start = 0
+    for token in _TOKEN.finditer(text):
+        if text[start : token.start()].strip():
+            text = text[start : token.start()]
+            break
+        start = token.end()
+    return text[: _next_turn(text)]
+
+
+def _last_thought(text: str) -> re.Match[str] | None:
+    """The last tag that opens or closes a thought, looked for from the end."""
+    place = text.rfind("think")
+    while place >= 0:
+        found = _THOUGHT.match(text, max(0, place - 1)) or _THOUGHT.match(text, max(0, place - 2))
+        if found is not None:
+            return found
+        place = text.rfind("think", 0, place)
+    return None
+
+
+def _next_turn(text: str) -> int:
+    """Where another speaker's line or, after an answer, another problem begins; the text's end where none does."""
+    places = [start for word in _SPEAKERS for start in _lines(text, word)]
+    places += [
+        start
+        for word in _PROBLEMS
+        for start in _lines(text, word)
+        if _ANSWERED.search(text, max(0, start - 2_000), start)
+    ]
+    return min(places, default=len(text))
+
+
+def _lines(text: str, word: str) -> list[int]:
+    """Where lines that the word opens begin, as in `**Question 2:**`."""
+    places, at = [], 0
+    for _ in range(MAX_LINES):
+        at = text.find(word, at)
+        if at < 0:
+            break
+        before = text[max(0, at - 8) : at]
+        if (at <= 8 or "\n" in before) and _LINE_START.search(before) and _LABEL_END.match(text, at + len(word)):
+            places.append(at)
+        at += len(word)
+    return places
+
 
 MAX_RESPONSE = 1_000_000
 
@@ -72,16 +167,16 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
     """
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
-    text = own_turn(response[-MAX_RESPONSE:])
+    text = keep_own_turn(response[-MAX_RESPONSE:])
     boxes = find_boxes(text)
     if boxes:
         return _boxed(text, boxes, mode)
-    if not (tail := without_placeholders(text[-TAIL:]).strip()) or _GIVEN_UP.search(tail):
+    if not (tail := drop_placeholders(text[-TAIL:]).strip()) or _GIVEN_UP.search(tail):
         return None
-    values = announced(tail)
+    values = find_announced(tail)
     if values:
         return _agreed(values, tail)
-    if denied(tail):
+    if has_announcement(tail):
         return None
     return _stated(tail, mode)
 
@@ -97,7 +192,7 @@ def _boxed(text: str, boxes: list[Box], mode: Mode) -> str | None:
     answer = _of_group(text, boxes, group)
     after = text[group[-1].end : group[-1].end + TAIL]
     corrected = CORRECTED.search(after) is not None
-    later = later_value(after)
+    later = find_later_value(after)
     if later is not None and (answer is None or not _same(answer, later)):
         if mode is Mode.LENIENT and _is_final_after_reasoning(after):
             return later
@@ -117,7 +212,7 @@ def _is_final_after_reasoning(after: str) -> bool:
 
 def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
     """What neighbouring boxes answer together."""
-    if (whole := whole_formula(text, group)) is not None:
+    if (whole := read_whole_formula(text, group)) is not None:
         return whole or None
     answers: list[tuple[str, str]] = []
     ends = [box.end for box in boxes if box.end <= group[0].start]
@@ -125,7 +220,7 @@ def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
     for at, box in enumerate(group):
         low = group[at - 1].end if at else first
         high = group[at + 1].start if at + 1 < len(group) else len(text)
-        answer = answer_of(text, box, low, high)
+        answer = read_box_answer(text, box, low, high)
         if answer is None:
             return None
         name = _NAME.search(text, max(low, box.start - 20), box.start)
@@ -205,7 +300,7 @@ def _stated(text: str, mode: Mode) -> str | None:
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
     if display and not text[display[-1].end() :].strip(" .\n"):
-        return last_side(inside(display[-1]))
+        return last_side(formula_text(display[-1]))
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
@@ -214,7 +309,7 @@ def _stated(text: str, mode: Mode) -> str | None:
         return None
     if is_hedged(last):
         return None
-    value = stated(last)
+    value = find_stated_value(last)
     return last_formula(last) if value is None and mode is Mode.LENIENT else value
 
 
@@ -226,3 +321,56 @@ def _cut_off(text: str) -> bool:
         or rest.count(r"\[") > rest.count(r"\]")
         or bool(_CUT.search(rest.rstrip().removesuffix("**")))
     )
+
+
+_PROSE = ("text", "unrecognised")
+_LEADS_UP = re.compile(
+    rf"[^$\d=\\]{{3,200}}(?:\bthat|:|\W(?:{VERBS}))\s{{0,3}}\$"
+    r"|(?:We|Thus|So|Therefore|Hence|Then|Finally|Consequently|This|Simplifying|Solving|Substituting|Adding|Dividing)\s[^$]{3,200}\$"
+)
+_NONE = Verdict(Outcome.UNRECOGNISED, "text", "a text gives no final answer")
+
+
+def final_answer(text: str) -> str | None:
+    """The answer in a text: the text itself where it is an answer, else the final answer of the solution that it is.
+
+    Words that state no value are an answer in words. None where nothing can be read.
+
+    Raises:
+        TypeError: what is no text.
+    """
+    if not _is_solution(text) and answer_type(text) not in _PROSE:
+        return text
+    answer = extract_answer(text)
+    if answer is not None:
+        return answer
+    return text if answer_type(text) == "text" else None
+
+
+def _is_solution(text: str) -> bool:
+    """Whether text gives its answer in a box, announces it or leads up to a formula: "we find that $x > 3$", "a matrix: $...$"."""
+    if "\\boxed" in text or "\\fbox" in text:
+        return True
+    return ("$" in text and _LEADS_UP.match(text) is not None) or ANNOUNCED.search(text) is not None
+
+
+def same_final_answer(*, gold: str, answer: str) -> Verdict:
+    """Decide whether two texts give the same final answer.
+
+    Args:
+        gold: a reference answer or a whole solution.
+        answer: an answer or a whole response.
+
+    Returns:
+        The verdict on the texts as they stand where those are equal, else the one on their final answers.
+
+    Raises:
+        TypeError: an argument that is no text.
+    """
+    verdict = verify(gold=gold, answer=answer)
+    if verdict.equal:
+        return verdict
+    one, two = final_answer(gold), final_answer(answer)
+    if one is None or two is None:
+        return _NONE
+    return verdict if (one, two) == (gold, answer) else verify(gold=one, answer=two)

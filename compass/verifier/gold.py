@@ -4,12 +4,30 @@
     Gold("4.2", tolerance="0.1")           4.1 to 4.3
     Gold("9.6", tolerance="1%")            at most 1% of 9.6 away
 
-A gold may stand in the place of a text wherever the verifier takes one.
+A gold may take the place of a text wherever the verifier takes one. The tolerance is asked only for answers that do not equal the gold, and
+only for numbers: a real value, with a unit or without, or lists, tuples and intervals of such values, part by part. Nothing else ever
+counts as near: no formula in a variable, no word, no date.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
+
+from flint import arb, fmpq
+
+from compass.verifier import budget
+from compass.verifier.comparing.evaluator import PRECISION, working_precision
+from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.measures import MARKS, in_one_unit, peel, read_letters
+from compass.verifier.comparing.numeric import approximate
+from compass.verifier.comparing.shapes import Shape, shape, split_name
+from compass.verifier.reading.grammar import parse
+from compass.verifier.reading.numbers import read_literal
+from compass.verifier.reading.words import read_date, read_time
+from compass.verifier.tree import Node, Sequence, Unreadable, contains, symbols
+from compass.verifier.verdict import Finding, Leniency, lean
 
 
 class Gold(NamedTuple):
@@ -22,7 +40,7 @@ class Gold(NamedTuple):
     """How far a number may be off: `0.01` absolutely, `5%` of the gold; None asks for equality."""
 
 
-def each(gold: str | Gold) -> tuple[str | Gold, ...]:
+def split_alternatives(gold: str | Gold) -> tuple[str | Gold, ...]:
     """A gold as golds without alternatives; an answer is right if it equals one of them."""
     if isinstance(gold, str):
         return (gold,)
@@ -30,6 +48,118 @@ def each(gold: str | Gold) -> tuple[str | Gold, ...]:
     return texts if gold.tolerance is None else tuple(Gold(text, (), gold.tolerance) for text in texts)
 
 
-def text_of(gold: str | Gold) -> str:
+def gold_text(gold: str | Gold) -> str:
     """The text of a gold, without what else is accepted."""
     return gold if isinstance(gold, str) else gold.answer
+
+
+_WRITTEN = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})(?:e[+-]?\d{1,2})?(\s*%)?", re.IGNORECASE)
+_LISTS = ("list", "set")
+
+
+class ToleranceError(ValueError):
+    """A tolerance that is none; the message says what may stand there."""
+
+
+class Tolerance(NamedTuple):
+    """How far a number may be off: an absolute bound, or a share of the gold."""
+
+    bound: fmpq
+    relative: bool
+
+    def allows(self, gold: fmpq | arb, answer: fmpq | arb) -> bool:
+        """Whether two real values are surely no further apart."""
+        with working_precision(PRECISION):
+            return bool(abs(answer - gold) <= (self.bound * abs(gold) if self.relative else self.bound))
+
+
+@lru_cache(maxsize=256)
+def read_tolerance(text: str) -> Tolerance:
+    """A tolerance as written: `0.01`, `1e-2` or `5%`.
+
+    Raises:
+        ToleranceError: anything else, a negative number, or 100% and more, by which nearly any answer would be right.
+    """
+    match = _WRITTEN.fullmatch(text.strip())
+    number = read_literal(match[0].rstrip("% ")).value if match else None
+    if number is None or (match[2] and number >= 100):
+        raise ToleranceError(
+            f"tolerance {text[:40]!r}: expected a number, such as 0.01 or 1e-2, or a share of the gold below 100%, such as 5%"
+        )
+    return Tolerance(number / 100, True) if match[2] else Tolerance(number, False)
+
+
+def compare_within(gold: str, answer: str, tolerance: Tolerance) -> Finding | None:
+    """Whether an answer is near enough to a gold, both normalised; None where it is not, or is no number."""
+    if any(look(text) is not None for look in (read_time, read_date) for text in (gold, answer)):
+        return None
+    budget.start()
+    one, two = parse(gold), parse(answer)
+    if isinstance(one, Unreadable) or isinstance(two, Unreadable):
+        return None
+    try:
+        if not _near(one, two, tolerance):
+            return None
+    except Unreadable:
+        return None
+    lean(Leniency.TOLERANCE)
+    return Finding(True, "numeric", "within the gold's tolerance")
+
+
+def _near(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
+    (name, gold), (other, answer) = split_name(gold), split_name(answer)
+    if name is not None and other is not None and name != other:
+        return False
+    one, two = shape(gold), shape(answer)
+    if one.kind == two.kind == "scalar":
+        return _values(gold, answer, tolerance)
+    if len(one.items) != len(two.items) or not one.items or _names(one) != _names(two):
+        return False
+    if one.kind == two.kind == "tuple":
+        return _brackets(one) == _brackets(two) and _near_each(one.items, two.items, tolerance)
+    if one.kind in _LISTS and two.kind in _LISTS:
+        return _near_each(one.items, two.items, tolerance) or _near_each(
+            _by_size(one.items), _by_size(two.items), tolerance
+        )
+    return False
+
+
+def _near_each(gold: tuple[Node, ...], answer: tuple[Node, ...], tolerance: Tolerance) -> bool:
+    return bool(gold) and all(_near(one, two, tolerance) for one, two in zip(gold, answer, strict=True))
+
+
+def _names(side: Shape) -> tuple[str, ...]:
+    return side.names if any(side.names) else ()
+
+
+def _brackets(side: Shape) -> tuple[str, str]:
+    return (side.node.opening, side.node.closing) if isinstance(side.node, Sequence) else ("", "")
+
+
+def _by_size(items: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Numbers by their size, in which order two lists of near numbers pair up; nothing where some item is no number."""
+    values = [_real(peel(item).value) for item in items]
+    if any(value is None for value in values):
+        return ()
+    return tuple(item for _, item in sorted(zip(values, items, strict=True), key=lambda pair: float(pair[0])))
+
+
+def _values(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
+    first, second = peel(gold), peel(answer)
+    if first.unit is not None and second.unit is None:
+        second = read_letters(answer, first.unit) or second
+    both = in_one_unit(first, second)
+    if both is None:
+        return False
+    if both[0] == both[1]:
+        return not symbols(gold)
+    one, two = _real(both[0]), _real(both[1])
+    return one is not None and two is not None and tolerance.allows(one, two)
+
+
+def _real(node: Node) -> fmpq | arb | None:
+    """The value of a real constant, exact where it is rational; None for anything else."""
+    if symbols(node) or contains(node, *MARKS):
+        return None
+    value = rational(node)
+    return approximate(node) if value is None else value

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.copied import is_copied
 from compass.verifier.extract import Mode, extract_answer
-from compass.verifier.final_form import is_final
-from compass.verifier.gold import Gold, each, text_of
+from compass.verifier.form import is_copied, is_final
+from compass.verifier.gold import Gold, gold_text, split_alternatives
 from compass.verifier.verdict import Outcome, Verdict
-from compass.verifier.verify import decisive, verify
+from compass.verifier.verify import choose_verdict, verify
 
 NO_ANSWER = Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
 NOT_FINAL = Verdict(Outcome.DIFFERENT, "form", "equal, but not worked out")
@@ -40,15 +39,17 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
     answer = extract_answer(response, mode)
     if answer is None:
         return Judgement(None, NO_ANSWER)
-    verdicts = [in_form(one, answer, verify(gold=one, answer=answer), question, mode) for one in each(gold)]
-    return Judgement(answer, decisive(verdicts))
+    verdicts = [
+        check_form(one, answer, verify(gold=one, answer=answer), question, mode) for one in split_alternatives(gold)
+    ]
+    return Judgement(answer, choose_verdict(verdicts))
 
 
-def in_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
+def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
     """The verdict on an answer, or why the strict mode does not accept the form of one that is equal; `gold` has no alternatives."""
     if mode is Mode.LENIENT or not verdict.equal or verdict.detail == "the same text":
         return verdict
-    text = text_of(gold)
+    text = gold_text(gold)
     if not is_final(text, answer):
         return NOT_FINAL
     return COPIED if question is not None and is_copied(text, answer, question) else verdict

@@ -9,8 +9,7 @@ from functools import lru_cache
 from compass.verifier import budget
 from compass.verifier.comparing.answers import compare_answers
 from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
-from compass.verifier.gold import Gold, each, text_of
-from compass.verifier.leniency import Leniency, lean, mark, named, rewind
+from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.reading.numbers import PlainNumber, read_literal, read_plain_number, times_100, write_digits
@@ -31,9 +30,8 @@ from compass.verifier.reading.words import (
     same_time,
     split_choice,
 )
-from compass.verifier.tolerance import near, read_tolerance
 from compass.verifier.tree import OverBudget, Unreadable
-from compass.verifier.verdict import Finding, Outcome, Verdict
+from compass.verifier.verdict import Finding, Leniency, Outcome, Verdict, lean, list_leniencies, mark, rewind
 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
 _CHOICE_SIGNS = frozenset("(\\ABCDEFGHabcdefghijklmnopqrstuvwxyzIJKLMNOPQRSTUVWXYZ")
@@ -71,10 +69,10 @@ def verify(*, gold: str | Gold, answer: str) -> Verdict:
     """
     if not isinstance(gold, Gold):
         return _verdict(gold, answer, None)
-    return decisive([_verdict(text_of(one), answer, gold.tolerance) for one in each(gold)])
+    return choose_verdict([_verdict(gold_text(one), answer, gold.tolerance) for one in split_alternatives(gold)])
 
 
-def decisive(verdicts: Sequence[Verdict]) -> Verdict:
+def choose_verdict(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict on an answer that was held against several golds: an equal one, else one that could read both sides."""
     return min(verdicts, key=lambda verdict: _DECIDES.index(verdict.outcome))
 
@@ -95,9 +93,9 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
     finding = _decimal_comma(gold, written) or _choices(gold, answer) or _read(gold, answer)
     if not finding.same and tolerance is not None:
         rewind()
-        finding = near(gold, answer, read_tolerance(tolerance)) or finding
+        finding = compare_within(gold, answer, read_tolerance(tolerance)) or finding
     if finding.same:
-        return Verdict(Outcome.EQUAL, finding.method, finding.detail, named(rewind()))
+        return Verdict(Outcome.EQUAL, finding.method, finding.detail, list_leniencies(rewind()))
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from compass.verifier import extract_answer
 from compass.verifier.extract import MAX_RESPONSE
-from compass.verifier.extracting.announced import TAIL
 from compass.verifier.extracting.boxes import MAX_BOX, MAX_BOXES
+from compass.verifier.extracting.phrases import TAIL
 
 ANSWERS = [
     (r"so \boxed{5}", "5"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compass.verifier import Mode, judge, judge_many, reward
-from compass.verifier.copied import gives_away
-from compass.verifier.final_form import is_final
+from compass.verifier.form import gives_away, is_final
 
 FINAL = [
     ("10", "10.0"), ("10", r"10\text{ cm}"), ("10", "x = 10"), ("10", "5 + 5 = 10"), ("1/2", r"\frac{2}{4}"), ("0.5", r"\frac12"),

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from compass.verifier import Leniency, verify
-from compass.verifier.leniency import lean, mark, named, rewind
+from compass.verifier.verdict import lean, list_leniencies, mark, rewind
 
 LEANING = [
     ("15", r"15\text{ cm}", "unit"),
@@ -76,6 +76,6 @@ def test_a_record_belongs_to_its_thread_and_can_go_back() -> None:
     thread.start()
     thread.join()
     assert seen == [0]
-    assert named(rewind(marked)) == (Leniency.UNIT, Leniency.NAME)
-    assert named(rewind()) == (Leniency.UNIT,)
-    assert named(mark()) == ()
+    assert list_leniencies(rewind(marked)) == (Leniency.UNIT, Leniency.NAME)
+    assert list_leniencies(rewind()) == (Leniency.UNIT,)
+    assert list_leniencies(mark()) == ()

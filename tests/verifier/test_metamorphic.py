@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis.errors import NoSuchExample
 
 from compass.verifier import Outcome, verify
-from compass.verifier.leniency import Leniency
+from compass.verifier.verdict import Leniency
 
 sys.path.insert(0, str(Path(__file__).parent))
 from relations.different_numbers import DIFFERENT_NUMBERS

@@ -11,7 +11,7 @@ from compass.curation.noise.text import ASK, holds_any, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
-from compass.verifier.copied import formula_texts, gives_away
+from compass.verifier.form import formula_texts, gives_away
 
 LEAST_SIGNS = 5
 """Digits, letters and commands in a gold from which a problem that holds the same formula hardly holds it by chance."""

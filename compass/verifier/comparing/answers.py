@@ -13,8 +13,6 @@ from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.matrices import BASIS, as_vectors, is_in_basis
 from compass.verifier.comparing.shapes import bound_names, choose_sign, split_name
 from compass.verifier.comparing.structure import compare
-from compass.verifier.contents import contains, rebuilt, substituted, symbols, walk
-from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.tree import (
     Call,
     Inverse,
@@ -30,10 +28,15 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    contains,
     negate,
     number,
+    rebuild,
+    substitute,
+    symbols,
+    walk,
 )
-from compass.verifier.verdict import Finding
+from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
 MAX_SIGNS = 3
 """Signs of one point that are chosen each by itself."""
@@ -79,8 +82,8 @@ def _first_sign(point: Node) -> list[Node]:
         match part:
             case PlusMinus(left, right, _):
                 return [
-                    substituted(point, part, Sum((left, right))),
-                    substituted(point, part, Sum((left, negate(right)))),
+                    substitute(point, part, Sum((left, right))),
+                    substitute(point, part, Sum((left, negate(right)))),
                 ]
     return [point]
 
@@ -104,7 +107,7 @@ def write_selections(node: Node) -> Node:
             return _count(found[1], _size(found[2]), exponent)
         case Product(factors):
             return _product(factors)
-    return rebuilt(node, write_selections)
+    return rebuild(node, write_selections)
 
 
 def _product(factors: tuple[Node, ...]) -> Node:
@@ -210,7 +213,7 @@ def rename_variables(gold: Node, answer: Node) -> Node:
         return answer
     lean(Leniency.NAME)
     for old, new in zip(theirs, ours, strict=True):
-        answer = substituted(answer, Symbol(old), Symbol(new))
+        answer = substitute(answer, Symbol(old), Symbol(new))
     return answer
 
 

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 from compass.verifier.comparing import scalar
 from compass.verifier.comparing.exact import rational
-from compass.verifier.contents import contains, rebuilt, substituted, symbols
 from compass.verifier.tree import (
     ONE,
     BigOperator,
@@ -25,8 +24,12 @@ from compass.verifier.tree import (
     Sequence,
     Sum,
     Symbol,
+    contains,
     difference,
     number,
+    rebuild,
+    substitute,
+    symbols,
 )
 
 MAX_LISTED = 200
@@ -44,7 +47,7 @@ def expand_dots(node: Node) -> Node:
     """A copy of a node with dots written out where a pattern explains them."""
     if not has_dots(node):
         return node
-    node = rebuilt(node, expand_dots)
+    node = rebuild(node, expand_dots)
     match node:
         case Sum(terms):
             return _folded(terms, "sum") or node
@@ -60,7 +63,7 @@ def index_letters(node: Node) -> Node:
     """A copy of a node in which the letters of a sum have its index for an argument: `\\sum x_i`."""
     if not contains(node, BigOperator):
         return node
-    node = rebuilt(node, index_letters)
+    node = rebuild(node, index_letters)
     match node:
         case BigOperator(operator, variable, low, high, body) if any(
             name.endswith(f"_{variable}") for name in symbols(body)
@@ -109,7 +112,7 @@ def _agree(one: Node, two: Node) -> bool:
 
 
 def _at(pattern: Node, index: Node) -> Node:
-    return substituted(pattern, _INDEX, index)
+    return substitute(pattern, _INDEX, index)
 
 
 def _index_letters(node: Node) -> Node:
@@ -121,7 +124,7 @@ def _index_letters(node: Node) -> Node:
             if shift:
                 index = Sum((index, number(int(shift))))
             return Call(f" {base}", (index,))
-    return rebuilt(node, _index_letters)
+    return rebuild(node, _index_letters)
 
 
 def _pattern(one: Node, two: Node, at: int) -> Node | None:
@@ -150,7 +153,7 @@ def _pattern(one: Node, two: Node, at: int) -> Node | None:
     if None in parts:
         return None
     left = iter(parts)
-    return rebuilt(one, lambda _: next(left))
+    return rebuild(one, lambda _: next(left))
 
 
 def _simple(node: Node) -> Node | None:

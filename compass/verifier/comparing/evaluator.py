@@ -14,7 +14,6 @@ from flint import acb, arb, ctx, fmpq
 
 from compass.verifier.budget import spend_numeric
 from compass.verifier.comparing.exact import MAX_SUM_TERMS, bits, rational, takes
-from compass.verifier.contents import symbols
 from compass.verifier.tree import (
     BigOperator,
     Call,
@@ -32,6 +31,7 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    symbols,
 )
 
 PRECISION = 128

@@ -10,7 +10,6 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
 from compass.verifier.budget import spend_exact, sums
-from compass.verifier.contents import symbols, walk
 from compass.verifier.reading.vocabulary import ARITY
 from compass.verifier.tree import (
     BigOperator,
@@ -25,6 +24,8 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    symbols,
+    walk,
 )
 
 MAX_BITS = 20_000

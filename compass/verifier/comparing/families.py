@@ -20,8 +20,6 @@ from compass.verifier.comparing.evaluator import PRECISION, working_precision
 from compass.verifier.comparing.lists import YES, Compare, no
 from compass.verifier.comparing.numeric import approximate
 from compass.verifier.comparing.shapes import expand_sign, label, split_name
-from compass.verifier.contents import contains, substituted, symbols, walk
-from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.tree import (
     ONE,
     PI,
@@ -42,11 +40,15 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    contains,
     difference,
     number,
     quotient,
+    substitute,
+    symbols,
+    walk,
 )
-from compass.verifier.verdict import Finding
+from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
 MAX_REMAINDERS = 400
 """Members of one union in a period."""
@@ -227,7 +229,7 @@ def linear(node: Node, letters: tuple[str, ...]) -> tuple[Node, tuple[Node, ...]
     def at(values: dict[str, Node]) -> Node:
         inside = node
         for name in used:
-            inside = substituted(inside, Symbol(name), values.get(name, ZERO))
+            inside = substitute(inside, Symbol(name), values.get(name, ZERO))
         return inside
 
     try:
@@ -304,7 +306,7 @@ def _by_parity(item: Node, letters: tuple[str, ...]) -> list[Node]:
                 if len(inside) > 1 or scalar.values(part.base, number(-1)).same is not True:
                     return [item]
                 double = Product((number(2), Symbol(inside[0])))
-                return [substituted(item, Symbol(inside[0]), each) for each in (double, Sum((double, ONE)))]
+                return [substitute(item, Symbol(inside[0]), each) for each in (double, Sum((double, ONE)))]
     return [item]
 
 
@@ -371,7 +373,7 @@ def _as_class(node: Node, other: Node) -> Node:
     _, value = named_value(node)
     match value:
         case Call("mod", parts) if not symbols(value) and _has_class(other):
-            return substituted(node, value, Call("residue", parts))
+            return substitute(node, value, Call("residue", parts))
     return node
 
 
@@ -437,7 +439,7 @@ def _expanded(item: Node, domains: dict[str, str], at: int) -> Node:
             case Call("residue", (value, modulus)):
                 name = f" k{at}"
                 domains[name] = "Z"
-                return substituted(item, part, Sum((value, Product((modulus, Symbol(name))))))
+                return substitute(item, part, Sum((value, Product((modulus, Symbol(name))))))
     return item
 
 
@@ -500,12 +502,12 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
         return no("families of other letters")
     gold = _joined(one)
     for at, letter in enumerate(letters):
-        gold = substituted(gold, Symbol(letter), Symbol(f" {at} any"))
+        gold = substitute(gold, Symbol(letter), Symbol(f" {at} any"))
     for order in permutations(others):
         marked = mark()
         answer = _joined(two)
         for at, letter in enumerate(order):
-            answer = substituted(answer, Symbol(letter), Symbol(f" {at} any"))
+            answer = substitute(answer, Symbol(letter), Symbol(f" {at} any"))
         if compare(gold, answer).same:
             lean(Leniency.NAME)
             return YES

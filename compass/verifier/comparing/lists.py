@@ -9,10 +9,8 @@ from collections.abc import Callable
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.real_sets import infinite_sign
 from compass.verifier.comparing.shapes import Shape, bound_names, place_variables, split_name
-from compass.verifier.contents import symbols
-from compass.verifier.leniency import Leniency, lean, mark, rewind
-from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sequence, Sum
-from compass.verifier.verdict import Finding
+from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sequence, Sum, symbols
+from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
 MAX_PAIRINGS = 200
 """Comparisons of any two parts; longer lists are compared in the order given."""

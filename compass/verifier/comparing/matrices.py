@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compass.verifier.comparing import scalar
-from compass.verifier.contents import contains, substituted, symbols, walk
 from compass.verifier.reading.brackets import determinant
 from compass.verifier.tree import (
     IMAGINARY,
@@ -23,7 +22,11 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    contains,
     negate,
+    substitute,
+    symbols,
+    walk,
 )
 
 _ACCENTS = ("hat", "vec", "bar", "overrightarrow")
@@ -72,9 +75,9 @@ def in_entries(node: Node, entries: int) -> Sequence | None:
     found = symbols(node) & BASIS.keys()
     if not found:
         return None
-    vector = substituted(node, IMAGINARY, Symbol(" 0"))
+    vector = substitute(node, IMAGINARY, Symbol(" 0"))
     for name in found:
-        vector = substituted(vector, Symbol(name), Symbol(f" {BASIS[name]}"))
+        vector = substitute(vector, Symbol(name), Symbol(f" {BASIS[name]}"))
     letters = [Symbol(f" {at}") for at in range(3)]
     values = [_at(vector, letters, one) for one in range(3)]
     if not scalar.values(_at(vector, letters, None), ZERO).same:
@@ -87,7 +90,7 @@ def in_entries(node: Node, entries: int) -> Sequence | None:
 
 def _at(vector: Node, letters: list[Symbol], one: int | None) -> Node:
     for at, letter in enumerate(letters):
-        vector = substituted(vector, letter, ONE if at == one else ZERO)
+        vector = substitute(vector, letter, ONE if at == one else ZERO)
     return vector
 
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from compass.verifier.contents import contains, symbols
 from compass.verifier.reading.units import LETTERS, conversion, is_vague, spelled, split, temperature
 from compass.verifier.tree import (
     PI,
@@ -21,7 +20,9 @@ from compass.verifier.tree import (
     Quantity,
     Sum,
     Symbol,
+    contains,
     number,
+    symbols,
 )
 
 DEGREE, PERCENT, RADIAN = Degrees.kind, Percent.kind, "radian"

@@ -14,7 +14,6 @@ from zlib import crc32
 from flint import acb, arb, ctx, fmpq
 
 from compass.verifier.comparing.evaluator import PRECISION, Evaluator, Undefined, working_precision
-from compass.verifier.contents import contains, symbols, walk
 from compass.verifier.tree import (
     IMAGINARY,
     Based,
@@ -32,6 +31,9 @@ from compass.verifier.tree import (
     Sequence,
     SetOperation,
     Words,
+    contains,
+    symbols,
+    walk,
 )
 
 MAX_NODES = 1_500

@@ -16,7 +16,6 @@ from compass.verifier.comparing.exact import quotient, rational
 from compass.verifier.comparing.measures import DEGREE, PERCENT, Measured, in_one_unit, peel
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.comparing.shapes import choose_sign, is_name
-from compass.verifier.contents import contains, substituted, symbols
 from compass.verifier.reading.names import FUNCTION_NAMES
 from compass.verifier.tree import (
     INFINITY,
@@ -42,9 +41,12 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     Words,
+    contains,
     difference,
     negate,
     number,
+    substitute,
+    symbols,
 )
 
 MINUS_INFINITY = negate(INFINITY)
@@ -448,7 +450,7 @@ def _agree(one: Stretches, two: Stretches, point: Node, variable: Symbol) -> boo
     first, second = _value(one, point), _value(two, point)
     if first is None or second is None:
         return False
-    return bool(scalar.values(substituted(first, variable, point), substituted(second, variable, point)).same)
+    return bool(scalar.values(substitute(first, variable, point), substitute(second, variable, point)).same)
 
 
 def _value(stretches: Stretches, point: Node) -> Node | None:

@@ -7,8 +7,6 @@ from compass.verifier.comparing.lists import YES, Compare, any_order, in_order, 
 from compass.verifier.comparing.numeric import same_equation
 from compass.verifier.comparing.real_sets import Piece, pieces, same_pieces
 from compass.verifier.comparing.shapes import Shape
-from compass.verifier.contents import contains, symbols
-from compass.verifier.leniency import Leniency, lean
 from compass.verifier.tree import (
     Matrix,
     NamedSet,
@@ -20,9 +18,11 @@ from compass.verifier.tree import (
     SetOperation,
     Symbol,
     Words,
+    contains,
     difference,
+    symbols,
 )
-from compass.verifier.verdict import Finding
+from compass.verifier.verdict import Finding, Leniency, lean
 
 MAX_VARIABLES = 2
 """Variables of an inequality that may describe a set of numbers: `f(x) < 1` has two."""

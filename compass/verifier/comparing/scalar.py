@@ -29,8 +29,6 @@ from compass.verifier.comparing.measures import (
     read_letters,
 )
 from compass.verifier.comparing.numeric import approximate, identical
-from compass.verifier.contents import contains, substituted, symbols, walk
-from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.numbers import PlainNumber, times_100
 from compass.verifier.tree import (
     IMAGINARY,
@@ -56,9 +54,13 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     Words,
+    contains,
     number,
+    substitute,
+    symbols,
+    walk,
 )
-from compass.verifier.verdict import Finding
+from compass.verifier.verdict import Finding, Leniency, lean
 
 GOLD_DIGITS = 3
 ANSWER_DIGITS = 8
@@ -201,7 +203,7 @@ def values(gold: Node, answer: Node) -> Finding:
         return numbers(one, literal_of(gold), two, literal_of(answer))
     names = symbols(gold), symbols(answer)
     if names[0] ^ names[1] == {"I"}:  # computer algebra writes the imaginary unit so
-        return values(*(substituted(node, Symbol("I"), IMAGINARY) for node in (gold, answer)))
+        return values(*(substitute(node, Symbol("I"), IMAGINARY) for node in (gold, answer)))
     # between a constant and an expression algebra decides nothing that a point would not
     exact = None if bool(names[0]) != bool(names[1]) else _exact(gold, answer)
     if exact is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.contents import contains, rebuilt, substituted, symbols
 from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 from compass.verifier.tree import (
     ZERO,
@@ -28,7 +27,11 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     Words,
+    contains,
     negate,
+    rebuild,
+    substitute,
+    symbols,
 )
 
 MAX_ITEMS = 200
@@ -132,7 +135,7 @@ def bound_names(node: Node) -> tuple[str, ...]:
 def place_variables(name: Node, value: Node) -> Node:
     """The value of `f(x, y)` with its variables replaced by their places, so that no other letter can become one of them."""
     for at, variable in enumerate(bound_names(name)):
-        value = substituted(value, Symbol(variable), Symbol(f" {at}"))
+        value = substitute(value, Symbol(variable), Symbol(f" {at}"))
     return value
 
 
@@ -177,7 +180,7 @@ def choose_sign(node: Node, *, plus: bool) -> Node:
             if left == ZERO and isinstance(right, Sequence):
                 return right if plus == (sign == "pm") else negate(right)
             return Sum((left, right if plus == (sign == "pm") else negate(right)))
-    return rebuilt(node, lambda part: choose_sign(part, plus=plus))
+    return rebuild(node, lambda part: choose_sign(part, plus=plus))
 
 
 def shape(node: Node) -> Shape:
@@ -251,5 +254,5 @@ def _solutions(items: tuple[Node, ...]) -> tuple[Node, ...]:
 def label(name: Node) -> str:
     """A name as text, the variables of an `f(x)` by their place."""
     for at, variable in enumerate(bound_names(name)):
-        name = substituted(name, Symbol(variable), Symbol(f" {at}"))
+        name = substitute(name, Symbol(variable), Symbol(f" {at}"))
     return repr(name)

@@ -8,8 +8,6 @@ from compass.verifier.comparing.matrices import matrix_of, tuple_of
 from compass.verifier.comparing.real_sets import same_piecewise
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
-from compass.verifier.contents import contains, substituted, symbols
-from compass.verifier.leniency import Leniency, lean
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
     Based,
@@ -32,9 +30,12 @@ from compass.verifier.tree import (
     Unreadable,
     Words,
     cells,
+    contains,
     quotient,
+    substitute,
+    symbols,
 )
-from compass.verifier.verdict import Finding
+from compass.verifier.verdict import Finding, Leniency, lean
 
 _STRUCTURED = (
     Relation, Sequence, Matrix, Cases, SetOperation, Ratio, Based, NamedSet, Words, PlusMinus,
@@ -61,7 +62,7 @@ def compare(gold: Node, answer: Node) -> Finding:
             return compare(gold_value, answer_value)
         if _are_terms(gold_name, answer_name):
             gold, answer = (
-                substituted(side, Symbol(name.name[-1]), Symbol(" 0"))
+                substitute(side, Symbol(name.name[-1]), Symbol(" 0"))
                 for side, name in ((gold_value, gold_name), (answer_value, answer_name))
             )
             lean(Leniency.NAME)

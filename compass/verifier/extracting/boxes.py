@@ -1,4 +1,8 @@
-"""The boxes of a response, and which of them belong together."""
+"""Boxes, and what is around a box and belongs to its answer: the whole formula counts, not the boxed part of it.
+
+`$\\boxed{3}\\sqrt2$` answers 3√2, `$x > \\boxed{5}$` an inequality, "not \\boxed{5}" nothing. What names the value (`x =`), what
+comes before a chain's last side, and what follows an `≈` is left out.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +63,7 @@ def _first_looked_at(text: str) -> int:
     return max(0, place - 1)
 
 
-def without_placeholders(text: str) -> str:
+def drop_placeholders(text: str) -> str:
     """The text without boxes that hold no value: `\\boxed{}`, `\\boxed{answer}`."""
     return _PLACEHOLDER.sub("", text) if "\\boxed" in text or "\\fbox" in text else text
 
@@ -106,3 +110,213 @@ def _content(text: str, start: int) -> tuple[int, str | None]:
     if formula_end is None or not text[start + formula_end.end() :].strip():
         return len(text), None
     return start + formula_end.end(), text[start + 1 : start + formula_end.start()].strip()
+
+
+WINDOW = 600
+"""Characters on each side in which the formula around a box is looked for."""
+
+_DELIMITER = re.compile(
+    r"\\\$|\$\$?|\\[()\[\]]|\\(?:begin|end)\s?\{(?:align|equation|gather|multline|eqnarray)\w{0,2}\*?\}|\n\s*\n"
+)
+_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,}(?![A-Za-z])")
+_GROUPED_WORDS = re.compile(
+    r"\\(?:text|mbox|mathrm|textbf|mathbf|operatorname|mathit|textrm)\w{0,6}\s?\{[^{}]{0,200}\}|\\[A-Za-z]+"
+)
+_BOUNDARY = re.compile(
+    r"[=,;≈≡⇒→&]|\\{1,2}(?:approx|equiv|simeq|implies|Rightarrow|Longrightarrow|Leftrightarrow|iff|to|rightarrow|therefore|quad|qquad|in|coloneqq)(?![A-Za-z])|\\\\"
+    r"|\\text\s?\{\s*(?:and|or|so|thus|then|therefore|hence|is|that|since|because|for|if|where|when|with)\b[^{}]{0,60}\}"
+)
+_DEPTH = {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1, "\\{": 1, "\\}": -1}
+_TOKEN = re.compile(r"\\\\|\\[{}]|\\[A-Za-z]+|[{}()\[\]]")
+_NOTHING = re.compile(
+    r"(?:[\s.:*?~$]|\\[,;:! ]|\\(?:displaystyle|left|right|big|Big|blacksquare|square|Box|checkmark|qed|hspace\{[^{}]{0,12}\}|p?b?mod\b.*|text\s?\{[\s.,]*\}|label\{[^{}]{0,40}\})(?![A-Za-z])"
+    r"|\(\s*\\?(?:text\{)?mod.*|\{\s*\\(?:color|bf)\{?\w*\}?|[{}])*"
+)
+_FREE_TEXT = re.compile(r"\s*\\(?:text|mbox|textrm|mathrm)\s?\{([^{}]{0,200})\}.*", re.DOTALL)
+_SCALE = re.compile(
+    r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|dozen|percent|squared|cubed|halves|thirds|quarters)s?\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    r"[\s$)*]{0,4}(?:\w+\s){0,2}?(?:more|less|fewer|greater|larger|smaller|higher|lower)\s+than\b|[\s$)*]{0,4}times\s+(?:as|the|more)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:\bnot|n't|\bnever|\bneither|\bcannot|\brather than|\binstead of|\bgreater than|\blarger than|\bless than|\bsmaller than|\bdiffer(?:s|ent)? from|不是|\bexcept|\b(?:false|untrue|wrong|incorrect|impossible) that)"
+    r"\s+(?:be|is|equal|equals|to|the|answer|option|choice|just|simply|\s){0,5}[\s$*({\[\\]{0,6}$",
+    re.IGNORECASE,
+)
+_SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
+_LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
+_REFUTED = re.compile(
+    r"[\s$.)*}]{0,4}(?:is|was|would be|would have been)\s(?:clearly |simply |obviously |also )?(?:wrong|incorrect|not (?:right|correct)|false|impossible)\b",
+    re.IGNORECASE,
+)
+"""What declares a box wrong."""
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppose|supposing|assume|assuming)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|had been|would be|equals)\s[\s$*({\[\\]{0,6}$",
+    re.IGNORECASE,
+)
+"""A box that is only supposed: "if the answer were"."""
+_BOUND = re.compile(r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s)?(?:an?|the)\s(?:lower|upper)\sbound\b", re.IGNORECASE)
+_QUESTIONED = re.compile(r"(?:[^\n$.?!]{0,30}\$)?[\s$)*}]{0,4}\?")
+
+
+def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
+    """What a box answers with what stands beside it; None where the text denies it or makes it relative to something.
+
+    Args:
+        box: a box with content.
+        low, high: the text before and after these places belongs to other boxes.
+    """
+    before, after = _beside(text, box, low, high)
+    if _DENIED.search(text, max(low, box.start - 60), box.start) or _RELATIVE.match(text, box.end, box.end + 60):
+        return None
+    if _QUESTIONED.match(text, box.end, box.end + 40) or _REFUTED.match(text, box.end, box.end + 60):
+        return None
+    if _SUPPOSED.search(text, max(0, box.start - 60), box.start) or _BOUND.match(text, box.end, box.end + 40):
+        return None
+    if len(box.content or "") > WINDOW:
+        return box.content
+    content = _SAYING.sub("", box.content or "")
+    left, right = _last_side(before), _first_side(after, _depth(before))
+    if left[:1] in ("(", "[") and _depth(left + right) > 0:
+        left = left[1:]  # a bracket that does not close beside the box
+    if _NOTHING.fullmatch(left):
+        left = ""
+    if _NOTHING.fullmatch(right) or _is_prose(right):
+        right = ""
+    if "\\boxed" in left:
+        left = ""
+    scale = _SCALE.match(text, box.end, min(high, box.end + 40))
+    if scale is not None and not right:
+        right = f" {scale[1]}"
+    if not left and not right:
+        return content
+    return _joined(left, content, right)
+
+
+def read_whole_formula(text: str, group: list[Box]) -> str | None:
+    """The formula around several boxes that stand inside brackets together, `(\\boxed{1}, \\boxed{2})`; None where they do not."""
+    last = group[-1]
+    start, end = _formula(text, last)
+    if group[0].start < start:
+        return None
+    before = text[start : group[0].start]
+    if not _depth(before) or _depth(before) + _depth(text[last.end : end]):
+        return None
+    body, at = "", group[0].start
+    for box in group:
+        body += text[at : box.start] + (box.content or "")
+        at = box.end
+    return (_last_side(before) + body + _first_side(text[at:end], _depth(before))).strip()
+
+
+def _joined(left: str, content: str, right: str) -> str:
+    """A box's content in the place of the box; in brackets where it could run into what stands beside it."""
+    before, after = left.rstrip(), right.lstrip()
+    if before in ("-", "+") and not right and re.fullmatch(r"[\w.]+|\\[dt]?frac\{\w+\}\{\w+\}", content):
+        return before.replace("+", "") + content
+    open_left = (
+        not before or before[-1] in "{([,=<>|" or before.endswith(("\\le", "\\ge", "\\neq", "\\ne", "\\leq", "\\geq"))
+    )
+    open_right = (
+        not after
+        or after[0] in "})],=<>|^%"
+        or after.startswith(("\\text", "\\%", "\\circ", "\\mathrm"))
+        or after[0].isalpha()
+    )
+    simple = re.fullmatch(r"-?[\w.,]+", content) is not None
+    inner = content if open_left and (open_right or simple) else f"({content})"
+    return f"{before}{' ' if before[-1:].isalnum() else ''}{inner}{right}".strip().rstrip(".")
+
+
+def _beside(text: str, box: Box, low: int, high: int) -> tuple[str, str]:
+    """The parts of the formula before and after a box."""
+    start, end = _formula(text, box)
+    return text[max(start, low) : box.start], text[box.end : min(end, high)]
+
+
+def _formula(text: str, box: Box) -> tuple[int, int]:
+    """Where the formula around a box begins and ends: between delimiters, or as far as no words come."""
+    low, high = max(0, box.start - WINDOW), min(len(text), box.end + WINDOW)
+    opening = None
+    for opening in _DELIMITER.finditer(text, low, box.start):
+        if opening[0] == "\\$":
+            opening = None
+    closing = next((found for found in _DELIMITER.finditer(text, box.end, high) if found[0] != "\\$"), None)
+    start, end = opening.end() if opening else low, closing.start() if closing else high
+    inside = opening is not None and closing is not None and "\n" not in opening[0] + closing[0]
+    if inside and not _WORD.search(_GROUPED_WORDS.sub(" ", text[start : box.start] + " " + text[box.end : end])):
+        return start, end
+    return _bare_start(text, start, box.start), _bare_end(text, box.end, end)
+
+
+def _bare_start(text: str, low: int, start: int) -> int:
+    """Where a formula without delimiters begins: after the last word, sentence or line before the box."""
+    low = max(low, text.rfind("\n", low, start) + 1)
+    place = start
+    for piece in reversed(list(re.finditer(r"\S+", text[low:start]))[-12:]):
+        bullet = piece[0] in "-–—•" and low + piece.end() < start and not piece.start()
+        if (
+            bullet
+            or _LABEL.fullmatch(piece[0])
+            or piece[0][-1] in ".:;!?*,—`’'\""
+            or _WORD.search(_GROUPED_WORDS.sub(" ", piece[0]))
+        ):
+            break
+        place = low + piece.start()
+    return place
+
+
+def _bare_end(text: str, end: int, high: int) -> int:
+    """Where a formula without delimiters ends: before the next word, sentence or line after the box."""
+    line = text.find("\n", end, high)
+    high = high if line < 0 else line
+    if end < high and text[end] in ".,;:!?*)]}'\"`—":
+        return end
+    place = end
+    for piece in list(re.finditer(r"\S+", text[end:high]))[:12]:
+        if (
+            _WORD.search(_GROUPED_WORDS.sub(" ", piece[0]))
+            or piece[0][0] in "(—–*"
+            or (piece[0][0] in "-" and len(piece[0]) == 1 and place == end and _WORD.match(text, end + piece.end() + 1))
+        ):
+            break
+        place = end + piece.end()
+        if piece[0][-1] in ".,;:!?":
+            break
+    return place
+
+
+def _boundaries(part: str, outer: int) -> list[tuple[int, int]]:
+    """Places of the relations and separators that stand outside all brackets."""
+    places, depth, at = [], 0, 0
+    for match in _BOUNDARY.finditer(part):
+        depth += _depth(part[at : match.start()])
+        at = match.start()
+        if depth == outer:
+            places.append(match.span())
+    return places
+
+
+def _last_side(before: str) -> str:
+    places = _boundaries(before, 0)
+    side = before[places[-1][1] :] if places else before
+    return side.strip(" \n\t.:*~")
+
+
+def _first_side(after: str, depth: int = 0) -> str:
+    places = _boundaries(after, -depth)
+    side = after[: places[0][0]] if places else after
+    return side.rstrip(" \n\t.:;*~")
+
+
+def _depth(part: str) -> int:
+    return sum(_DEPTH.get(token, 0) for token in _TOKEN.findall(part))
+
+
+def _is_prose(right: str) -> bool:
+    """Whether the words after a box explain it, as in `\\text{ (since n > 0)}`; a unit does not."""
+    match = _FREE_TEXT.fullmatch(right)
+    return match is not None and len(match[1].split()) > 3

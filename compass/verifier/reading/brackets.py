@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from compass.verifier.contents import walk
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.parser import BAR, END, LIST, SUCH_THAT, Parser
 from compass.verifier.reading.vocabulary import RELATIONS
@@ -21,6 +20,7 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    walk,
 )
 
 MAX_DETERMINANT = 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from compass.verifier.contents import substituted, walk
 from compass.verifier.reading.brackets import BRACKETS, bracket, environment
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import named, text_of
@@ -36,6 +35,8 @@ from compass.verifier.tree import (
     Words,
     number,
     quotient,
+    substitute,
+    walk,
 )
 
 BIG_OPERATORS = ("bigcup", "bigcap", "sum", "prod", "int", "lim")
@@ -55,7 +56,7 @@ def big_operator(parser: Parser, name: str) -> Node:
         case Relation(_, (Symbol(variable), low, *_)):
             pass
         case Relation(_, (Constant("i"), low, *_)):  # the index of a sum called `i` is not the imaginary unit
-            variable, body = "i", substituted(body, IMAGINARY, Symbol("i"))
+            variable, body = "i", substitute(body, IMAGINARY, Symbol("i"))
         case _ if name == "int":
             variable, body = _differential(body)
     node = BigOperator(name, variable, low, high, body)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from compass.verifier.contents import depth
-from compass.verifier.leniency import Leniency, lean, mark, rewind
 from compass.verifier.reading import operators
 from compass.verifier.reading.brackets import BRACKETS, bracket, build_list
 from compass.verifier.reading.commands import command
@@ -35,7 +33,8 @@ from compass.verifier.reading.quantities import (
     read_second_unit,
 )
 from compass.verifier.reading.units import CURRENCY_WORDS
-from compass.verifier.tree import Node, OverBudget, Symbol, Unreadable, Words
+from compass.verifier.tree import Node, OverBudget, Symbol, Unreadable, Words, depth
+from compass.verifier.verdict import Leniency, lean, mark, rewind
 
 MAX_TREE_DEPTH = 80
 _HEDGES = frozenset(["about", "approximately", "approx", "roughly", "exactly", "nearly", "almost"])

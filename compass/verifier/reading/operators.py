@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from compass.verifier.contents import symbols
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import primed, text_of
 from compass.verifier.reading.numbers import read_literal
@@ -31,6 +30,7 @@ from compass.verifier.tree import (
     Words,
     negate,
     quotient,
+    symbols,
 )
 
 _ARROWS = ("vec(", "hat(", "overrightarrow(")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from compass.verifier.contents import rebuilt, symbols
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, read_literal
 from compass.verifier.reading.numerals import numeral
@@ -27,6 +26,8 @@ from compass.verifier.tree import (
     Sum,
     Unreadable,
     number,
+    rebuild,
+    symbols,
 )
 
 _WORDS = ("word", "roman")
@@ -305,7 +306,7 @@ def measured(value: Node, unit: str) -> Node:
         case Relation(operators, sides):
             return Relation(operators, (*sides[:-1], measured(sides[-1], unit)))
         case Sequence() | SetOperation() | Matrix():
-            return rebuilt(value, lambda part: measured(part, unit))
+            return rebuild(value, lambda part: measured(part, unit))
         case Degrees(inner) if unit in _TEMPERATURES:
             return Quantity(inner, unit)
         case Quantity(inner, own):

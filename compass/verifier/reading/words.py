@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from compass.verifier.leniency import Leniency, lean
+from compass.verifier.verdict import Leniency, lean
 
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox|hbox|operatorname|emph)\s*(?=\{)"

@@ -1,11 +1,48 @@
-"""A value in running text: what a phrase or a sentence gives as its answer."""
+"""Answers in running text: what a phrase announces ("the answer is", "#### ", headings, tags, JSON, 答案) and what a sentence states."""
 
 from __future__ import annotations
 
+import json
 import re
 
-from compass.verifier.extracting import languages
 from compass.verifier.reading.normalise import CHINESE
+
+_ANSWER = {
+    "Chinese": "答案|答",
+    "Japanese": "答え|解答",
+    "Korean": "정답|답",
+    "French": r"réponses?(?:\s(?:finale|correcte))?",
+    "Spanish": r"respuestas?(?:\s(?:final|correcta))?",
+    "Portuguese": r"respostas?(?:\s(?:final|correta))?",
+    "Italian": r"rispost[ae](?:\s(?:finale|corretta))?",
+    "German": r"antwort(?:en)?|ergebnis|lösung",
+    "Dutch": "antwoord",
+    "Swedish, Norwegian, Danish": r"svar(?:et)?",
+    "Polish": "odpowiedź",
+    "Czech": "odpověď",
+    "Russian": "ответ",
+    "Ukrainian": "відповідь",
+    "Turkish": "cevap|yanıt",
+    "Vietnamese": r"đáp\s(?:án|số)|câu\strả\slời",
+    "Indonesian, Malay": "jawaban(?:nya)?|jawapan",
+    "Arabic": "الجواب|الإجابة",
+    "Persian": "پاسخ",
+    "Hindi": "उत्तर",
+    "Bengali": "উত্তর",
+    "Thai": "คำตอบ",
+}
+VERBS = r"is|are|equals|est|sont|ist|sind|es|são|é|è|sono|είναι|jest|är|é\sde|est\sde"
+"""Verbs between a name and its value; only those that no English text has with another meaning, besides the English ones."""
+FOREIGN_ANNOUNCED = (
+    rf"(?<![A-Za-z\u00c0-\u04ff])(?:{'|'.join(_ANSWER.values())})\**\s{{0,3}}(?:(?:est|sont|es|son|é|è|ist|lautet|sind|jest|är|är|adalah|là|هو|هي|है|는|은)(?!\w)"
+    r"(?:\s(?:donc|alors|de|also|pues|entonces)(?!\w)){0,2}|[:：】是为は=]|คือ)\**\s{0,3}[:：]?"
+)
+"""A pattern for "the answer is" and "answer:" in any of the languages."""
+FOREIGN_HEDGED = "可能|也许|大概|或许|不确定|peut-être|probablement|quizás|vielleicht|возможно"
+"""What makes an answer doubtful."""
+FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
+"""What says that something is not the answer."""
+
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
@@ -14,13 +51,13 @@ NUMBER = re.compile(
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:\s|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 DENIED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|can't|isn't|doesn't|aren't|wasn't|won't|fail(?:s|ed)?|wrong|incorrect|impossible that|suppose|assume|if|unless|whatever)\b|"
-    + languages.DENIED,
+    + FOREIGN_DENIED,
     re.IGNORECASE,
 )
 HEDGED = re.compile(
     r"\b(?:either|maybe|perhaps|possibly|probably|might|could be|may be|not sure|unsure|uncertain|guess|between\s+[-−$\\\d]|somewhere"
     r"|(?:less|greater|more|fewer|larger|smaller|higher|lower) than|at (?:most|least)|up to|one of|any of|whatever|something like)\b|"
-    + languages.HEDGED,
+    + FOREIGN_HEDGED,
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?:[.:)]|\W*$|\)\s)")
@@ -33,8 +70,8 @@ _CONJUNCTION = re.compile(
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
-_SAID = re.compile(rf"(?<!\w)(?:{languages.VERBS}|be)(?!\w)|=|:\s|[是为]", re.IGNORECASE)
-_SAYS = re.compile(rf"(?<!\w)(?:{languages.VERBS})(?!\w):?")
+_SAID = re.compile(rf"(?<!\w)(?:{VERBS}|be)(?!\w)|=|:\s|[是为]", re.IGNORECASE)
+_SAYS = re.compile(rf"(?<!\w)(?:{VERBS})(?!\w):?")
 _LEADS = re.compile(
     r"(?:\b(?:is|are|be|equals?|gives?|get|at|to|of|has|have|total(?:s|ing)?|needs?|makes?|was|costs?|takes?|only|exactly|value|answer|sum)|[=:≈])\s*$",
     re.IGNORECASE,
@@ -79,7 +116,7 @@ _TIME_WORD = re.compile(
 )
 
 
-def value_of(sentence: str) -> str | None:
+def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
     letter = _LETTER.match(sentence)
@@ -92,8 +129,8 @@ def value_of(sentence: str) -> str | None:
     if _RELATIVE.search(sentence):
         return None
     formula = FORMULA.fullmatch(sentence.rstrip("."))
-    if formula is not None and "$" not in inside(formula):
-        return last_side(inside(formula)) or None
+    if formula is not None and "$" not in formula_text(formula):
+        return last_side(formula_text(formula)) or None
     option = _OPTION.search(sentence)
     if not _PROSE.search(plain):
         said = list(_SAID.finditer(sentence)) if _SAYS.search(plain) or re.search("[是为]", plain) else []
@@ -115,7 +152,7 @@ def _bare(rest: str) -> str:
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
 
 
-def stated(sentence: str) -> str | None:
+def find_stated_value(sentence: str) -> str | None:
     """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign."""
     sentence = _SO.split(sentence)[-1]
     concluded = _CONCLUDED.search(sentence)
@@ -129,12 +166,12 @@ def stated(sentence: str) -> str | None:
         return (option.group(1) or option.group(2)).upper()
     if not _WORDS.search(FORMULA.sub(" ", sentence)):
         formula = FORMULA.fullmatch(sentence)
-        return last_side(inside(formula)) if formula and "$" not in inside(formula) else sentence or None
+        return last_side(formula_text(formula)) if formula and "$" not in formula_text(formula) else sentence or None
     bold = [found[1].strip() for found in re.finditer(r"\*\*([^*\n]{1,120})\*\*", sentence)]
     if bold and re.search(r"\d|\$|\\", bold[-1]) and not _PROSE.search(bold[-1]):
-        return value_of(bold[-1])
+        return read_value(bold[-1])
     blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
-    places = [(match.span(), last_side(inside(match))) for match in FORMULA.finditer(sentence)]
+    places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]
     places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
     places.sort()
     if not places:
@@ -143,7 +180,7 @@ def stated(sentence: str) -> str | None:
     (start, end), last = places[-1]
     if end == len(sentence) and sentence[start] in "$\\" and _INTRODUCED.search(blank[:start]):
         return last
-    said = list(re.finditer(rf"(?<!\w)(?:{languages.VERBS})(?!\w):?|(?<=\w)[是为]", blank))
+    said = list(re.finditer(rf"(?<!\w)(?:{VERBS})(?!\w):?|(?<=\w)[是为]", blank))
     if said and said[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[said[-1].end() :]):
         return _REASON.sub("", _CONJUNCTION.sub("", sentence[said[-1].end() :].strip())).strip() or None
     if len(places) == 1:
@@ -177,10 +214,10 @@ def last_formula(sentence: str) -> str | None:
     last = next(reversed(list(FORMULA.finditer(sentence))), None)
     if last is None or sentence[last.end() :].strip(" .!。*") or _JOINED.search(sentence[: last.start()]):
         return None
-    return last_side(inside(last)) or None
+    return last_side(formula_text(last)) or None
 
 
-def inside(match: re.Match[str]) -> str:
+def formula_text(match: re.Match[str]) -> str:
     """What stands between the delimiters of a formula."""
     return next(group for group in match.groups() if group is not None).strip()
 
@@ -197,3 +234,118 @@ def last_side(formula: str) -> str:
     ):
         return right.strip()
     return formula if re.search(r"[a-z]", left) and not re.search(r"[a-z]", right) else right.strip()
+
+
+TAIL = 4_000
+"""Characters at a response's end in which an answer without a box is looked for."""
+
+REACH = 700
+"""Characters after a phrase in which what it announces stands."""
+
+SENTENCE = re.compile(
+    r"(?:(?<=[.!?])|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
+    re.DOTALL,
+)
+"""Where a sentence ends; its full stop may stand inside its last formula."""
+CORRECTED = re.compile(
+    r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|mistake|error|really|no,)(?![a-z])"
+    r"|\b(?:this|that|it|which|above|box|answer)\s(?:is|was|'s)\s(?:wrong|incorrect|not\s(?:right|correct)|mistaken)\b|更正|不对",
+    re.IGNORECASE,
+)
+ANNOUNCED = re.compile(
+    r"####(?!#)|(?:final\s+)?(?:answer|result)\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
+    r"|(?:correct\s+)?(?:option|choice)\s+is|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
+    + FOREIGN_ANNOUNCED,
+    re.IGNORECASE,
+)
+_FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)
+_LATER = re.compile(
+    r"(?:final\s+)?answer\**\s{0,3}(?:is|:|=|should\s+be)\**\s{0,3}:?|it\sshould\sbe|答案\s{0,3}(?:是|为|：|:)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
+_JSON_ANSWER = re.compile(r"\{[^{}]{0,300}[\"'](?:final_)?answer[\"']\s{0,9}:[^{}]{0,400}\}", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
+)
+_LAST = 3
+
+
+def find_announced(tail: str) -> list[tuple[str, bool]]:
+    """The values that phrases announce, in their order, each with whether it is called final; a phrase that announces no value,
+    such as "the final answer is correct", says nothing."""
+    found = [(match.start(), match[1].strip(), True) for match in list(_TAG.finditer(tail))[-_LAST:]]
+    found += [
+        (match.start(), text, True)
+        for match in list(_JSON_ANSWER.finditer(tail))[-_LAST:]
+        if (text := _from_json(match[0]))
+    ]
+    taken = [(start, start + 1) for start, _, _ in found]
+    for heading in list(_HEADING.finditer(tail))[-_LAST:]:
+        rest = tail[heading.end() : heading.end() + REACH].strip()
+        if value := _first(rest):
+            found.append((heading.start(), value, True))
+            taken.append((heading.start(), heading.end() + 1))
+    for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
+        if any(start <= match.end() and match.start() < end for start, end in taken):
+            continue
+        if _refers_on(tail, match):
+            continue
+        rest = tail[match.end() : match.end() + REACH]
+        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
+            final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
+            found.append((match.start(), value, final))
+    return [(value, final) for _, value, final in sorted(found)[-2 * _LAST :] if value]
+
+
+def has_announcement(tail: str) -> bool:
+    """Whether the last phrase that announces an answer gives none: "the answer is less than 5", "is the answer 5?"."""
+    last = None
+    for last in ANNOUNCED.finditer(tail):  # noqa: B007 - the last one is used
+        pass
+    return last is not None
+
+
+def find_later_value(text: str) -> str | None:
+    """The value that text after a box calls the answer; None where it announces none."""
+    value = None
+    for match in list(_LATER.finditer(text))[-_LAST:]:
+        given = _after(text[match.end() : match.end() + REACH])
+        if given and (re.search(r"[\d\\$]", given) or len(given) == 1):
+            value = given
+    return value
+
+
+def _refers_on(tail: str, match: re.Match[str]) -> bool:
+    """Whether the phrase stands under a condition: "if the answer is 5", "suppose the answer is 5"."""
+    start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
+    return _CONDITION.search(tail, start, match.start()) is not None
+
+
+def _after(rest: str) -> str | None:
+    """The value straight after a phrase that announces it."""
+    rest = rest.lstrip(" *:\n：")
+    display = re.match(r"(\$\$|\\\[)", rest)
+    formula = FORMULA.match(rest)
+    if display is not None and formula is not None:
+        return formula_text(formula)
+    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
+    return read_value(sentence) if sentence else None
+
+
+def _first(rest: str) -> str | None:
+    """The value of the first sentence under a heading."""
+    if value := _after(rest):
+        return value
+    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip()
+    return find_stated_value(sentence) if sentence else None
+
+
+def _from_json(text: str) -> str | None:
+    try:
+        entry = json.loads(text)
+    except ValueError:
+        return None
+    value = next((entry[key] for key in entry if key.lower() in ("answer", "final_answer")), None)
+    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None

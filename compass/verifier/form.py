@@ -1,9 +1,14 @@
-"""Whether an answer is a formula of the question, handed back.
+"""Whether the strict mode accepts the form of an answer that equals the gold: worked out, and not copied from the question.
 
-Asked in `Mode.STRICT` of answers that equal the gold. A formula of the question that equals the gold is no answer, unless the gold is written
-just so. Order, brackets and terms or factors that are added to it (`+0`, `\\cdot 1`) change nothing. A plain number is no answer only
-where the gold writes it in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well stand in
-the question. Where the gold itself is written in the question (`gives_away`), nothing can be refused; such problems are for curation to drop.
+*Final*: an answer may leave open only such kinds of operations (a sum, product, quotient or power of numbers, a root, a factorial,
+another function of numbers, an integral, sum or limit) as the gold itself leaves open. To the gold `10` the answers `10.0` and `10 cm`
+are final, `5+5`, `20/2` and `\\sqrt{100}` are not; to `2\\sqrt3` the answer `\\sqrt{12}` is. A fraction of two numbers is a number, reduced
+or not, and so is `2 \\times 10^5`. A chain of equations that ends in the value is judged by its last side.
+
+*Copied*: a formula of the question that equals the gold is no answer, unless the gold is written just so. Order, brackets and terms or
+factors that are added to it (`+0`, `\\cdot 1`) change nothing. A plain number is no answer only where the gold writes it in another way:
+3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well be in the question. Where the gold itself is written in the
+question (`gives_away`), nothing can be refused; such problems are for curation to drop.
 """
 
 from __future__ import annotations
@@ -13,12 +18,14 @@ from collections import Counter
 from functools import lru_cache
 
 from compass.verifier import budget
+from compass.verifier.comparing.exact import rational
+from compass.verifier.comparing.shapes import split_name
 from compass.verifier.comparing.structure import compare
-from compass.verifier.contents import walk
-from compass.verifier.final_form import last_side, tree_of, value_of
-from compass.verifier.leniency import mark, rewind
+from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.tree import (
+    BigOperator,
+    Call,
     Cases,
     Constant,
     Degrees,
@@ -36,7 +43,93 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     Words,
+    symbols,
+    walk,
 )
+from compass.verifier.verdict import mark, rewind
+
+_TEN = 10
+
+
+def is_final(gold: str, answer: str) -> bool:
+    """Whether an answer that equals the gold leaves no operation open that the gold has carried out. What cannot be read is final."""
+    one, two = read_tree(gold), read_tree(answer)
+    if one is None or two is None:
+        return True
+    return _open(last_side(two)) <= _open(last_side(one))
+
+
+def read_tree(text: str) -> Node | None:
+    """The tree of a text, None where it cannot be read."""
+    marked = mark()
+    tree = parse(normalise(text)) if len(text) <= MAX_LENGTH else None
+    rewind(marked)
+    return None if tree is None or isinstance(tree, Unreadable) else tree
+
+
+def value_of(tree: Node) -> Node:
+    """What a tree names, without its name."""
+    name, value = split_name(tree)
+    return tree if name is None else value
+
+
+def last_side(tree: Node) -> Node:
+    """The last side of a chain of equal constants or of a named value; any other tree as it is."""
+    value = value_of(tree)
+    match value:
+        case Relation(operators, sides) if set(operators) == {"="} and (value is not tree or not symbols(value)):
+            return sides[-1]
+    return value
+
+
+def _open(tree: Node) -> set[str]:
+    """The kinds of operations on numbers that a tree leaves open."""
+    kinds: set[str] = set()
+    for node in walk(tree):
+        match node:
+            case Sum(terms) if sum(_is_constant(term) for term in terms) > 1:
+                kinds.add("sum")
+            case Product(factors) if any(isinstance(factor, Number) and factor.value == 0 for factor in factors):
+                kinds.add("product")
+            case Product(factors):
+                kinds |= _open_product(factors)
+            case Power(base, exponent) if _is_constant(base) and _is_constant(exponent) and rational(base) != _TEN:
+                whole = rational(exponent)
+                kinds.add("power" if whole is not None and whole.q == 1 else "root")
+            case Call("sqrt" | "root" | "cbrt", arguments) if not any(map(symbols, arguments)):
+                kinds.add("root")
+            case Call(function, arguments) if arguments and not symbols(node):
+                kinds.add(function)
+            case BigOperator(operator):
+                kinds.add(operator)
+    return kinds
+
+
+def _open_product(factors: tuple[Node, ...]) -> set[str]:
+    """Open operations of one product: numbers times numbers, and a division that comes out even."""
+    top = [factor for factor in factors if _is_constant(factor) and not isinstance(factor, (Inverse, Power))]
+    bottom = [factor.operand for factor in factors if isinstance(factor, Inverse) and _is_constant(factor)]
+    kinds = {"product"} if len(top) > 1 or len(bottom) > 1 else set()
+    if len(top) == len(bottom) == 1:
+        one, two = rational(top[0]), rational(bottom[0])
+        if one is not None and two is not None and two != 0 and (one / two).q == 1:
+            kinds.add("quotient")
+    return kinds
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether a node is a rational number, however it is written."""
+    match node:
+        case Number():
+            return True
+        case Negative(operand) | Inverse(operand):
+            return _is_constant(operand)
+        case Product(factors) | Sum(factors):
+            return all(map(_is_constant, factors))
+        case Power(base, exponent):
+            return _is_constant(base) and _is_constant(exponent)
+    return False
+
 
 MAX_FORMULAS = 100
 """Formulas of a question that are looked at, the last ones."""
@@ -49,12 +142,11 @@ _NUMERAL = re.compile(
     r"\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?|(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
     r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})(?P<percent>\s?\\?%)?"
 )
-_TEN = 10
 
 
 def is_copied(gold: str, answer: str, question: str) -> bool:
     """Whether an answer that equals the gold is a formula of the question, perhaps with trivial edits, and the gold is not."""
-    one, two = tree_of(gold), tree_of(answer)
+    one, two = read_tree(gold), read_tree(answer)
     if one is None or two is None:
         return False
     whole, one, two = one, value_of(one), value_of(last_side(two))
@@ -76,7 +168,7 @@ def gives_away(gold: str, question: str, *, items: bool = True) -> bool:
         question: the problem's text.
         items: count an item of a list, a coordinate or a cell as well, and not whole formulas and sides of relations alone.
     """
-    tree = tree_of(gold)
+    tree = read_tree(gold)
     if tree is None:
         return False
     value = value_of(tree)
@@ -90,7 +182,7 @@ def formulas(question: str) -> tuple[Node, ...]:
     single letters and prose."""
     found: dict[Node, None] = {}
     for text in formula_texts(question):
-        tree = tree_of(text)
+        tree = read_tree(text)
         for part in [] if tree is None else _parts(tree):
             if not _is_plain(part):
                 found[part] = None
@@ -99,7 +191,7 @@ def formulas(question: str) -> tuple[Node, ...]:
 
 def stated_formulas(question: str) -> tuple[Node, ...]:
     """The formulas of a question that stand alone, and the sides of those that are relations."""
-    trees = [tree for text in formula_texts(question) if (tree := tree_of(text)) is not None]
+    trees = [tree for text in formula_texts(question) if (tree := read_tree(text)) is not None]
     sides = [side for tree in trees if isinstance(tree, Relation) for side in tree.sides]
     return tuple(part for part in (*trees, *sides) if not _is_plain(part))
 
@@ -141,7 +233,7 @@ def formula_texts(question: str) -> list[str]:
 
 def is_formula_text(text: str) -> bool:
     """Whether a text is a formula that could be copied as an answer: more than a plain number, a letter or prose."""
-    tree = tree_of(text)
+    tree = read_tree(text)
     return tree is not None and not _is_plain(tree)
 
 
