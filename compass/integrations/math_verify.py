@@ -3,8 +3,7 @@
     from compass.integrations.math_verify import parse, verify
     verify(parse(gold), parse(answer))
 
-Its timeouts are accepted and not needed: time is
-bounded by budgets, without signals, so that both functions work in threads.
+Its timeouts are accepted and not needed: time is bounded by budgets, without signals, so that both functions work in threads.
 """
 
 from __future__ import annotations

@@ -58,8 +58,10 @@ def score_responses(
     names = responses.column("id").to_pylist()
     pairs = list(zip((golds[name] for name in names), texts, strict=True))
     asked = [problems[name] for name in names] if problems is not None else None
-    strict = judge_many(pairs, questions=asked, told=partial(report, unit="answers", phase="scoring"))
-    lenient = judge_many(pairs, mode=Mode.LENIENT, told=partial(report, unit="answers", phase="scoring leniently"))
+    strict = judge_many(pairs, questions=asked, on_progress=partial(report, unit="answers", phase="scoring"))
+    lenient = judge_many(
+        pairs, mode=Mode.LENIENT, on_progress=partial(report, unit="answers", phase="scoring leniently")
+    )
     answers = [judgement.answer for judgement in strict]
     columns = {
         "answer": answers,

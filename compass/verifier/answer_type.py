@@ -91,11 +91,11 @@ def is_wordy(answer: str) -> bool:
     text = normalise(answer) if len(answer) <= MAX_LENGTH else ""
     if not text or answer_type(answer) != "text" or read_time(text) is not None or read_date(text) is not None:
         return False
-    said = read_predicate(text)
-    words = read_number_kind(text) if said is None else said
+    predicate = read_predicate(text)
+    words = read_number_kind(text) if predicate is None else predicate
     if words in SYNONYMS:
         return False
-    parts = [plain_words(part).split() for part in _SEPARATOR.split(text)] if said is None else [words.split()]
+    parts = [plain_words(part).split() for part in _SEPARATOR.split(text)] if predicate is None else [words.split()]
     if words in KINDS:
         return False
     return any(len(part) > NAMING_WORDS or not _VERBS.isdisjoint(part) for part in parts)

@@ -24,7 +24,7 @@ def verify_many(
     pairs: Iterable[tuple[str | Gold, str]],
     processes: int | None = None,
     *,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Verdict]:
     """Verdicts on `(gold, answer)` pairs, in their order.
 
@@ -32,7 +32,7 @@ def verify_many(
         pairs: gold and answer, as for `verify`.
         processes: how many processes share the work; every core this process may use by default. Small jobs, and
             `processes=1`, run in this process.
-        told: called now and then with how many pairs are done, and how many there are.
+        on_progress: called now and then with how many pairs are done, and how many there are.
 
     Raises:
         ValueError: fewer than one process.
@@ -45,14 +45,14 @@ def verify_many(
     if processes == 1 or len(work) < SMALL:
         if len(work) >= FEW:
             warm(wait=False)
-        return _gather(map(_chunk, _chunks(work)), len(work), told)
+        return _gather(map(_chunk, _chunks(work)), len(work), on_progress)
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and only needed here
     from multiprocessing import get_context
 
     chunks = _chunks(work)
     context = get_context("spawn")
     with ProcessPoolExecutor(min(processes, len(chunks)), context, initializer=partial(warm, wait=False)) as pool:
-        return _gather(pool.map(_chunk, chunks), len(work), told)
+        return _gather(pool.map(_chunk, chunks), len(work), on_progress)
 
 
 def judge_many(
@@ -61,7 +61,7 @@ def judge_many(
     *,
     questions: Iterable[str | None] | None = None,
     mode: Mode = Mode.STRICT,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Judgement]:
     """Judgements on `(gold, response)` pairs, in their order; each distinct gold and final answer is verified once.
 
@@ -70,7 +70,7 @@ def judge_many(
         processes: how many processes share the work, as for `verify_many`.
         questions: the problem's text of each pair.
         mode: how strictly responses are read.
-        told: as for `verify_many`, which counts distinct golds and final answers.
+        on_progress: as for `verify_many`, which counts distinct golds and final answers.
 
     Raises:
         ValueError: not as many questions as pairs.
@@ -83,7 +83,7 @@ def judge_many(
             (one, answer) for gold, answer in answered if answer is not None for one in split_alternatives(gold)
         )
     )
-    verdicts = dict(zip(distinct, verify_many(distinct, processes, told=told), strict=True))
+    verdicts = dict(zip(distinct, verify_many(distinct, processes, on_progress=on_progress), strict=True))
     formed: dict[tuple[str | Gold, str, str | None], Verdict] = {}
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
@@ -100,12 +100,14 @@ def _chunks(work: list[tuple[str | Gold, str]]) -> list[list[tuple[str | Gold, s
     return [work[start : start + CHUNK] for start in range(0, len(work), CHUNK)]
 
 
-def _gather(chunks: Iterable[list[Verdict]], total: int, told: Callable[[int, int], None] | None) -> list[Verdict]:
+def _gather(
+    chunks: Iterable[list[Verdict]], total: int, on_progress: Callable[[int, int], None] | None
+) -> list[Verdict]:
     verdicts: list[Verdict] = []
     for chunk in chunks:
         verdicts += chunk
-        if told is not None:
-            told(len(verdicts), total)
+        if on_progress is not None:
+            on_progress(len(verdicts), total)
     return verdicts
 
 

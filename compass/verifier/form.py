@@ -219,7 +219,7 @@ def _written(text: str) -> tuple[str, str] | None:
 
 
 def formula_texts(question: str) -> list[str]:
-    """The formulas of a question as they are written: what stands between delimiters, and runs of mathematics in plain text."""
+    """The formulas of a question as they are written: what is between delimiters, and runs of mathematics in plain text."""
     texts = []
     for match in _FORMULA.finditer(question):
         inside = next(group for group in match.groups() if group is not None).strip().strip(".,;: ")

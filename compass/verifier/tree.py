@@ -254,7 +254,7 @@ class Degrees(Node):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Based(Node):
-    """Digits in a base that is named beside them: `52_8`."""
+    """Digits in a base that a subscript names: `52_8`."""
 
     kind: ClassVar[str] = "based"
     digits: str

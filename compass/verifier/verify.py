@@ -120,7 +120,7 @@ def _read(gold: str, answer: str) -> Finding:
     return (
         _plain_numbers(gold, answer)
         or _number_words(gold, answer)
-        or _said(gold, answer)
+        or _sentences(gold, answer)
         or _words(gold, answer)
         or _dimensions(gold, answer)
         or _trees(gold, answer)
@@ -241,7 +241,7 @@ def _words(gold: str, answer: str) -> Finding | None:
     return Finding(False, "text", "other words") if prose else None
 
 
-def _said(gold: str, answer: str) -> Finding | None:
+def _sentences(gold: str, answer: str) -> Finding | None:
     """A sentence with a formula in it, "the function $f(x)$ is odd", against what it says, "odd"; None for anything else."""
     for sentence, words in ((gold, answer), (answer, gold)):
         verb = "is " in sentence or "are " in sentence
@@ -282,7 +282,7 @@ def _trees(gold: str, answer: str) -> Finding:
 
 
 def _divided(text: str) -> str:
-    """Text with `:` as a sign of division where it stands inside brackets and before another bracket, `(a:(b-c)-d):e`; ratios stay."""
+    """Text with `:` as a sign of division where it is inside brackets and before another bracket, `(a:(b-c)-d):e`; ratios stay."""
     return text.replace(":", r"\div ") if ":(" in text and _DIVISION.search(text) else text
 
 
@@ -294,7 +294,7 @@ def _as_set(text: str) -> str:
 
 
 def _unread(gold: str, answer: str, error: Unreadable) -> Finding:
-    """What can be said of two texts of which one is no expression: only whether they are the same."""
+    """Two texts of which one is no expression, compared as texts."""
     if isinstance(error, OverBudget):
         return Finding(None, "budget", str(error))
     if _unspaced(gold) == _unspaced(answer):

@@ -19,7 +19,7 @@ def test_small_jobs_run_here_and_large_ones_in_processes(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("processes", [1, 2])
 def test_how_many_pairs_are_done_is_told(processes: int) -> None:
     heard: list[tuple[int, int]] = []
-    verify_many([("1", "1")] * 2_100, processes=processes, told=lambda *counts: heard.append(counts))
+    verify_many([("1", "1")] * 2_100, processes=processes, on_progress=lambda *counts: heard.append(counts))
     assert heard == [(500, 2_100), (1_000, 2_100), (1_500, 2_100), (2_000, 2_100), (2_100, 2_100)]
 
 

@@ -351,7 +351,7 @@ MAX_ITEMS = 24
 
 
 class Family(NamedTuple):
-    """Items, what joins them, the sets that letters were said to run over, and whether a saying was passed over."""
+    """Items, what joins them, the sets that letters run over as the answer says, and whether such a clause was passed over."""
 
     items: tuple[Node, ...]
     word: str
@@ -457,16 +457,16 @@ def _with_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
     """Both families with their letters: a side that says nothing of its letters has those that the other lacks."""
     if one.domains and two.domains:
         return one, two
-    said, silent = (one, two) if one.domains else (two, one)
-    constants = frozenset().union(*map(_free, said.items)) - set(said.domains)
+    explicit, silent = (one, two) if one.domains else (two, one)
+    constants = frozenset().union(*map(_free, explicit.items)) - set(explicit.domains)
     letters = frozenset().union(*map(_free, silent.items)) - constants
-    whole = set(said.domains.values()) <= set(WHOLE)
+    whole = set(explicit.domains.values()) <= set(WHOLE)
     points = all(isinstance(named_value(item)[1], Sequence) for item in silent.items)
     if not letters or (whole and not points and not letters <= _INDICES | _PARAMETERS):
         return None
-    domain = next(iter(said.domains.values()))
+    domain = next(iter(explicit.domains.values()))
     silent = silent._replace(domains=dict.fromkeys(letters, domain))
-    return (said, silent) if said is one else (silent, said)
+    return (explicit, silent) if explicit is one else (silent, explicit)
 
 
 def _decided(one: Family, two: Family, compare: Compare) -> Finding:

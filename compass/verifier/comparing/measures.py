@@ -48,7 +48,7 @@ def peel(node: Node) -> Measured:
         node = node.value
     if not contains(node, *MARKS):
         return Measured(node, unit)
-    if unit is not None:  # 4 cm times 5 cm: the last unit stands after the product
+    if unit is not None:  # 4 cm times 5 cm: the last unit comes after the product
         inner = peel(node)
         if inner.unit is None or not (_is_unit(unit) and _is_unit(inner.unit)):
             return Measured(node, unit)
@@ -135,12 +135,12 @@ def in_one_unit(one: Measured, two: Measured) -> tuple[Node, Node] | None:
 
 
 def agree_vaguely(unit: str, other: str) -> bool:
-    """Whether one of two different units does not say which it is: "units", or "balls" beside "red balls"."""
+    """Whether one of two different units does not say which it is: "units", or "balls" against "red balls"."""
     return is_vague(unit, other) or is_vague(other, unit)
 
 
-def read_letters(node: Node, beside: str) -> Measured | None:
-    """`5 m` or `5 m/s` in plain text, whose letters could be variables, as a quantity beside one in the unit `beside`; None where that is of
+def read_letters(node: Node, other: str) -> Measured | None:
+    """`5 m` or `5 m/s` in plain text, whose letters could be variables, as a quantity against one in the unit `other`; None where that is of
     another dimension."""
     if not isinstance(node, Product):
         return None
@@ -149,7 +149,7 @@ def read_letters(node: Node, beside: str) -> Measured | None:
     if not _letters(node, 1, values, letters) or not letters or not values:
         return None
     unit = spelled(letters)
-    if not unit or conversion(unit, beside) is None:
+    if not unit or conversion(unit, other) is None:
         return None
     return Measured(values[0] if len(values) == 1 else Product(tuple(values)), unit)
 

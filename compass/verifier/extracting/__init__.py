@@ -1,2 +1,1 @@
-"""From a response to the text of its final answer: `turn` says which text counts, `boxes` and `context` read boxes, `announced`
-what a phrase announces, `stated` what a sentence says; `compass/verifier/extract.py` puts them in order."""
+"""From a response to the text of its final answer: `boxes` reads boxes, `phrases` running text; `compass/verifier/extract.py` puts them in order."""

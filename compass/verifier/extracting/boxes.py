@@ -87,7 +87,7 @@ def last_group(text: str, boxes: list[Box]) -> list[Box]:
 
 
 def _by_cases(text: str, one: Box, two: Box) -> bool:
-    """Whether each of two boxes stands under a case of its own."""
+    """Whether each of two boxes belongs to a case of its own."""
     before = text[max(0, one.start - 300) : one.start]
     labels = list(_CASE.finditer(before))
     here = _CASE.search(text, one.end, two.start)
@@ -163,13 +163,13 @@ _QUESTIONED = re.compile(r"(?:[^\n$.?!]{0,30}\$)?[\s$)*}]{0,4}\?")
 
 
 def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
-    """What a box answers with what stands beside it; None where the text denies it or makes it relative to something.
+    """What a box answers with what is next to it; None where the text denies it or makes it relative to something.
 
     Args:
         box: a box with content.
         low, high: the text before and after these places belongs to other boxes.
     """
-    before, after = _beside(text, box, low, high)
+    before, after = _sides_of(text, box, low, high)
     if _DENIED.search(text, max(low, box.start - 60), box.start) or _RELATIVE.match(text, box.end, box.end + 60):
         return None
     if _QUESTIONED.match(text, box.end, box.end + 40) or _REFUTED.match(text, box.end, box.end + 60):
@@ -181,7 +181,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     content = _SAYING.sub("", box.content or "")
     left, right = _last_side(before), _first_side(after, _depth(before))
     if left[:1] in ("(", "[") and _depth(left + right) > 0:
-        left = left[1:]  # a bracket that does not close beside the box
+        left = left[1:]  # a bracket that does not close next to the box
     if _NOTHING.fullmatch(left):
         left = ""
     if _NOTHING.fullmatch(right) or _is_prose(right):
@@ -213,7 +213,7 @@ def read_whole_formula(text: str, group: list[Box]) -> str | None:
 
 
 def _joined(left: str, content: str, right: str) -> str:
-    """A box's content in the place of the box; in brackets where it could run into what stands beside it."""
+    """A box's content in the place of the box; in brackets where it could run into what is next to it."""
     before, after = left.rstrip(), right.lstrip()
     if before in ("-", "+") and not right and re.fullmatch(r"[\w.]+|\\[dt]?frac\{\w+\}\{\w+\}", content):
         return before.replace("+", "") + content
@@ -231,7 +231,7 @@ def _joined(left: str, content: str, right: str) -> str:
     return f"{before}{' ' if before[-1:].isalnum() else ''}{inner}{right}".strip().rstrip(".")
 
 
-def _beside(text: str, box: Box, low: int, high: int) -> tuple[str, str]:
+def _sides_of(text: str, box: Box, low: int, high: int) -> tuple[str, str]:
     """The parts of the formula before and after a box."""
     start, end = _formula(text, box)
     return text[max(start, low) : box.start], text[box.end : min(end, high)]

@@ -70,8 +70,8 @@ _CONJUNCTION = re.compile(
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
-_SAID = re.compile(rf"(?<!\w)(?:{VERBS}|be)(?!\w)|=|:\s|[是为]", re.IGNORECASE)
-_SAYS = re.compile(rf"(?<!\w)(?:{VERBS})(?!\w):?")
+_VERB = re.compile(rf"(?<!\w)(?:{VERBS}|be)(?!\w)|=|:\s|[是为]", re.IGNORECASE)
+_VERB_ALONE = re.compile(rf"(?<!\w)(?:{VERBS})(?!\w):?")
 _LEADS = re.compile(
     r"(?:\b(?:is|are|be|equals?|gives?|get|at|to|of|has|have|total(?:s|ing)?|needs?|makes?|was|costs?|takes?|only|exactly|value|answer|sum)|[=:≈])\s*$",
     re.IGNORECASE,
@@ -133,8 +133,8 @@ def read_value(sentence: str) -> str | None:
         return last_side(formula_text(formula)) or None
     option = _OPTION.search(sentence)
     if not _PROSE.search(plain):
-        said = list(_SAID.finditer(sentence)) if _SAYS.search(plain) or re.search("[是为]", plain) else []
-        rest = (sentence[said[-1].end() :] if said else sentence).strip().rstrip(".").strip("*")
+        verbs = list(_VERB.finditer(sentence)) if _VERB_ALONE.search(plain) or re.search("[是为]", plain) else []
+        rest = (sentence[verbs[-1].end() :] if verbs else sentence).strip().rstrip(".").strip("*")
         return _bare(_CONJUNCTION.sub("", rest)) or None
     if option is not None:
         return (option.group(1) or option.group(2)).upper()
@@ -175,14 +175,14 @@ def find_stated_value(sentence: str) -> str | None:
     places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
     places.sort()
     if not places:
-        said = list(_SAYS.finditer(sentence))
-        return sentence[said[-1].end() :].strip() or None if said else None
+        verbs = list(_VERB_ALONE.finditer(sentence))
+        return sentence[verbs[-1].end() :].strip() or None if verbs else None
     (start, end), last = places[-1]
     if end == len(sentence) and sentence[start] in "$\\" and _INTRODUCED.search(blank[:start]):
         return last
-    said = list(re.finditer(rf"(?<!\w)(?:{VERBS})(?!\w):?|(?<=\w)[是为]", blank))
-    if said and said[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[said[-1].end() :]):
-        return _REASON.sub("", _CONJUNCTION.sub("", sentence[said[-1].end() :].strip())).strip() or None
+    verbs = list(re.finditer(rf"(?<!\w)(?:{VERBS})(?!\w):?|(?<=\w)[是为]", blank))
+    if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
+        return _REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip() or None
     if len(places) == 1:
         return places[0][1] or None
     if (amount := _only_amount(sentence, places)) is not None:
@@ -218,7 +218,7 @@ def last_formula(sentence: str) -> str | None:
 
 
 def formula_text(match: re.Match[str]) -> str:
-    """What stands between the delimiters of a formula."""
+    """The text between the delimiters of a formula."""
     return next(group for group in match.groups() if group is not None).strip()
 
 
@@ -240,7 +240,7 @@ TAIL = 4_000
 """Characters at a response's end in which an answer without a box is looked for."""
 
 REACH = 700
-"""Characters after a phrase in which what it announces stands."""
+"""Characters after a phrase in which what it announces is looked for."""
 
 SENTENCE = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
@@ -318,7 +318,7 @@ def find_later_value(text: str) -> str | None:
 
 
 def _refers_on(tail: str, match: re.Match[str]) -> bool:
-    """Whether the phrase stands under a condition: "if the answer is 5", "suppose the answer is 5"."""
+    """Whether the phrase is under a condition: "if the answer is 5", "suppose the answer is 5"."""
     start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
     return _CONDITION.search(tail, start, match.start()) is not None
 

@@ -172,7 +172,7 @@ def read_set_head(parser: Parser) -> Node | None:
 
 
 def _divider(parser: Parser) -> int | None:
-    """Where the sign between the head and the condition of a set-builder stands: a single bar, or a sign before a relation."""
+    """The place of the sign between the head and the condition of a set-builder: a single bar, or a sign before a relation."""
     depth, bars, colon, at = 0, [], None, parser.at
     while (token := parser.tokens[at]) != END:
         if token in _OPENERS:

@@ -252,7 +252,7 @@ def _based(parser: Parser, name: str) -> Node:
 
 
 def _braced(parser: Parser, name: str) -> Node:
-    """What stands over or under a brace; its label says nothing."""
+    """What is over or under a brace; its label means nothing."""
     inside = parser.argument()
     if parser.accept(("op", "_"), ("op", "^")):
         parser.argument()

@@ -19,7 +19,7 @@ MAX_TOKENS = 1200
 Token = tuple[str, str]
 
 SPACED_COMMA: Token = ("op", ", ".strip())  # made at run time: the compiler would merge equal constants
-"""A comma before a space and three digits: equal to any other comma, told apart by identity, because it never groups thousands."""
+"""A comma before a space and three digits: equal to any other comma, recognised by identity, because it never groups thousands."""
 
 _TOKEN = re.compile(
     r"\s+"

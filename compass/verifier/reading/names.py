@@ -91,7 +91,7 @@ def _is_applied(parser: Parser, name: str, start: int) -> bool:
 
 
 def _event(parser: Parser) -> Words | None:
-    """What stands between the brackets of `P(A \\cup B) = ...`, as text; None where it is arithmetic."""
+    """What is between the brackets of `P(A \\cup B) = ...`, as text; None where it is arithmetic."""
     at, depth, seen = parser.at + 1, 0, False
     while parser.tokens[at] != END:
         token = parser.tokens[at]

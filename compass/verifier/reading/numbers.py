@@ -205,7 +205,7 @@ def write_digits(text: str) -> str:
     start = 1 if negative else 0
     for count in range(len(words), start, -1):
         rest = text[ends[count - 1] :]
-        if rest and (not _AFTER.match(rest) or _goes_on(rest)):
+        if rest and (not _AFTER.match(rest) or _continues(rest)):
             continue
         value = read_number_words(words[start:count], alone=not rest)
         if value is not None:
@@ -214,7 +214,7 @@ def write_digits(text: str) -> str:
     return text
 
 
-def _goes_on(rest: str) -> bool:
+def _continues(rest: str) -> bool:
     """Whether what follows begins with another word of a number."""
     word = _WORD.match(rest.lstrip())
     return word is not None and (word[0].lower() in _FIRST - {"a", "an"} or word[0].lower() in ("and", *_PARTS))

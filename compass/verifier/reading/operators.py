@@ -97,7 +97,7 @@ def _is_set(node: Node) -> bool:
 
 
 def _is_braced(node: Node) -> bool:
-    """Whether a node stands in braces that may only group: `\\{1+2\\}-\\{3\\}`."""
+    """Whether a node is in braces that may only group: `\\{1+2\\}-\\{3\\}`."""
     return isinstance(node, Sequence) and len(node.items) == 1
 
 
@@ -179,7 +179,7 @@ def over(parser: Parser, left: Node, token: Token) -> Node:
 
 
 def choose(parser: Parser, left: Node, token: Token) -> Node:
-    """`{n \\choose k}`, whose lower part goes on to the brace."""
+    """`{n \\choose k}`, whose lower part reaches to the brace."""
     return Call("binom", (left, parser.expression(SETOP)))
 
 
@@ -206,7 +206,7 @@ def set_operation(parser: Parser, left: Node, token: Token) -> Node:
 
 
 def _braced(node: Node) -> Node:
-    """A number beside a sign of set operations is the only member of a set: TeX takes the braces of `{3}` for its own."""
+    """A number next to a sign of set operations is the only member of a set: TeX takes the braces of `{3}` for its own."""
     return Sequence("{", "}", (node,)) if isinstance(node, Number) else node
 
 

@@ -124,7 +124,7 @@ class Parser:
         return left
 
     def prefix(self) -> Node:
-        """What stands first in an expression: a value, or a sign and what it signs."""
+        """What an expression begins with: a value, or a sign and what it signs."""
         token = self.take()
         rule = self.grammar.prefix_of_kind.get(token[0]) or self.grammar.prefix.get(token)
         if rule is None:

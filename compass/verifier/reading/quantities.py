@@ -54,7 +54,7 @@ def starts_unit(parser: Parser) -> bool:
 
 
 def starts_unit_sign(token: Token) -> bool:
-    """Whether a token after a prefix goes on with the unit: the ohm of `k\\Omega`."""
+    """Whether a token after a prefix continues the unit: the ohm of `k\\Omega`."""
     return token in _OHM
 
 
@@ -108,7 +108,7 @@ def _unit_follows(parser: Parser, ahead: int) -> bool:
 
 
 def _continues(words: list[str], parser: Parser, token: Token) -> bool:
-    """Whether a plain letter goes on with a unit: after a slash or a dot."""
+    """Whether a plain letter continues a unit: after a slash or a dot."""
     return bool(words) and token[1] in LETTERS and (words[-1] in ("/", "(") or parser.tokens[parser.at - 1] in _DOTS)
 
 

@@ -140,7 +140,7 @@ def unit_of(words: Iterable[str]) -> str | None:
 
 
 def _head_last(words: list[str]) -> list[str]:
-    """`pairs of shoes` counts pairs: what stands before "of" goes to the end, where the noun that is counted stands in `red shoes`."""
+    """`pairs of shoes` counts pairs: what comes before "of" goes to the end, where the noun that is counted is in `red shoes`."""
     at = words.index("of") if "of" in words else 0
     return [*words[at + 1 :], *words[:at]] if 0 < at < len(words) - 1 else words
 
@@ -152,7 +152,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _is_inch(words: list[str], at: int) -> bool:
-    """Whether "in" among words is a length: alone, or beside a power or a slash."""
+    """Whether "in" among words is a length: alone, or next to a power or a slash."""
     before, after = words[at - 1].lower() if at else "", words[at + 1].lower() if at + 1 < len(words) else ""
     if words[at].lower() != "in":
         return False

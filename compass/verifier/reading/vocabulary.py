@@ -14,7 +14,7 @@ FUNCTIONS = {
 ARITY = {
     "ln": (1, 2), "log": (1, 2), "root": (2, 2), "binom": (2, 2), "mod": (2, 2), "max": (1, 200), "min": (1, 200), "gcd": (1, 200), "lcm": (1, 200),
 }  # fmt: skip
-"""How few and how many arguments a function with a meaning takes; one where nothing is said."""
+"""How few and how many arguments a function with a meaning takes; one where it is not listed."""
 
 FUNCTION_ALIASES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "acot": "arccot", "arcctg": "arccot", "arctg": "arctan",

@@ -155,7 +155,7 @@ _SUFFIX = "stndrh"
 
 
 class Time(NamedTuple):
-    """A time of day; `half` is `a`, `p` or, where it is not said, empty."""
+    """A time of day; `half` is `a`, `p` or, where the text does not say, empty."""
 
     hour: int
     minute: int
@@ -245,7 +245,7 @@ _LISTED = re.compile(r"\s*(?:,|;|\\?and|&|\s)\s*")
 
 
 def split_choice(text: str) -> tuple[str, str] | None:
-    """The letter of a choice and the value beside it: `(B) 94`, `C. \\text{a cube}`; None for anything else."""
+    """The letter of a choice and the value after it: `(B) 94`, `C. \\text{a cube}`; None for anything else."""
     match = _LETTERED.fullmatch(text)
     if match is None or (match["open"] and match["mark"] != ")"):
         return None
