@@ -17,8 +17,6 @@ The lock of a stage (`lock_stage`) is held by all three: the kernel frees it whe
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import fcntl
 import os
 import shutil
 import signal
@@ -32,10 +30,18 @@ from pathlib import Path
 import psutil
 
 from compass.errors import UserError
-from compass.machine import die_with_parent
+from compass.locks import lock_holder, try_lock
+from compass.machine import collect_orphans, die_with_parent
+from compass.processes import is_alive, is_dvc
 
 LOCK_WAIT_S = 30.0
 """Seconds to wait for an earlier process of the same stage: one that is being ended takes a few."""
+
+GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
+"""How `end_tree` ends a tree of processes, and how many seconds each signal has: 17 in all.
+
+A stage that is interrupted records its end, and DVC takes its entries out of its own lock; SIGTERM ends DVC at once.
+"""
 
 END_S = 20.0
 """Seconds in which every process of a tree has to be gone."""
@@ -50,7 +56,6 @@ PREFIX = "compass-"
 UNLOCKED = "new-"
 """Before the prefix until a folder is locked, so that `remove_abandoned` of another stage does not take it for abandoned."""
 LONGEST_BASE = 20  # characters: Ray adds 90 to reach its sockets, whose paths the kernel limits to 107
-_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -73,22 +78,18 @@ def lock_stage(stage: str, folder: Path = Path("work")) -> int:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stage}.lock"
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + LOCK_WAIT_S
-    told = False
-    while not _try_lock(file):
-        holder = os.pread(file, 200, 0).decode(errors="replace").strip() or "an unknown process"
+    reported = False
+    while (file := try_lock(path, f"process {os.getpid()} on {socket.gethostname()}")) is None:
+        holder = lock_holder(path) or "an unknown process"
         if time.monotonic() >= deadline:
-            os.close(file)
             raise StageRunningError(
                 f"{holder} is still at work on this stage (it holds {path}); wait for it or end it, then run this again"
             )
-        if not told:
+        if not reported:
             print(f"{stage}: waiting for {holder}, which is at work on this stage", file=sys.stderr, flush=True)
-            told = True
+            reported = True
         time.sleep(0.2)
-    os.ftruncate(file, 0)
-    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
     return file
 
 
@@ -107,11 +108,11 @@ def own_processes() -> None:
     outer = psutil.Process()
     sys.stdout.flush()
     sys.stderr.flush()
-    _collect_orphans()
+    collect_orphans()
     if inner := os.fork():
         _guard(inner, starters, folder)
     os.setsid()
-    _collect_orphans()
+    collect_orphans()
     if worker := os.fork():
         _guard(worker, [outer, *starters], folder)
     die_with_parent(os.getppid())
@@ -125,13 +126,13 @@ def remove_abandoned() -> list[Path]:
         try:
             if folder.stat().st_uid != os.getuid():
                 continue
-            file = os.open(folder / OWNER, os.O_RDWR | os.O_CLOEXEC)
+            file = try_lock(folder / OWNER, make=False)
         except OSError:  # not a folder of this module, or gone by now
             continue
-        if _try_lock(file):
+        if file is not None:
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
-        os.close(file)
+            os.close(file)
     return removed
 
 
@@ -158,6 +159,33 @@ def end_descendants(within_s: float = END_S) -> list[psutil.Process]:
     return []
 
 
+def end_tree(leader: int, steps: Sequence[tuple[signal.Signals, float]] = GRACE_S) -> None:
+    """End the process group of `leader` and all its descendants, those that have left the group included.
+
+    Args:
+        leader: process id of the group's leader.
+        steps: signals in their order, each with the seconds until the next; SIGINT goes to the group alone, since the
+            guards of a stage pass it on.
+    """
+    everyone: dict[int, psutil.Process] = {}
+    for number, seconds in steps:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            root = psutil.Process(leader)
+            everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
+        with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
+            os.killpg(leader, number)
+        for process in everyone.values() if number != signal.SIGINT else ():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        deadline = time.monotonic() + seconds
+        while any(map(is_alive, everyone.values())):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        else:
+            return
+
+
 def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:
     """Wait for the child or for one of the watched processes to end, then end everything below. Never returns."""
     signals = {number for number in _FORWARDED if signal.getsignal(number) != signal.SIG_IGN}
@@ -165,7 +193,7 @@ def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:
     status = 1
     try:
         while (ended := _reap(child)) is None:
-            if any(not _runs(process) for process in watched):
+            if any(not is_alive(process) for process in watched):
                 break
             got = signal.sigtimedwait(signals | {signal.SIGCHLD}, 0.2)
             # Python 3.11 returns what happens to be in memory when the wait was suspended for longer than it was to take.
@@ -199,15 +227,8 @@ def _starters() -> list[psutil.Process]:
     return [
         process
         for number, process in enumerate(parents)
-        if process.pid != 1 and (number == 0 or (os.environ.get("DVC_STAGE") and _is_dvc(process)))
+        if process.pid != 1 and (number == 0 or (os.environ.get("DVC_STAGE") and is_dvc(process)))
     ]
-
-
-def _is_dvc(process: psutil.Process) -> bool:
-    try:
-        return any(Path(word).name == "dvc" for word in process.cmdline()[:3])
-    except psutil.Error:
-        return False
 
 
 def _is_tracker(process: psutil.Process) -> bool:
@@ -217,27 +238,8 @@ def _is_tracker(process: psutil.Process) -> bool:
         return False
 
 
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def _running_descendants() -> list[psutil.Process]:
-    return [process for process in psutil.Process().children(recursive=True) if _runs(process)]
-
-
-def _collect_orphans() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _try_lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    return [process for process in psutil.Process().children(recursive=True) if is_alive(process)]
 
 
 def _base() -> Path:
@@ -249,8 +251,7 @@ def _base() -> Path:
 def _temporary_folder() -> Path:
     """A new private folder, with a file whose lock says that it is in use until this process and its forks have ended."""
     folder = Path(tempfile.mkdtemp(prefix=UNLOCKED + PREFIX, dir=_base()))
-    file = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(file, fcntl.LOCK_EX)
+    try_lock(folder / OWNER)
     return folder.rename(folder.with_name(folder.name.removeprefix(UNLOCKED)))
 
 

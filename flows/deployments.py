@@ -32,7 +32,7 @@ from prefect.runner import Runner  # noqa: E402
 from prefect.settings import PREFECT_API_URL  # noqa: E402
 from prefect.states import Cancelled, Crashed  # noqa: E402
 
-from compass.services.processes import is_alive  # noqa: E402
+from compass.processes import is_alive  # noqa: E402
 from compass.settings import SettingsError, load_settings  # noqa: E402
 
 AT_ONCE = 20

@@ -194,7 +194,7 @@ def _hold_and_become(words: list[str], root: Path) -> int:
     import shlex
 
     from compass.line import HELD, take_lock
-    from compass.tracking.processes import process_key
+    from compass.processes import process_key
 
     file = take_lock(root, shlex.join(["dvc", *words]))
     if file is not None:

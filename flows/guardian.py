@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import psutil
 
-from compass.services.processes import is_alive
+from compass.processes import is_alive
 
 LOOK_S = 1.0
 """Seconds between two looks at the processes and the time limit."""

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import psutil
 
 from compass import environment
-from compass.services.processes import is_alive
+from compass.processes import is_alive
 from flows.dvc_lines import DvcLines, Event, last_words
 from flows.output import Output
 

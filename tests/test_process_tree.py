@@ -1,6 +1,5 @@
 """A stage ends with whoever started it, and takes every process and temporary file along, whichever of its processes dies."""
 
-import fcntl
 import json
 import os
 import signal
@@ -15,6 +14,7 @@ import psutil
 import pytest
 
 from compass import process_tree
+from compass.locks import lock_holder, try_lock
 from compass.process_tree import StageRunningError, lock_stage, remove_abandoned
 
 STAGE = """
@@ -179,7 +179,7 @@ def test_a_second_process_of_a_stage_is_told_which_is_the_first(
     os.kill(told["worker"], signal.SIGKILL)
     assert nothing_is_left(told)
     os.close(lock_stage("rl-1"))
-    assert Path("work/rl-1.lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert lock_holder(Path("work/rl-1.lock")).startswith(f"process {os.getpid()} on ")
 
 
 def test_folders_of_stages_that_are_gone_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,9 +188,10 @@ def test_folders_of_stages_that_are_gone_are_removed(tmp_path: Path, monkeypatch
         (tmp_path / name).mkdir()
         if name != "compass-foreign":
             (tmp_path / name / process_tree.OWNER).touch()
-    with open(tmp_path / "compass-used" / process_tree.OWNER) as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        assert remove_abandoned() == [tmp_path / "compass-gone"]
+    held = try_lock(tmp_path / "compass-used" / process_tree.OWNER)
+    assert held is not None
+    assert remove_abandoned() == [tmp_path / "compass-gone"]
+    os.close(held)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compass-foreign", "compass-used", "other-gone"]
 
 

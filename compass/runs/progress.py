@@ -24,10 +24,10 @@ from typing import Any
 
 import psutil
 
+from compass.processes import pipeline_key, process_runs
 from compass.progress import Step, listening
 from compass.runs.progress_display import Display
 from compass.runs.values import scrub
-from compass.tracking.processes import pipeline_key, process_runs
 from compass.tracking.stage_run import run_page
 
 FOLDER = Path("work/progress")

@@ -9,8 +9,8 @@ add to a folder, and nothing in it is sampled again. Such folders are caches: th
 
 from __future__ import annotations
 
-import fcntl
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path, write_json
+from compass.locks import try_lock
 from compass.sampling.model_source import SamplingError
 from compass.sampling.response import RESPONSES, UNFINISHED, Response, Wanted
 from compass.sampling.setup import setup_digest
@@ -49,23 +50,21 @@ class Store:
             SamplingError: another process writes to the store, a part is damaged, or the folder holds another setup.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.folder / "lock", "w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise SamplingError(f"{self.folder}: another process samples into it; wait until it has ended") from None
+        lock = try_lock(self.folder / "lock")
+        if lock is None:
+            raise SamplingError(f"{self.folder}: another process samples into it; wait until it has ended")
+        self._lock = lock
         try:
             self._check_setup()
             self._rows = self._read()
         except BaseException:
-            self._lock.close()
+            os.close(lock)
             raise
         self._index = self._best(self._rows)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
-        self._lock.close()
+        os.close(self._lock)
 
     def missing(self, wanted: Sequence[Wanted]) -> list[Wanted]:
         """Those of `wanted` that are not finished, in their order, each with the beginning that is there."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from compass.processes import is_alive
 from compass.services.catalogue import MARK, NAME
 from compass.services.state import Service
 
@@ -45,14 +46,6 @@ def marked(root: Path, name: str | None = None) -> list[psutil.Process]:
         if marks <= variables and is_alive(process):
             found.append(process)
     return found
-
-
-def is_alive(process: psutil.Process) -> bool:
-    """Whether a process runs; a zombie does not."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def end(processes: Sequence[psutil.Process], within_s: float) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from compass.files import write_json
-from compass.tracking.processes import process_runs
+from compass.processes import process_runs
 
 FOLDER = ".compass"
 """The folder at the repository's root for everything that is neither a result nor resumable work."""

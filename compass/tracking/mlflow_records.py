@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from compass.processes import process_runs
 from compass.tracking.journal import Journal
 from compass.tracking.mlflow_client import (
     create_once,
@@ -21,7 +22,6 @@ from compass.tracking.mlflow_client import (
 from compass.tracking.mlflow_models import record_model, record_scores
 from compass.tracking.mlflow_view import ensure_view
 from compass.tracking.pipeline_run import CACHED, DESCRIPTION, HOST, KIND, OUTPUTS, PIPELINE, PROCESS, RECORD, STAGE
-from compass.tracking.processes import process_runs
 
 OF_THE_RUN = ("training", "evaluation")
 """Uses of a table that the pipeline's run shows as its own."""

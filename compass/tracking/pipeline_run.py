@@ -6,8 +6,8 @@ import os
 import socket
 from pathlib import Path
 
+from compass.processes import process_key
 from compass.runs.repository import git_state
-from compass.tracking.processes import process_key
 
 PIPELINE = "compass.pipeline"
 """Tag on every run: the pipeline run it belongs to. MLflow's filters cannot follow nesting."""

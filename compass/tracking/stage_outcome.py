@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from compass.processes import pipeline_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.run_name import Change, changed_settings, run_name
 from compass.runs.stage_times import read_times
@@ -16,7 +17,6 @@ from compass.tracking.description import description
 from compass.tracking.journal import Journal
 from compass.tracking.mlflow_client import experiment_name
 from compass.tracking.pipeline_run import KIND, MODELS, OUTPUTS, PIPELINE, STAGE, git_tags, owner, started_tags
-from compass.tracking.processes import pipeline_key
 from compass.tracking.sender import server
 from compass.tracking.stage_metrics import headline, model_scores, row_counts
 from compass.tracking.stage_record import StageRun, parent_points

@@ -10,13 +10,13 @@ import pytest
 
 from compass.errors import UserError
 from compass.live.view import Reader
+from compass.processes import process_key
 from compass.progress import report
 from compass.runs import progress
 from compass.runs.progress import stage_progress
 from compass.sampling.response import Response, Wanted
 from compass.sampling.store import Store
 from compass.services.state import Service, write_services
-from compass.tracking.processes import process_key
 
 
 def listed(root: Path) -> dict[str, str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from compass.processes import pipeline_key, process_key, process_runs
 from compass.runs.repository import git_state, repository_root
-from compass.tracking.processes import pipeline_key, process_key, process_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +22,7 @@ def test_a_pipeline_run_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stages_of_one_dvc_process_share_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("COMPASS_PIPELINE_RUN", raising=False)
-    stage = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from compass.tracking.processes import pipeline_key; print(pipeline_key())"
+    stage = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from compass.processes import pipeline_key; print(pipeline_key())"
     (tmp_path / "dvc").write_text(
         "import os, subprocess, sys\n"
         f"for _ in range(2): subprocess.run([sys.executable, '-c', {stage!r}], check=True)\n"
