@@ -35,7 +35,7 @@ from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fi
 from compass.rl.model_card import model_card
 from compass.rl.reward_table import write_rewards
 from compass.rl.rollout_table import write_rollouts
-from compass.rl.start_checks import check_start, untried
+from compass.rl.start_checks import check_start
 from compass.rl.start_model import bring_start, remove_start
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
@@ -72,8 +72,6 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         counts["problems"] = hold_out(stage, training_set, validation, count=held, seed=settings.seed)
     report_phase("checking model and machine")
     check_start(stage, ours, model=start, train=training_set)
-    if warning := untried(ours.resources):
-        print(f"warning: {stage}: {warning}", file=sys.stderr)
     expected = _expected_groups(stage, problems, settings)
 
     name = course(ours, seed=settings.seed, start=start, training_set=training_set)

@@ -86,17 +86,21 @@ def _page(stage: str, settings: Settings, path: Path) -> Iterator[str]:
     yield ""
     for group in type(settings.rl).model_fields:
         if group != "stages":
-            said = _guards(ours.guards) if group == "guards" else ", ".join(_values(getattr(ours, group)))
-            yield fill(f"{group:12}{said}", 110, subsequent_indent=" " * 12, break_on_hyphens=False).replace(GLUE, " ")
+            values = getattr(ours, group)
+            shown = _guards(values) if group == "guards" else ", ".join(_values(values)) or "no other key"
+            yield fill(f"{group:12}{shown}", 110, subsequent_indent=" " * 12, break_on_hyphens=False).replace(GLUE, " ")
 
 
 def _values(section: Any) -> Iterator[str]:
     from compass.settings.section import Section
 
+    if isinstance(section, dict):  # verl's own keys
+        yield from (f"{key}{GLUE}{value!r}{GLUE}*" for key, value in section.items())
+        return
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
-            yield from (f"{name}.{said}" for said in _values(value))
+            yield from (f"{name}.{shown}" for shown in _values(value))
             continue
         yield f"{name}{GLUE}{value!r}{'' if value == field.default else f'{GLUE}*'}"
 

@@ -35,7 +35,7 @@ from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import apply_greedy_sampling_params
 from verl.utils.tensordict_utils import list_of_dict_to_tensordict
 
-from compass.rl.remax import GREEDY_BASELINE, REWARD
+from compass.rl.advantage import GREEDY_BASELINE, REWARD
 from compass.rl.reproducible import BEFORE, response_seed
 from compass.verifier import warm
 

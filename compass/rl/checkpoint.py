@@ -33,9 +33,6 @@ VALIDATION_SAMPLES = 4
 ACCURACY = f"val-core/validation/acc/mean@{VALIDATION_SAMPLES}"
 """verl's name for the share of right ones among them."""
 
-MEGATRONS_LAST = "ckpt_contents.json"
-"""What verl writes last of a checkpoint of Megatron's."""
-
 _FOLDER = re.compile(r"global_step_(\d+)")
 _SHARD = re.compile(r"model_world_size_(\d+)_rank_0\.pt")
 _KINDS = ("model", "optim", "extra_state")
@@ -178,8 +175,6 @@ def _whole(folder: Path, step: int) -> bool:
 
 def _whole_model(folder: Path) -> bool:
     """Whether every file of every rank is there for one of a checkpoint's models."""
-    if (folder / MEGATRONS_LAST).is_file():
-        return True
     sizes = [match for path in folder.glob("*.pt") if (match := _SHARD.fullmatch(path.name))]
     if len(sizes) != 1:
         return False

@@ -1,8 +1,8 @@
 """From an RL stage's settings to one complete verl configuration.
 
-`verl_config` composes verl's own defaults with the overrides below, so that what is written to disk, printed by `compass rl show` and
-logged is everything that runs, not the differences. The overrides follow the recipe group by group (`compass/settings/recipe.py`).
-What the device decides has one owner per device: `compass.rl.cpu.configuration` and `compass.rl.gpu.configuration`.
+`verl_config` composes verl's own defaults with the keys below, so that what is written to disk, printed by `compass rl show` and logged is
+everything that runs, not the differences. The keys follow the recipe group by group (`compass/settings/recipe.py`). What the device decides
+has one owner per device: `compass.rl.cpu.configuration` and `compass.rl.gpu.configuration`. Any other key of verl is set by `rl.verl`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compass.prompts.find import find_prompt
+from compass.rl.advantage import advantage_overrides, critic_overrides
 from compass.rl.checkpoint import VALIDATION_SAMPLES
-from compass.rl.correction import correction_overrides
-from compass.rl.critic import critic_overrides
-from compass.rl.objective import is_one_update, objective
+from compass.rl.correction import BYPASS_COPY, correction_overrides
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
+from compass.settings.correction import Correction
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-VERLS_FILE = {"fsdp2": "ppo_trainer", "megatron": "ppo_megatron_trainer"}
-"""verl's own configuration that a stage's begins with, by `resources.trainer`."""
+PIPELINE = ""
+"""The owner of keys that no setting decides, but the pipeline."""
+
+NO_DUAL_CLIP = 1e9
+"""A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
 
 
 @dataclass(frozen=True)
@@ -107,63 +110,73 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
         seed: seed of data order, rollouts and updates.
 
     Raises:
-        UnknownKeyError: an override names a key that the installed verl does not have.
+        VerlKeyError: the installed verl lacks a key, or `rl.verl` gives one that another setting decides.
     """
-    from compass.rl.verl_keys import set_key, verls_own
+    from omegaconf import OmegaConf
 
-    config = deepcopy(verls_own(VERLS_FILE[settings.resources.trainer]))
-    for key, value in overrides(stage, settings, paths, seed=seed).items():
-        set_key(config, key, value)
+    from compass.rl.verl_keys import set_key, set_own_keys, verls_own
+
+    config = deepcopy(verls_own("ppo_trainer"))
+    by_setting = overrides_by_setting(stage, settings, paths, seed=seed)
+    for values in by_setting.values():
+        for key, value in values.items():
+            set_key(config, key, value)
+    set_own_keys(config, settings.verl, by_setting)
+    if settings.rollout.correction.bypass:
+        set_key(config, BYPASS_COPY, OmegaConf.to_container(config.algorithm.rollout_correction))
     return config
 
 
 def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, Any]:
-    """What a stage sets of verl's configuration: values by verl's keys, dots between their parts."""
+    """What a stage's typed settings make of verl's configuration: values by verl's keys, dots between their parts."""
+    by_setting = overrides_by_setting(stage, settings, paths, seed=seed)
+    return {key: value for values in by_setting.values() for key, value in values.items()}
+
+
+def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, dict[str, Any]]:
+    """The same by the group of settings that decides them; that of `PIPELINE` no setting decides."""
     if settings.resources.gpus == 0:
         from compass.rl.cpu.configuration import cpu_overrides as device_overrides
     else:
         from compass.rl.gpu.configuration import gpu_overrides as device_overrides
     policy = {
-        **_data(settings, paths, seed),
-        **_rollout(settings, seed),
-        **_reward(settings),
-        **objective(settings),
-        **correction_overrides(settings.rollout.correction),
-        **_optimizer(settings, seed),
-        **_checkpoint(settings, paths),
-        **_stage(stage, settings, paths),
-        **device_overrides(settings, paths.model),
+        "data": _data(settings),
+        "rollout": _rollout(settings, seed) | correction_overrides(settings.rollout.correction),
+        "reward": _reward(settings) | _kl_in_reward(settings),
+        "advantage": advantage_overrides(settings),
+        "loss": _loss(settings),
+        "optimizer": _optimizer(settings, seed),
+        "checkpoint": _checkpoint(settings, paths),
+        "resources": device_overrides(settings, paths.model),
+        PIPELINE: _pipeline(stage, settings, paths, seed),
     }
-    resources = settings.resources
-    if (resources.trainer, resources.rollout_engine) != ("fsdp2", "vllm"):
-        from compass.rl.gpu.megatron import megatron_overrides, sglang_overrides
-
-        policy = megatron_overrides(policy, settings) if resources.trainer == "megatron" else policy
-        policy |= sglang_overrides() if resources.rollout_engine == "sglang" else {}
-    return {**policy, **critic_overrides(settings, policy, seed)}
+    flat = {key: value for values in policy.values() for key, value in values.items()}
+    return {**policy, "advantage.critic": critic_overrides(settings, flat, seed)}
 
 
-def _data(settings: RlStage, paths: StagePaths, seed: int) -> dict[str, Any]:
+def is_one_update(settings: RlStage) -> bool:
+    """Whether `compass.rl.one_update` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
+
+    KL in the reward and rollout correction need the numbers of that pass, so may a key of `rl.verl`, and with a critic an iteration may have
+    no update. On GPUs, where it was never run, verl's own pass stays.
+    """
+    whole = settings.optimizer.mini_batch_size == settings.data.batch_size and settings.optimizer.epochs == 1
+    needs = settings.reward.kl_coef > 0 or settings.rollout.correction != Correction() or bool(settings.verl)
+    return whole and not needs and settings.advantage.estimator != "gae" and settings.resources.gpus == 0
+
+
+def _data(settings: RlStage) -> dict[str, Any]:
     return {
-        "data.train_files": str(paths.train),
-        # verl wants a file where there is no validation, too
-        "data.val_files": str(paths.validation if settings.checkpoint.validation_problems else paths.train),
-        "data.val_max_samples": settings.checkpoint.validation_problems or 1,
         "data.train_batch_size": settings.data.batch_size,
         "data.max_prompt_length": settings.data.max_prompt_tokens,
         "data.max_response_length": settings.rollout.max_response_tokens,
-        "data.filter_overlong_prompts": False,  # compass.rl.dataset leaves them out and counts them
-        "data.truncation": "error",
-        "data.shuffle": True,
-        "data.seed": seed,
-        "data.dataloader_num_workers": 0,
+        "actor_rollout_ref.model.custom_chat_template": find_prompt(settings.data.model_dump()).chat_template,
     }
 
 
 def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
     ours, rollout = settings.rollout, "actor_rollout_ref.rollout"
     return {
-        f"{rollout}.name": "vllm",
         f"{rollout}.n": ours.group_size,
         f"{rollout}.temperature": ours.temperature,
         f"{rollout}.top_p": ours.top_p,
@@ -173,9 +186,6 @@ def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
         f"{rollout}.val_kwargs.temperature": ours.temperature,
         f"{rollout}.val_kwargs.top_p": ours.top_p,
         f"{rollout}.max_model_len": settings.data.max_prompt_tokens + ours.max_response_tokens,
-        f"{rollout}.calculate_log_probs": True,
-        f"{rollout}.disable_log_stats": True,
-        f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
         "algorithm.filter_groups.enable": ours.dynamic_sampling,
         # accuracy, not score: under a shaped reward an all-wrong group would keep a gradient of noise
         "algorithm.filter_groups.metric": "acc",
@@ -185,11 +195,7 @@ def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
 def _reward(settings: RlStage) -> dict[str, Any]:
     ours = settings.reward
     return {
-        "reward.num_workers": 0,  # the agent loop scores
-        "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
-        "reward.custom_reward_function.name": "compute_score",
         "reward.custom_reward_function.reward_kwargs": {"function": ours.function},
-        "reward.reward_manager.name": "dapo",
         "reward.reward_kwargs": {
             "max_resp_len": settings.rollout.max_response_tokens,
             "overlong_buffer_cfg": {
@@ -202,10 +208,40 @@ def _reward(settings: RlStage) -> dict[str, Any]:
     }
 
 
+def _kl_in_reward(settings: RlStage) -> dict[str, Any]:
+    ours, controller = settings.reward, "algorithm.kl_ctrl"
+    return {
+        "algorithm.use_kl_in_reward": ours.kl_coef > 0,
+        "algorithm.kl_penalty": ours.kl_estimator,
+        f"{controller}.type": ours.kl_controller,
+        f"{controller}.kl_coef": ours.kl_coef,
+        f"{controller}.target_kl": ours.kl_target,
+        f"{controller}.horizon": ours.kl_horizon,
+    }
+
+
+def _loss(settings: RlStage) -> dict[str, Any]:
+    ours, actor = settings.loss, "actor_rollout_ref.actor"
+    return {
+        f"{actor}.clip_ratio": ours.clip_low,
+        f"{actor}.clip_ratio_low": ours.clip_low,
+        f"{actor}.clip_ratio_high": ours.clip_high,
+        f"{actor}.loss_agg_mode": ours.aggregation,
+        # Without a constant verl divides by the longest response of each pass, so that a pass of short ones weighs more.
+        f"{actor}.loss_scale_factor": settings.rollout.max_response_tokens,
+        f"{actor}.entropy_coeff": ours.entropy_coef,
+        # else its metric comes with the old log-probabilities
+        f"{actor}.calculate_entropy": ours.entropy_coef > 0 or is_one_update(settings),
+        f"{actor}.clip_ratio_c": ours.dual_clip or NO_DUAL_CLIP,
+        f"{actor}.use_kl_loss": ours.kl_coef > 0,
+        f"{actor}.kl_loss_coef": ours.kl_coef,
+        f"{actor}.kl_loss_type": ours.kl_estimator,
+    }
+
+
 def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
     ours, actor = settings.optimizer, "actor_rollout_ref.actor"
     return {
-        f"{actor}.strategy": "fsdp2",
         f"{actor}.optim.lr": ours.learning_rate,
         f"{actor}.optim.weight_decay": ours.weight_decay,
         f"{actor}.optim.betas": ours.betas,
@@ -227,23 +263,39 @@ def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
 
 
 def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
-    checkpoint = "actor_rollout_ref.actor.checkpoint"
+    held_out = settings.checkpoint.validation_problems
     return {
-        f"{checkpoint}.save_contents": ["model", "optimizer", "extra"],  # compass.rl.export makes the model
-        f"{checkpoint}.load_contents": ["model", "optimizer", "extra"],
+        # verl wants a file where there is no validation, too
+        "data.val_files": str(paths.validation if held_out else paths.train),
+        "data.val_max_samples": held_out or 1,
         "trainer.save_freq": settings.checkpoint.save_every,
-        "trainer.max_actor_ckpt_to_keep": None,  # compass.rl.launch removes them: verl forgets them over a restart
-        "trainer.default_local_dir": str(paths.checkpoints),
-        "trainer.resume_mode": "auto",
+        "trainer.test_freq": settings.checkpoint.save_every if held_out else -1,
     }
 
 
-def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
-    """From where, how long, and what is told on the way."""
+def _pipeline(stage: str, settings: RlStage, paths: StagePaths, seed: int) -> dict[str, Any]:
+    """What makes verl's run a stage of the pipeline: its files, its end, and the parts of verl that are replaced."""
+    actor, rollout, sampler = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "trainer.v1.sampler"
     return {
+        "data.train_files": str(paths.train),
+        "data.filter_overlong_prompts": False,  # compass.rl.dataset leaves them out and counts them
+        "data.truncation": "error",
+        "data.shuffle": True,
+        "data.seed": seed,
+        "data.dataloader_num_workers": 0,
         "actor_rollout_ref.model.path": str(paths.model),
         "actor_rollout_ref.model.trust_remote_code": False,
-        "actor_rollout_ref.model.custom_chat_template": find_prompt(settings.data.model_dump()).chat_template,
+        f"{actor}.strategy": "fsdp2",
+        f"{actor}.checkpoint.save_contents": ["model", "optimizer", "extra"],  # compass.rl.export makes the model
+        f"{actor}.checkpoint.load_contents": ["model", "optimizer", "extra"],
+        f"{rollout}.name": "vllm",
+        f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.disable_log_stats": True,
+        f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
+        "reward.num_workers": 0,  # the agent loop scores
+        "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
+        "reward.custom_reward_function.name": "compute_score",
+        "reward.reward_manager.name": "dapo",
         "trainer.logger": ["console", "file"],
         "trainer.project_name": "compass",
         "trainer.experiment_name": stage,
@@ -252,11 +304,13 @@ def _stage(stage: str, settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         # verl counts by iterations, must not end it first.
         "trainer.total_epochs": settings.steps + 1,
         "trainer.val_before_train": False,
-        "trainer.test_freq": settings.checkpoint.save_every if settings.checkpoint.validation_problems else -1,
-        "trainer.v1.sampler.sync_refill_failed_groups": True,  # prompts are fetched singly, to replace failed groups
-        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
-        "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
-        "trainer.v1.sampler.sampler_kwargs": {
+        "trainer.max_actor_ckpt_to_keep": None,  # compass.rl.launch removes them: verl forgets them over a restart
+        "trainer.default_local_dir": str(paths.checkpoints),
+        "trainer.resume_mode": "auto",
+        f"{sampler}.sync_refill_failed_groups": True,  # prompts are fetched singly, to replace failed groups
+        f"{sampler}.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
+        f"{sampler}.custom_sampler.name": "GroupSampler",
+        f"{sampler}.sampler_kwargs": {
             "filter_groups_metric": "acc" if settings.rollout.dynamic_sampling else None,
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,

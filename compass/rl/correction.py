@@ -15,42 +15,23 @@ from compass.settings.correction import Correction
 if TYPE_CHECKING:
     import numpy as np
 
+BYPASS_COPY = "actor_rollout_ref.actor.policy_loss.rollout_correction"
+"""Where the policy's loss reads the correction with `bypass`; the trainer in use (v1) does not copy it there itself."""
+
 COMPARED = 16
 """Responses of an iteration that are compared with `bypass`: rollout engines of other weights differ on every one."""
 
 
 def correction_overrides(ours: Correction) -> dict[str, Any]:
-    """verl's keys of rollout correction.
-
-    Its trainer reads them under `algorithm`, and with `bypass` the policy's loss reads them under `actor.policy_loss`, where the trainer in
-    use (v1) does not write them itself.
-    """
-    values = verls_correction(ours)
-    if not ours.bypass:
-        return {"algorithm.rollout_correction": values}
-    loss = "actor_rollout_ref.actor.policy_loss"
-    return {
-        "algorithm.rollout_correction": values,
-        f"{loss}.rollout_correction": values,
-        f"{loss}.loss_mode": "bypass_mode",
+    """verl's keys of rollout correction, with their values; two limits are one text, the lower one first."""
+    above, below = ours.weight_above, ours.weight_below
+    values = {
+        "algorithm.rollout_correction.rollout_is": None if ours.weights == "none" else ours.weights,
+        "algorithm.rollout_correction.rollout_is_threshold": above if below is None else f"{below}_{above}",
+        "algorithm.rollout_correction.bypass_mode": ours.bypass,
+        "algorithm.rollout_correction.loss_type": ours.loss,
     }
-
-
-def verls_correction(ours: Correction) -> dict[str, Any]:
-    """The fields of verl's `RolloutCorrectionConfig`; two limits are one text, the lower one first."""
-    return {
-        "rollout_is": None if ours.weights == "none" else ours.weights,
-        "rollout_is_threshold": _limits(ours.weight_below, ours.weight_above),
-        "rollout_is_batch_normalize": ours.normalise_weights,
-        "rollout_rs": None if ours.reject == "none" else ours.reject,
-        "rollout_rs_threshold": _limits(ours.reject_below, ours.reject_above),
-        "bypass_mode": ours.bypass,
-        "loss_type": ours.loss,
-    }
-
-
-def _limits(lower: float | None, upper: float | None) -> float | str | None:
-    return upper if lower is None else f"{lower}_{upper}"
+    return values | ({"actor_rollout_ref.actor.policy_loss.loss_mode": "bypass_mode"} if ours.bypass else {})
 
 
 def some_of(keys: list[str], ranks: int, wanted: int = COMPARED) -> list[str]:

@@ -13,10 +13,11 @@ from typing import Any
 from compass.errors import UserError
 from compass.files import file_digest, write_json
 from compass.rl.own_reward import source_file
+from compass.rl.verl_keys import CHANGES_NO_UPDATE
 from compass.rl.weights import tensor_shapes
 from compass.sampling.model_source import Model, model_digest
 from compass.settings import RlStage
-from compass.settings.rl_objective import without_effect
+from compass.settings.recipe_checks import without_effect
 
 NO_EFFECT: dict[str, Any] = {
     "steps": True,  # unless the learning rate follows them
@@ -62,8 +63,10 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         start: folder of the model that it starts from.
         training_set: verl's parquet of its problems.
     """
+    no_effect = {**without_effect(settings), **NO_EFFECT}
+    no_effect["verl"] = {key for key in settings.verl if key.startswith(CHANGES_NO_UPDATE)}
     decides = {
-        "settings": settings.model_dump(mode="json", exclude={**without_effect(settings), **NO_EFFECT}),
+        "settings": settings.model_dump(mode="json", exclude=no_effect),
         "seed": seed,
         "model": model_digest(Model(str(start))),
         "problems": file_digest(training_set),

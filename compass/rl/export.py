@@ -18,9 +18,6 @@ from compass.rl.weights import tensor_shapes
 
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 CARD = "README.md"
-MEGATRONS_WEIGHTS = "model/huggingface"
-"""Where verl keeps Megatron's weights in a checkpoint."""
-
 LARGEST_FILE = "5GB"
 
 
@@ -90,9 +87,6 @@ def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
 
     # RL keeps each of its models in a folder of its own, supervised training its only one at the top.
     folder = checkpoint / "actor" if (checkpoint / "actor").is_dir() else checkpoint
-    if (folder / MEGATRONS_WEIGHTS).is_dir():
-        yield from _saved_by_megatron(folder / MEGATRONS_WEIGHTS)
-        return
     paths = sorted(folder.glob("model_world_size_*_rank_*.pt"), key=_rank)
     ranks = [torch.load(path, map_location="cpu", weights_only=False, mmap=True) for path in paths]
     for name, first in ranks[0].items():
@@ -103,14 +97,6 @@ def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
         parts = [rank[name].to_local() for rank in ranks]
         shards = parts[: first.device_mesh.mesh.shape[-1]]
         yield name, torch.cat(shards, dim=placement.dim) if placement.is_shard() else parts[0]
-
-
-def _saved_by_megatron(folder: Path) -> Iterator[tuple[str, Any]]:
-    """The tensors of a checkpoint of Megatron's, which verl saves as transformers names them."""
-    from safetensors.torch import load_file
-
-    for path in sorted(folder.glob("*.safetensors")):
-        yield from load_file(path).items()
 
 
 def _rank(path: Path) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compass.settings import RlStage
-from compass.settings.rl_objective import without_effect
+from compass.settings.recipe_checks import without_effect
 
 CARD = """---
 library_name: transformers
@@ -96,7 +96,7 @@ def model_card(
 def _recipe(settings: RlStage) -> str:
     rows = ["| setting | value |", "|---|---|"]
     acting = settings.model_dump(mode="json", exclude=without_effect(settings))
-    for group in ("data", "rollout", "reward", "advantage", "loss", "optimizer"):
+    for group in ("data", "rollout", "reward", "advantage", "loss", "optimizer", "verl"):
         for name, value in acting[group].items():
             inner = {f"{name}.{key}": one for key, one in value.items()} if isinstance(value, dict) else {name: value}
             rows += [f"| `{group}.{key}` | {one} |" for key, one in inner.items() if key not in NO_RECIPE]

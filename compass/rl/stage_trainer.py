@@ -31,7 +31,7 @@ from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
 
-from compass.rl import one_update, remax
+from compass.rl import advantage, one_update
 from compass.rl.correction import compare_some
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.loops import looping
@@ -184,11 +184,11 @@ class StageTrainer(PPOTrainerSync):
 
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
         self._tell("advantages")
-        if self.config.algorithm.adv_estimator == remax.GREEDY_BASELINE:
-            fields = fetch(batch.keys, batch.partition_id, ("uid", remax.REWARD))
-            greedy = {str(one["uid"]): float(one[remax.REWARD]) for one in fields.values()}
-            remax.BASELINE.take(greedy)
-            metrics[remax.METRIC] = float(np.mean(list(greedy.values())))
+        if self.config.algorithm.adv_estimator == advantage.GREEDY_BASELINE:
+            fields = fetch(batch.keys, batch.partition_id, ("uid", advantage.REWARD))
+            greedy = {str(one["uid"]): float(one[advantage.REWARD]) for one in fields.values()}
+            advantage.BASELINE.set_rewards(greedy)
+            metrics[advantage.METRIC] = float(np.mean(list(greedy.values())))
         return super()._compute_advantage(batch, metrics)
 
     def _compute_values(self, batch: Any, metrics: dict) -> Any:

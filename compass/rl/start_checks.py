@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
+from compass.rl.config import StagePaths, verl_config
 from compass.settings import RlStage
-from compass.settings.recipe import Resources
-
-INSTALLED_BY_YOU = {"megatron": "megatron.core", "sglang": "sglang"}
-"""Engines that the project's environments lack, and their packages."""
 
 
 class StartError(UserError):
@@ -31,10 +28,11 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
 
     Raises:
         StartError: they do not fit; the message names the settings, what was found and what to change.
+        VerlKeyError: as in `check_verl_keys`.
     """
     _check_problems(stage, settings, train)
+    check_verl_keys(stage, settings)
     check_model(stage, settings, _configuration(model), str(model))
-    check_packages(stage, settings.resources)
     if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
         raise StartError(
             f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed; "
@@ -42,29 +40,14 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
         )
 
 
-def check_packages(stage: str, resources: Resources) -> None:
-    """Check that the engines of a stage are installed.
+def check_verl_keys(stage: str, settings: RlStage) -> None:
+    """Check the keys of `rl.verl`.
 
     Raises:
-        StartError: one is not.
+        VerlKeyError: the installed verl has no such key, or another setting decides it; the message names the nearest key or the setting.
     """
-    for setting, value in (("trainer", resources.trainer), ("rollout_engine", resources.rollout_engine)):
-        package = INSTALLED_BY_YOU.get(value, "")
-        if package and importlib.util.find_spec(package.partition(".")[0]) is None:
-            raise StartError(
-                f"{stage}: `resources.{setting}: {value}` needs the package {package}, which no environment of the project "
-                f"has; install it as verl's documentation says, or leave `{setting}` out"
-            )
-
-
-def untried(resources: Resources) -> str:
-    """Which engines of a stage were configured and never run by the authors, as a warning; empty for none."""
-    named = [
-        f"`resources.{setting}: {value}`"
-        for setting, value in (("trainer", resources.trainer), ("rollout_engine", resources.rollout_engine))
-        if value in INSTALLED_BY_YOU
-    ]
-    return f"configured, never run by the authors: {' and '.join(named)}" if named else ""
+    if settings.verl:
+        verl_config(stage, settings, StagePaths(Path("model"), Path("train.parquet"), Path("work")), seed=0)
 
 
 def _check_problems(stage: str, settings: RlStage, train: Path) -> None:

@@ -47,11 +47,11 @@ def main(path: str) -> None:
             from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
             from verl.workers.rollout.replica import RolloutReplicaRegistry
 
+            from compass.rl.advantage import register_estimators
             from compass.rl.group_server import GroupReplica
-            from compass.rl.remax import register
             from compass.rl.stage_trainer import StageTrainer
 
-            register()
+            register_estimators()
 
             TRAINER_REGISTRY[config.trainer.v1.trainer_mode] = (
                 StageTrainer  # its mode means more to verl than its class
@@ -88,7 +88,7 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
         preload.preload()
         environment["py_executable"] = str(fork_server.start(folder))
     elif config.critic.enable and not on_cpu:  # on the CPU its loader is one of the patches
-        from compass.rl.value_model import replace_loader
+        from compass.rl.advantage import replace_loader
 
         replace_loader()
         environment["env_vars"]["VERL_USE_EXTERNAL_MODULES"] = "compass.rl.gpu.plugin"

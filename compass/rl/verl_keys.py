@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ NOT_IN_VERLS_FILES = {
     "critic.fsdp.mixed_precision": "a field of FSDPEngineConfig",
     "critic.fsdp.use_dynamic_bsz": "a field of EngineConfig",
     "critic.model.override_config.attn_implementation": "read by HFModelConfig",
-    "critic.model.override_config.value_head_seed": "read by compass.rl.value_model",
+    "critic.model.override_config.value_head_seed": "read by compass.rl.advantage.load_value_model",
     "critic.ppo_infer_max_token_len_per_gpu": "a field of CriticConfig",
     "ray_kwargs.ray_init.address": "passed on to ray.init",
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",
@@ -38,8 +38,37 @@ NOT_IN_VERLS_FILES = {
 """Keys that verl reads though its YAML files lack them, and who reads them."""
 
 
-class UnknownKeyError(UserError):
-    """A key that the installed verl does not have."""
+MAY_DIFFER = frozenset(
+    {
+        "actor_rollout_ref.actor.entropy_checkpointing",
+        "actor_rollout_ref.actor.entropy_from_logits_with_chunking",
+        "actor_rollout_ref.actor.fsdp_config.use_torch_compile",
+        "actor_rollout_ref.actor.use_torch_compile",
+        "actor_rollout_ref.model.enable_gradient_checkpointing",
+        "actor_rollout_ref.model.fused_kernel_options.impl_backend",
+        "actor_rollout_ref.model.use_fused_kernels",
+        "actor_rollout_ref.rollout.agent.agent_loop_manager_class",
+        "actor_rollout_ref.rollout.agent.num_workers",
+        "actor_rollout_ref.rollout.disable_log_stats",
+        "actor_rollout_ref.rollout.enforce_eager",
+        "actor_rollout_ref.rollout.free_cache_engine",
+        "actor_rollout_ref.rollout.max_num_batched_tokens",
+        "actor_rollout_ref.rollout.max_num_seqs",
+        "actor_rollout_ref.rollout.name",
+        "reward.num_workers",
+        "trainer.logger",
+        "trainer.val_before_train",
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units",
+    }
+)
+"""Keys that the pipeline gives a value and no setting decides: `rl.verl` may give them another."""
+
+CHANGES_NO_UPDATE = ("global_profiler.", "ray_kwargs.", "trainer.logger", "transfer_queue.")
+"""How keys begin that change no update: a stage goes on from its checkpoint where they change (`compass.rl.course`)."""
+
+
+class VerlKeyError(UserError):
+    """A key of verl's configuration that cannot be set: the installed verl lacks it, or a setting decides it."""
 
 
 @cache
@@ -59,6 +88,42 @@ def verls_own(name: str) -> DictConfig:
         return compose(config_name=name)
 
 
+def set_own_keys(config: DictConfig, given: Mapping[str, Any], taken: Mapping[str, Mapping[str, Any]]) -> None:
+    """Set the keys that `rl.verl` gives.
+
+    Args:
+        config: verl's configuration, with what the other settings make of it.
+        given: values by key. Below a mapping that verl's files leave empty, such as `engine_kwargs.vllm`, any name is taken.
+        taken: the keys that other settings decide, by the group of settings; by "" those of the pipeline.
+
+    Raises:
+        VerlKeyError: another setting decides a key, or verl lacks it; the message names the setting or the nearest key.
+    """
+    for key, value in given.items():
+        for group, values in taken.items():
+            if key not in MAY_DIFFER and any(_overlap(key, one, content) for one, content in values.items()):
+                owner = f"`rl.{group}` decides" if group else "the pipeline itself decides"
+                raise VerlKeyError(f"`rl.verl` has `{key}`, which {owner}; leave it out of `rl.verl`")
+        if not (key in NOT_IN_VERLS_FILES or has_key(config, key) or _is_open(key)):
+            raise VerlKeyError(f"`rl.verl` has `{key}`, and verl has no such key{_nearest(config, key)}")
+        _update(config, key, value)
+
+
+def _overlap(key: str, taken: str, content: Any) -> bool:
+    """Whether setting `key` would change what is set by `taken`: it is the same, above it, or one of its parts."""
+    inside = key.removeprefix(f"{taken}.")
+    part = inside != key and (not isinstance(content, Mapping) or inside.partition(".")[0] in content)
+    return key == taken or taken.startswith(f"{key}.") or part
+
+
+def _is_open(key: str) -> bool:
+    """Whether a key is below a mapping that verl's own files leave empty."""
+    from omegaconf import DictConfig, OmegaConf
+
+    above = OmegaConf.select(verls_own("ppo_trainer"), key.rpartition(".")[0])
+    return isinstance(above, DictConfig) and not above
+
+
 def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] = NOT_IN_VERLS_FILES) -> None:
     """Set one key of a composed configuration.
 
@@ -69,17 +134,24 @@ def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] 
         absent: keys that verl reads though its YAML files lack them.
 
     Raises:
-        UnknownKeyError: verl has no such key; the message names the nearest one.
+        VerlKeyError: verl has no such key; the message names the nearest one.
     """
-    from omegaconf import OmegaConf, open_dict
-
     if not (key in absent or has_key(config, key)):
-        nearest = difflib.get_close_matches(key, list(_keys(config)), n=1)
-        hint = f"; the nearest is `{nearest[0]}`" if nearest else ""
-        raise UnknownKeyError(
-            f"verl has no key `{key}`{hint}. A key that verl reads all the same belongs into NOT_IN_VERLS_FILES of "
+        raise VerlKeyError(
+            f"verl has no key `{key}`{_nearest(config, key)}. A key that verl reads all the same belongs into NOT_IN_VERLS_FILES of "
             "compass/rl/verl_keys.py"
         )
+    _update(config, key, value)
+
+
+def _nearest(config: DictConfig, key: str) -> str:
+    nearest = difflib.get_close_matches(key, list(_keys(config)), n=1)
+    return f"; the nearest is `{nearest[0]}`" if nearest else ""
+
+
+def _update(config: DictConfig, key: str, value: Any) -> None:
+    from omegaconf import OmegaConf, open_dict
+
     with open_dict(config):
         OmegaConf.update(config, key, value, merge=False)
 

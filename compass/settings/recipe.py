@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from compass.settings.advantage import Advantage
 from compass.settings.correction import Correction
@@ -15,6 +15,10 @@ from compass.settings.prompting import Prompting
 from compass.settings.section import NotNegative, Positive, Section
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+VerlKey = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
+"""A key of verl's configuration, such as `actor_rollout_ref.actor.policy_loss.loss_mode`."""
 
 
 class Data(Prompting):
@@ -172,15 +176,6 @@ class Resources(Section):
     ray_address: Annotated[str, Field(pattern=r"^([^\s/:]+:\d+)?$")] = ""
     """`HOST:PORT` of a running Ray cluster to join, with one node as well. Empty with one node: a cluster of the stage's own."""
 
-    trainer: Literal["fsdp2", "megatron"] = "fsdp2"
-    """verl's engine that trains. `megatron` is for GPUs, needs packages that you install, and is configured, never run here."""
-
-    rollout_engine: Literal["vllm", "sglang"] = "vllm"
-    """What samples responses. `sglang` is for GPUs, needs packages that you install, and is configured, never run here."""
-
-    pipeline_parallel: Positive = 1
-    """GPUs that the trainer's layers are divided over, with `trainer: megatron`."""
-
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
 
@@ -204,7 +199,7 @@ class Resources(Section):
     """Share of a GPU's memory for vLLM during rollouts."""
 
     tensor_parallel: Positive = 1
-    """GPUs one rollout engine is split over, and with `trainer: megatron` each matrix of the trainer as well."""
+    """GPUs one rollout engine is split over."""
 
     @property
     def ranks_per_node(self) -> int:
@@ -230,3 +225,5 @@ class Recipe(Section):
     resources: Resources
     guards: Guards
     record: Record
+    verl: dict[VerlKey, JsonValue]
+    """Keys of verl's own configuration that no setting above decides, dots between their parts, with their values (docs/rl.md)."""

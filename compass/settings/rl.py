@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 
 from compass.settings.grade import Grade
 from compass.settings.recipe import Recipe
-from compass.settings.rl_devices import check_device
-from compass.settings.rl_objective import check_objective
+from compass.settings.recipe_checks import check_device, check_objective
 from compass.settings.section import Positive
 
 GROUPS = tuple(Recipe.model_fields)

@@ -1,15 +1,16 @@
 """The complete verl configuration of a stage: what each setting becomes, and what the profiles amount to."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compass.prompts.templates import TEMPLATES
-from compass.rl.config import StagePaths, overrides, verl_config, watch_config
+from compass.rl.config import StagePaths, is_one_update, overrides, verl_config, watch_config
+from compass.rl.correction import BYPASS_COPY
 from compass.rl.gpu.configuration import gpu_overrides
-from compass.rl.objective import is_one_update
-from compass.rl.verl_keys import NOT_IN_VERLS_FILES, has_key, verls_own
+from compass.rl.verl_keys import MAY_DIFFER, NOT_IN_VERLS_FILES, VerlKeyError, has_key, verls_own
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Critic
 from compass.settings.correction import Correction
@@ -35,7 +36,7 @@ ODD = RlStage(
         temperature=0.9,
         top_p=0.8,
         max_generation_batches=7,
-        correction=Correction(reject="seq_mean_k1", reject_above=1.7, reject_below=0.4),
+        correction=Correction(weights="token", weight_above=1.7, weight_below=0.4),
     ),
     reward=Reward(
         function="rewards.mine:reward",
@@ -76,6 +77,7 @@ ODD = RlStage(
     resources=Resources(gpus=4, nodes=2, dtype="float32", micro_batch_size=8, rollout_memory=0.45, tensor_parallel=2),
     guards=Guards(),
     record=Record(rollouts_every=3),
+    verl={},
 )
 
 
@@ -149,15 +151,10 @@ def test_every_setting_becomes_verls() -> None:
             "max_resp_len": 900,
             "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
         },
-        "algorithm.rollout_correction": {
-            "rollout_is": None,
-            "rollout_is_threshold": 2.0,
-            "rollout_is_batch_normalize": False,
-            "rollout_rs": "seq_mean_k1",
-            "rollout_rs_threshold": "0.4_1.7",
-            "bypass_mode": False,
-            "loss_type": "ppo_clip",
-        },
+        "algorithm.rollout_correction.rollout_is": "token",
+        "algorithm.rollout_correction.rollout_is_threshold": "0.4_1.7",
+        "algorithm.rollout_correction.bypass_mode": False,
+        "algorithm.rollout_correction.loss_type": "ppo_clip",
         f"{actor}.clip_ratio": 0.21,
         f"{actor}.clip_ratio_low": 0.21,
         f"{actor}.clip_ratio_high": 0.31,
@@ -242,9 +239,8 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 
 def test_a_key_is_listed_as_absent_from_verls_files_only_if_it_is_and_is_set() -> None:
     fresh = verls_own("ppo_trainer")
-    bypass = ODD.rollout.model_copy(update={"correction": Correction(preset="bypass_ppo_clip")})
-    values = overrides("warm", ODD.model_copy(update={"rollout": bypass, "advantage": PPO}), PATHS, seed=3)
-    assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in values] == []
+    written = {*overrides("warm", ODD.model_copy(update={"advantage": PPO}), PATHS, seed=3), BYPASS_COPY}
+    assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in written] == []
 
 
 def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
@@ -359,11 +355,55 @@ def test_the_models_own_template_is_left_alone_unless_the_settings_name_one() ->
         ("advantage", {"estimator": "gae"}, False),
         ("rollout", {"correction": Correction(weights="token")}, False),
         ("rollout", {"correction": Correction(bypass=True)}, False),
+        ("verl", {"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}, False),
     ],
 )
 def test_an_iteration_is_one_update_where_nothing_needs_the_pass_before_it(
     section: str, values: dict[str, Any], expected: bool
 ) -> None:
     tiny = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml").rl.stages["rl-1"]
-    changed = tiny.model_copy(update={section: getattr(tiny, section).model_copy(update=values)})
+    changed = values if section == "verl" else getattr(tiny, section).model_copy(update=values)
+    changed = tiny.model_copy(update={section: changed})
     assert is_one_update(changed) is expected
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("actor_rollout_ref.actor.policy_loss.loss_mode", "gspo"),
+        ("actor_rollout_ref.rollout.max_num_seqs", 64),  # the pipeline's own value gives way
+        ("actor_rollout_ref.rollout.engine_kwargs.vllm.seed_with", [1, {"a": None}]),  # verl leaves this mapping open
+    ],
+)
+def test_any_other_key_of_verl_is_set_by_its_name(key: str, value: Any) -> None:
+    from omegaconf import OmegaConf
+
+    config = verl_config("warm", ODD.model_copy(update={"verl": {key: value}}), PATHS, seed=3)
+    assert OmegaConf.select(config, key) == value
+    plain = verl_config("warm", ODD, PATHS, seed=3)
+    section = key.split(".")[0]
+    assert {name for name in config if config[name] != plain[name]} == {section}
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            "actor_rollout_ref.actor.policy_los.loss_mode",
+            "no such key; the nearest is `actor_rollout_ref.actor.policy_loss",
+        ),
+        ("actor_rollout_ref.actor.optim.lr", "which `rl.optimizer` decides"),
+        ("actor_rollout_ref.actor.optim", "which `rl.optimizer` decides"),
+        ("reward.reward_kwargs.max_resp_len", "which `rl.reward` decides"),
+        ("trainer.device", "which `rl.resources` decides"),
+        ("trainer.v1.sampler.sampler_kwargs.watch", "which the pipeline itself decides"),
+    ],
+)
+def test_a_key_that_verl_lacks_or_a_setting_decides_is_refused(key: str, message: str) -> None:
+    with pytest.raises(VerlKeyError, match=re.escape(f"`rl.verl` has `{key}`")) as error:
+        verl_config("warm", ODD.model_copy(update={"verl": {key: 1}}), PATHS, seed=3)
+    assert message in str(error.value)
+
+
+def test_keys_that_the_pipeline_leaves_to_the_user_are_keys_that_it_sets() -> None:
+    assert set(overrides("warm", ODD, PATHS, seed=3)) >= MAY_DIFFER

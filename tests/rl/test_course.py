@@ -90,7 +90,7 @@ def test_what_memory_and_speed_take_does_not_change_the_course(
 
     assert getattr(stage.resources, name) != value
     assert named(**{name: value}) == named()
-    others = ({"gpus": 2}, {"ranks": 2}, {"nodes": 2}, {"trainer": "megatron"}, {"rollout_engine": "sglang"})
+    others = ({"gpus": 2}, {"ranks": 2}, {"nodes": 2})
     for other in others:  # verl's checkpoints are of one file per rank
         assert named(**other) != named()
 
@@ -148,3 +148,16 @@ def test_checkpoints_stay_until_dvc_has_the_model(tmp_path: Path) -> None:
     assert (tmp_path / "work/rl-2/0123456789abcdef" / FINISHED).exists()
     assert remove_secured(tmp_path, locked) == [tmp_path / "work/rl-2/0123456789abcdef"]
     assert interrupted.exists()
+
+
+def test_a_key_of_verls_own_decides_the_course_if_it_changes_an_update(
+    stage: RlStage, start: Path, tmp_path: Path
+) -> None:
+    problems = tmp_path / "train.parquet"
+    problems.write_bytes(b"problems")
+
+    def named(**verl: Any) -> str:
+        return course(stage.model_copy(update={"verl": verl}), seed=0, start=start, training_set=problems)
+
+    assert named(**{"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}) != named()
+    assert named(**{"global_profiler.steps": [1]}) == named()

@@ -24,7 +24,7 @@ MANY = {
         "min_learning_rate": 2e-5,
         "betas": [0.8, 0.95],
     },
-    "rollout": {"temperature": 0.7, "dynamic_sampling": False, "correction": {"preset": "decoupled_token_is"}},
+    "rollout": {"temperature": 0.7, "dynamic_sampling": False, "correction": {"weights": "token"}},
     "reward": {"function": "docs.example.own_reward:brief", "overlong_buffer": 16, "overlong_penalty": 0.5},
     "checkpoint": {"keep_optimizer": True},
 }

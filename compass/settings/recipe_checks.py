@@ -1,11 +1,14 @@
-"""What of a recipe's objective contradicts itself: combinations of estimator, group, sampling and KL that would train on noise."""
+"""What of a stage's recipe contradicts itself, its length or the hardware that it names; verl would say so after minutes, or never."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from compass.settings.advantage import DISCOUNTS, DIVIDES_BY_STD, GROUP_BASED
-from compass.settings.recipe import Recipe
+from compass.settings.recipe import Recipe, Resources
+
+GPU_ALONE = ("tensor_parallel", "attention", "sequence_parallel", "offload")
+"""Fields of `resources` that mean nothing on a CPU, where each has to keep its default."""
 
 
 def check_objective(recipe: Recipe, steps: int) -> None:
@@ -77,3 +80,74 @@ def without_effect(recipe: Recipe) -> dict[str, Any]:
     elif recipe.reward.kl_controller == "fixed":
         found["reward"] = {"kl_target", "kl_horizon"}
     return found
+
+
+def check_device(recipe: Recipe) -> None:
+    """Check a stage's recipe against the device that its `resources` name.
+
+    Raises:
+        ValueError: they contradict each other; the message names the settings and what to change.
+    """
+    if recipe.resources.gpus == 0:
+        _check_cpu(recipe)
+    else:
+        _check_gpus(recipe)
+
+
+def _check_cpu(recipe: Recipe) -> None:
+    for name in GPU_ALONE:
+        value = getattr(recipe.resources, name)
+        if value != Resources.model_fields[name].default:
+            raise ValueError(
+                f"`resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0; leave it out, or name the GPUs"
+            )
+    ranks = recipe.resources.ranks * recipe.resources.nodes
+    _check_shares(recipe, ranks, "`resources.ranks` x `resources.nodes`")
+    if recipe.rollout.top_p < 1:
+        raise ValueError(
+            f"`rollout.top_p` ({recipe.rollout.top_p:g}) must be 1 on a CPU: vLLM gives probabilities among the tokens that "
+            "top-p leaves, the trainer among all, and the check that both have the same weights would stop the stage"
+        )
+
+
+def _check_shares(recipe: Recipe, ranks: int, product: str) -> None:
+    """Each rank takes the same number of an update's responses."""
+    mini_batch, group = recipe.optimizer.mini_batch_size, recipe.rollout.group_size
+    if mini_batch * group % ranks:
+        raise ValueError(
+            f"`optimizer.mini_batch_size` x `rollout.group_size` ({mini_batch} x {group} = {mini_batch * group} responses) "
+            f"must be a multiple of the {ranks} ranks ({product})"
+        )
+
+
+def _check_gpus(recipe: Recipe) -> None:
+    resources = recipe.resources
+    if resources.ranks != 1:
+        raise ValueError(
+            f"`resources.ranks` ({resources.ranks}) is for CPUs, and `resources.gpus` is {resources.gpus}, each of which is a "
+            "rank; leave it out"
+        )
+    if resources.gpus % resources.tensor_parallel:
+        raise ValueError(
+            f"`resources.tensor_parallel` ({resources.tensor_parallel}) must divide `resources.gpus` ({resources.gpus})"
+        )
+    gpus = resources.gpus * resources.nodes
+    if gpus % resources.sequence_parallel:
+        raise ValueError(
+            f"`resources.sequence_parallel` ({resources.sequence_parallel}) must divide the GPUs of all nodes ({gpus})"
+        )
+    if resources.sequence_parallel > 1 and resources.attention != "flash_attention_2":
+        raise ValueError(
+            f"`resources.sequence_parallel` ({resources.sequence_parallel}) needs `resources.attention: flash_attention_2`: "
+            "with another, verl would let no part of a sequence see the others"
+        )
+    ranks = gpus // resources.sequence_parallel
+    _check_shares(recipe, ranks, "`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`")
+    longest = recipe.data.max_prompt_tokens + recipe.rollout.max_response_tokens
+    most = resources.micro_batch_tokens * resources.sequence_parallel
+    if most < longest:
+        raise ValueError(
+            f"`resources.micro_batch_tokens` ({resources.micro_batch_tokens}) must hold the longest prompt and response "
+            f"(`data.max_prompt_tokens` + `rollout.max_response_tokens` = {longest}"
+            + (f", shared by {resources.sequence_parallel} GPUs)" if resources.sequence_parallel > 1 else ")")
+        )
