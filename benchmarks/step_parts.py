@@ -69,7 +69,7 @@ def passes(model: Path, sequences: list[tuple[list[int], list[int]]], micro_batc
     import torch
     from transformers import AutoModelForCausalLM
 
-    from compass.rl.cpu.log_probabilities import log_probabilities
+    from compass.rl.cpu.patches import log_probabilities
 
     policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation="sdpa")
     optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-6)

@@ -33,8 +33,7 @@ from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
 from compass.rl.model_card import model_card
-from compass.rl.reward_table import write_rewards
-from compass.rl.rollout_table import write_rollouts
+from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.rl.start_checks import check_start
 from compass.rl.start_model import bring_start, remove_start
 from compass.runs.dvc_files import dvc_md5

@@ -23,8 +23,8 @@ def reward_problems(settings: Settings, root: Path) -> list[Problem]:
             functions[function] = first, compare or stage.guards.reward_canary.level == "stop"
     if not functions:
         return []
-    from compass.rl.own_reward import RewardError
     from compass.rl.reward_canary import check_known
+    from compass.rl.reward_function import RewardError
 
     found = []
     sys.path.insert(0, str(root.resolve()))

@@ -37,7 +37,7 @@ def find_rollouts(data: Path, stage: str) -> list[Path]:
 
 
 def read_rollouts(files: Iterable[Path]) -> list[dict[str, Any]]:
-    """Rows of `compass.rl.rollout_table.ROLLOUTS`, as dicts."""
+    """Rows of `compass.rl.rollouts.ROLLOUTS`, as dicts."""
     return [row for path in files for row in read_table(path).to_pylist()]
 
 

@@ -1,17 +1,18 @@
-"""One problem, its whole group of responses, scored where they are made: verl's agent loop without its cost per response.
+"""From vLLM to the reward: one problem, its whole group of responses, scored where they are made; verl's agent loop without its cost per response.
 
 verl's loop handles every response alone: it resolves its class by hydra, makes the prompt's tokens anew, asks the load balancer
 for an engine and the engine for one response, sends the response to a reward actor, and puts it into the transfer queue.
 With a small policy that takes several times the processor time of sampling. Here
 
-1. a group is one call to one engine (`compass.rl.group_server`);
+1. a group is one call to one engine, which makes an output of a response once, not of every token (`GroupServer`);
 2. the verifier scores in the worker, by the same reward manager that a reward actor would load;
 3. a group is one entry in the transfer queue, with the fields that something reads;
 4. the reason of a response that cannot be sampled or scored goes with its group, for the guard `failed_rollouts`;
 5. under ReMax one greedy response per problem is sampled and scored beside the group, and its reward goes with each response;
 6. with `rollout.reproducible` each response is drawn from a seed of its own (`compass.rl.reproducible`).
 
-verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`).
+verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`); `compass.rl.train` registers `GroupReplica` in the place of
+verl's replica.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from verl.trainer.ppo.reward import load_reward_manager
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ, AgentLoopWorkerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import apply_greedy_sampling_params
 from verl.utils.tensordict_utils import list_of_dict_to_tensordict
+from verl.workers.rollout.replica import TokenOutput
+from verl.workers.rollout.vllm_rollout.vllm_async_server import vLLMHttpServer, vLLMReplica
+from vllm.sampling_params import RequestOutputKind
 
 from compass.rl.advantage import GREEDY_BASELINE, REWARD
 from compass.rl.reproducible import BEFORE, response_seed
@@ -44,6 +48,27 @@ LONGEST_REASON = 400
 
 STORED = ("uid", "data_source", "reward_model", "extra_info")
 """What the transfer queue keeps of a problem with each of its responses; the trainer fetches all that is there."""
+
+
+class GroupServer(vLLMHttpServer):
+    """verl's server with one more method."""
+
+    async def generate_group(
+        self, prompt_ids: list[int], sampling: dict[str, Any], seeds: list[int | None]
+    ) -> list[TokenOutput]:
+        """Responses to one prompt, each as verl's `generate` gives it: as many as `seeds`, None for one without a seed of its own."""
+        sampling = {**sampling, "output_kind": RequestOutputKind.FINAL_ONLY}
+        return await asyncio.gather(
+            *(self.generate(list(prompt_ids), {**sampling, "seed": seed}, request_id=uuid4().hex) for seed in seeds)
+        )
+
+
+class GroupReplica(vLLMReplica):
+    """verl's replica, whose servers are `GroupServer`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.server_class = ray.remote(GroupServer)
 
 
 class GroupLoop(SingleTurnAgentLoop):

@@ -12,7 +12,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, write_json
-from compass.rl.own_reward import source_file
+from compass.rl.reward_function import source_file
 from compass.rl.verl_keys import CHANGES_NO_UPDATE
 from compass.rl.weights import tensor_shapes
 from compass.sampling.model_source import Model, model_digest

@@ -7,7 +7,7 @@ could not be sampled or scored counts as a sample like any other. This sampler
 1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups
    (`compass.rl.mixed_groups`);
 2. replaces failed groups and counts them; beyond the tolerance of the guard `failed_rollouts` they stop the stage;
-3. writes one line for every finished group into `rewards.jsonl` (`compass.rl.reward_table`), with the reward that trains
+3. writes one line for every finished group into `rewards.jsonl` (`compass.rl.rollouts`), with the reward that trains
    and whether the update used it: a group may also be surplus, finished after the batch was full;
 4. keeps the responses of iterations whose rollouts are recorded, those of left-out groups included;
 5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration;
@@ -27,17 +27,11 @@ import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from compass.rl.guards.findings import Findings
-from compass.rl.guards.step_guards import ZERO_SIGNAL
-from compass.rl.leaned import leaned_metrics
+from compass.rl.metrics import FAILED, ZERO_SIGNAL, leaned_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.progress import Progress
 from compass.rl.reproducible import OneForOne, in_order
-from compass.rl.reward_table import append_groups, group_line
-from compass.rl.rollout_rows import SAMPLED, fetch, reward_of
-from compass.rl.rollout_table import keeps
-
-FAILED = "guards/failed_groups"
-"""The metric that counts failed groups."""
+from compass.rl.rollouts import SAMPLED, append_groups, fetch, group_line, keeps, reward_of
 
 LOST = ("ActorDiedError", "ActorUnavailableError")
 """Ray's errors where a process that samples or scores is gone: no fault of the responses'."""

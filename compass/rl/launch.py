@@ -29,7 +29,7 @@ from compass.rl.guards.findings import Findings, GuardError, forget_findings, re
 from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
 from compass.rl.progress import read_progress
-from compass.rl.rollout_table import forget_rollouts_after
+from compass.rl.rollouts import forget_rollouts_after
 from compass.settings import RlStage
 from compass.settings.recipe import Resources
 from compass.tracking import current_run

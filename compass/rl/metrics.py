@@ -1,17 +1,96 @@
-"""verl's metrics of an RL stage: taken over while it runs, kept across a restart, and written as curves at its end.
+"""The metrics of an RL stage: those that the project adds to verl's, and the files that hold them all.
 
-verl writes `metrics.live.jsonl` and starts a new one with every process; the stage's own `metrics.jsonl` holds each iteration
-up to the last checkpoint once.
+A metric of an iteration is an entry in the dict that `GroupSampler.sample` (of sampled groups) or `StageTrainer` (of the update) gives verl. Those
+whose names begin with `guards/`, `reward/` or `val-` are shown wherever metrics are, with no other list to extend.
+
+verl writes `metrics.live.jsonl` and starts a new one with every process; the stage's own `metrics.jsonl` holds each iteration up to the last
+checkpoint once; `steps.csv` is made of it at the stage's end.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from compass.files import atomic_path
+
+CUT_OFF = "guards/cut_off_share"
+"""Share of an update's responses that reach the longest length."""
+
+LOOPS = "guards/loop_share"
+"""Share of an update's responses that end in a repeated passage."""
+
+LENGTH = "guards/response_length"
+"""Mean tokens of an update's responses."""
+
+ZERO_SIGNAL = "guards/zero_signal_share"
+"""Share of sampled groups whose responses are all right or all wrong."""
+
+FAILED = "guards/failed_groups"
+"""Groups with a response that could not be sampled or scored."""
+
+LEANED = "reward/leaned"
+"""Share of right responses whose verdict rests on one of the verifier's leniencies: a policy that drifts towards a loophole shows here first."""
+
+REPEATS = 4
+"""How often a passage is repeated at a response's end, one directly after the other, before it is a loop."""
+
+LEAST = 32
+"""Tokens that the repetitions cover at least: a few equal digits are no loop."""
+
+LONGEST = 128
+"""Tokens of the longest passage that is looked for."""
+
+
+def leaned_metrics(responses: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Shares (0..1) of an iteration's right responses.
+
+    Args:
+        responses: what the reward function gave each response (`acc`, `leaned`).
+
+    Returns:
+        `reward/leaned`, the share whose verdict leans on any rule, and `reward/leaned/NAME` for each rule that occurs.
+    """
+    right = [response["leaned"] for response in responses if response["acc"] > 0]
+    if not right:
+        return {LEANED: 0.0}
+    counts = Counter(name for names in right for name in names.split(",") if name)
+    shares = {f"{LEANED}/{name}": counts[name] / len(right) for name in sorted(counts)}
+    return {LEANED: sum(bool(names) for names in right) / len(right), **shares}
+
+
+def without_end(tokens: np.ndarray, longest: int) -> np.ndarray:
+    """A response's tokens without the one that ends it; one that is cut off has none."""
+    return tokens if len(tokens) >= longest else tokens[:-1]
+
+
+def looping(responses: Sequence[np.ndarray]) -> np.ndarray:
+    """Which responses end in a loop.
+
+    Args:
+        responses: token ids of each, without an end-of-sequence token.
+
+    Returns:
+        Booleans, one per response.
+    """
+    width = max(LEAST, REPEATS * LONGEST)
+    # Before a response stand ids that equal nothing: no two of them, and no token.
+    tails = np.tile(-1 - np.arange(width, dtype=np.int64), (len(responses), 1))
+    for row, tokens in zip(tails, responses, strict=True):
+        tail = np.asarray(tokens)[-width:]
+        if len(tail):
+            row[-len(tail) :] = tail
+    found = np.zeros(len(responses), dtype=bool)
+    for period in range(1, LONGEST + 1):
+        covered = max(LEAST, REPEATS * period)
+        found |= (tails[:, -covered + period :] == tails[:, -covered:-period]).all(axis=1)
+    return found
 
 
 def follow_metrics(live: Path, position: int, metrics: Path) -> tuple[list[dict[str, Any]], int]:

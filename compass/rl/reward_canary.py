@@ -11,8 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.own_reward import RewardError, load, told
-from compass.rl.reward_function import compute_score
+from compass.rl.reward_function import RewardError, compute_score, format_reward_error, load_reward
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -48,7 +47,7 @@ def check_known(function: str, *, compare: bool = True) -> None:
     Raises:
         RewardError: it cannot be used, raises, or, with `compare`, does not pay the right answer more than every wrong one.
     """
-    load(function)
+    load_reward(function)
     paid = []
     for response, gold, _ in CANARIES:
         try:
@@ -58,10 +57,10 @@ def check_known(function: str, *, compare: bool = True) -> None:
         except Exception as error:  # whatever a user's function raises
             found = f"with the response {response!r} and the gold {gold!r} it raised {type(error).__name__}: {error}"
             raise RewardError(
-                told(function, found, "return a reward for every response, an empty one included")
+                format_reward_error(function, found, "return a reward for every response, an empty one included")
             ) from error
     if compare and (seen := underpaid(paid)):
-        raise RewardError(told(function, seen, _REMEDY))
+        raise RewardError(format_reward_error(function, seen, _REMEDY))
 
 
 def underpaid(rewards: Sequence[float]) -> str | None:

@@ -1,12 +1,39 @@
-"""The reward of report equation 1, as verl calls it: +1 for an answer equal to the gold, -1 for any other."""
+"""The reward as verl calls it: +1 for an answer equal to the gold, -1 for any other (report equation 1), or a function of the user's.
+
+A function of the user's is named by `rl.reward.function` and has verl's signature for reward functions:
+
+    def reward(data_source: str, solution_str: str, ground_truth: str, extra_info: dict) -> float | Mapping[str, float]
+
+It returns the reward, or a mapping with `score` (the reward) and `acc` (1 for a right response, 0 for any other). With a bare number
+`acc` is the verifier's verdict: dynamic sampling leaves groups out by it.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import inspect
+import math
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from compass.errors import UserError
 from compass.golds import gold_of
-from compass.rl.own_reward import own_reward
 from compass.verifier import judge
+
+ARGUMENTS = ("data_source", "solution_str", "ground_truth", "extra_info")
+"""By these names the function is called."""
+
+_PLACE = "put the file where Python finds it, such as `rewards/mine.py` in the repository, and name it `rewards.mine:function`"
+_SIGNATURE = "define it as `def reward(data_source, solution_str, ground_truth, extra_info)`"
+_RESULT = "return a finite number, or a mapping with finite `score` and `acc`"
+
+
+class RewardError(UserError):
+    """A reward function that cannot be used, or gave no reward; the message names it, what was found and what to do."""
 
 
 def compute_score(
@@ -29,7 +56,7 @@ def compute_score(
         ground_truth: the gold answer.
         extra_info: carries the problem's `id`, which travels on into the record of rewards, its text as `question`, from which
             no formula may be copied, and the gold's `alternatives` and `tolerance`.
-        function: a reward function of the user's (`compass.rl.own_reward`), which then decides `score` and may decide `acc`.
+        function: a reward function of the user's, which then decides `score` and may decide `acc`.
 
     Returns:
         `score` (the reward; +1.0 or -1.0 without `function`), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
@@ -42,7 +69,7 @@ def compute_score(
     score, acc = (1.0, 1.0) if judgement.equal else (-1.0, 0.0)
     if function:
         scored = {"data_source": data_source, "solution_str": solution_str, "ground_truth": ground_truth}
-        score, acc = own_reward(function, judgement.equal, **scored, extra_info=info)
+        score, acc = score_by_function(function, judgement.equal, **scored, extra_info=info)
     return {
         "score": score,
         "acc": acc,
@@ -52,3 +79,88 @@ def compute_score(
         "leaned": ",".join(judgement.verdict.leniencies),
         "problem_id": info.get("id", ""),
     }
+
+
+def source_file(function: str) -> Path:
+    """The file of the module in `module:function`, found by importing no more than the packages that hold it.
+
+    Raises:
+        RewardError: there is no such module.
+    """
+    module = function.partition(":")[0]
+    try:
+        found = importlib.util.find_spec(module)
+    except Exception as error:  # whatever a package of the user's raises
+        raise RewardError(
+            format_reward_error(function, f"the module {module} cannot be imported ({error})", _PLACE)
+        ) from error
+    if found is None or not found.has_location or found.origin is None:
+        raise RewardError(format_reward_error(function, f"there is no module {module}", _PLACE))
+    return Path(found.origin)
+
+
+@cache
+def load_reward(function: str) -> Callable[..., Any]:
+    """Import the function.
+
+    Args:
+        function: `package.module:name`.
+
+    Raises:
+        RewardError: it cannot be imported, is not a plain function, or does not take the arguments.
+    """
+    module, _, name = function.partition(":")
+    source_file(function)
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception as error:  # whatever a user's module raises at its top
+        raise RewardError(
+            format_reward_error(function, f"importing it raised {type(error).__name__}: {error}", "mend the module")
+        ) from error
+    if not callable(found) or inspect.iscoroutinefunction(found):
+        what = "is async" if callable(found) else f"has no function {name}"
+        raise RewardError(
+            format_reward_error(function, f"{Path(sys.modules[module].__file__ or module).name} {what}", _SIGNATURE)
+        )
+    try:
+        inspect.signature(found).bind(**dict.fromkeys(ARGUMENTS))
+    except TypeError as error:
+        raise RewardError(
+            format_reward_error(function, f"its arguments are not those it is called with ({error})", _SIGNATURE)
+        ) from error
+    return found
+
+
+def score_by_function(function: str, right: bool, **arguments: Any) -> tuple[float, float]:
+    """The reward and `acc` of one response by a user's function.
+
+    Args:
+        function: `package.module:name`.
+        right: the verifier's verdict, for a function that returns a bare number.
+        **arguments: `ARGUMENTS`.
+
+    Raises:
+        RewardError: it returned neither a finite number nor a mapping with two. What it raises itself propagates.
+    """
+    given = load_reward(function)(**arguments)
+    score, acc = (given.get("score"), given.get("acc")) if isinstance(given, Mapping) else (given, float(right))
+    for name, value in (("score", score), ("acc", acc)):
+        if isinstance(value, str) or not _is_finite(value):
+            raise RewardError(format_reward_error(function, f"`{name}` is {value!r} in its result {given!r}", _RESULT))
+    if float(acc) not in (0.0, 1.0):
+        raise RewardError(
+            format_reward_error(function, f"`acc` is {acc!r}", "return 1 for a right response and 0 for any other")
+        )
+    return float(score), float(acc)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except TypeError:
+        return False
+
+
+def format_reward_error(function: str, found: str, remedy: str) -> str:
+    """What a `RewardError` says of the function `package.module:name`."""
+    return f"`rl.reward.function` {function}: {found}. To do: {remedy}"

@@ -34,13 +34,11 @@ from verl.utils.debug import marked_timer
 from compass.rl import advantage, one_update
 from compass.rl.correction import compare_some
 from compass.rl.guards.findings import Findings
-from compass.rl.guards.loops import looping
-from compass.rl.guards.step_guards import CUT_OFF, LENGTH, LOOPS, STEP_GUARDS, Facts, StepGuard
-from compass.rl.metrics import read_metrics
+from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
+from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, looping, read_metrics, without_end
 from compass.rl.progress import Progress
 from compass.rl.reproducible import BEFORE
-from compass.rl.rollout_rows import SAMPLED, TRAINED, fetch, rollout_rows, without_end
-from compass.rl.rollout_table import keeps, write_step, write_worst
+from compass.rl.rollouts import SAMPLED, TRAINED, fetch, keeps, rollout_rows, write_step, write_worst
 
 KL_IN_REWARD, KL_COEFFICIENT = "actor/reward_kl_penalty", "actor/reward_kl_penalty_coeff"
 """verl's metrics of KL in the reward: its mean per token, and the coefficient that it was taken with."""

@@ -48,7 +48,7 @@ def main(path: str) -> None:
             from verl.workers.rollout.replica import RolloutReplicaRegistry
 
             from compass.rl.advantage import register_estimators
-            from compass.rl.group_server import GroupReplica
+            from compass.rl.agent_loop import GroupReplica
             from compass.rl.stage_trainer import StageTrainer
 
             register_estimators()
@@ -69,7 +69,7 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
     on_cpu, joined = config.trainer.device == "cpu", joins(config)
     forks = on_cpu and not joined
     if forks:
-        from compass.rl.cpu import fork_server, preload
+        from compass.rl.cpu import fork_server
 
         fork_server.prepare_ray()
 
@@ -85,7 +85,7 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
             names += WORKERS
         environment["env_vars"] |= worker_environment(os.environ, names)
     if forks:
-        preload.preload()
+        fork_server.preload()
         environment["py_executable"] = str(fork_server.start(folder))
     elif config.critic.enable and not on_cpu:  # on the CPU its loader is one of the patches
         from compass.rl.advantage import replace_loader

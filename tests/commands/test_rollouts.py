@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.rl.rollout_table import ROLLOUTS
+from compass.rl.rollouts import ROLLOUTS
 
 BASE: dict[str, Any] = {
     "prompt": "How much is 3 + 4?",

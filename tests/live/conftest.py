@@ -18,8 +18,7 @@ from compass.rl.config import StagePaths
 from compass.rl.guards.findings import Findings
 from compass.rl.metrics import follow_metrics
 from compass.rl.progress import Progress
-from compass.rl.reward_table import append_groups, group_line
-from compass.rl.rollout_table import write_step
+from compass.rl.rollouts import append_groups, group_line, write_step
 from compass.settings import load_settings
 from stages._stage import Summary
 

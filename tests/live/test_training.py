@@ -8,8 +8,7 @@ import pytest
 
 from compass.live.view import Reader
 from compass.rl.metrics import write_curves
-from compass.rl.reward_table import write_rewards
-from compass.rl.rollout_table import write_rollouts
+from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.runs.progress import stage_progress
 
 

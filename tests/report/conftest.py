@@ -14,7 +14,7 @@ import pytest
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import summarise
 from compass.evaluation.problems import PROBLEMS
-from compass.rl.rollout_table import ROLLOUTS
+from compass.rl.rollouts import ROLLOUTS
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202egnp.exe\x07"

@@ -131,6 +131,10 @@ def agent_loop(library: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         "verl.trainer.ppo.v1.agent_loop_tq",
         apply_greedy_sampling_params=lambda sampling: sampling.update(temperature=0),
     )
+    library("verl.workers.rollout.replica", TokenOutput=SimpleNamespace)
+    server, replica = type("vLLMHttpServer", (), {}), type("vLLMReplica", (), {})
+    library("verl.workers.rollout.vllm_rollout.vllm_async_server", vLLMHttpServer=server, vLLMReplica=replica)
+    library("vllm.sampling_params", RequestOutputKind=SimpleNamespace(FINAL_ONLY="at the end"))
     module = load("compass.rl.agent_loop")
     module.tags, module.groups = tags, groups
     return module
@@ -292,3 +296,14 @@ def test_an_engine_that_fails_fails_the_group_and_is_given_back(agent_loop: Any)
 
 def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:
     assert agent_loop.AgentLoopManager("config").agent_loop_workers_class == ("remote", agent_loop.ScoringWorker)
+
+
+def test_the_server_is_asked_for_each_response_of_a_group_and_answers_once(agent_loop: Any) -> None:
+    class Asked(agent_loop.GroupServer):
+        async def generate(self, prompt: list[int], sampling: dict[str, Any], request_id: str) -> Any:
+            return prompt, sampling, request_id
+
+    answers = asyncio.run(Asked().generate_group([4, 4], {"top_p": 1.0}, [7, None]))
+    sampling = {"top_p": 1.0, "output_kind": "at the end"}
+    assert [answer[:2] for answer in answers] == [([4, 4], sampling | {"seed": seed}) for seed in (7, None)]
+    assert answers[0][2] != answers[1][2]

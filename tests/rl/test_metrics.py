@@ -2,11 +2,22 @@
 
 import csv
 import json
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from compass.rl.metrics import follow_metrics, forget_after, read_metrics, recover_metrics, whole_lines, write_curves
+from compass.rl.metrics import (
+    follow_metrics,
+    forget_after,
+    leaned_metrics,
+    looping,
+    read_metrics,
+    recover_metrics,
+    whole_lines,
+    write_curves,
+)
 
 
 def live_line(step: int, **data: float) -> str:
@@ -98,3 +109,49 @@ def test_curves_hold_every_metric_of_every_iteration(tmp_path: Path) -> None:
         header, *rows = csv.reader(file)
     assert header == ["step", "b", "z"]
     assert rows == [["1", "", "0.5"], ["2", "3", "0.7"]]
+
+
+def test_shares_are_of_the_right_responses() -> None:
+    leaned = [(1.0, ""), (1.0, "unit,name"), (1.0, "unit"), (1.0, ""), (0.0, "rounding")]
+    assert leaned_metrics({"acc": score, "leaned": names} for score, names in leaned) == {
+        "reward/leaned": 0.5,
+        "reward/leaned/name": 0.25,
+        "reward/leaned/unit": 0.5,
+    }
+
+
+def test_without_a_right_response_nothing_leans() -> None:
+    assert leaned_metrics([]) == leaned_metrics([{"acc": 0.0, "leaned": "unit"}]) == {"reward/leaned": 0.0}
+
+
+def loops(*responses: list[int]) -> list[bool]:
+    return looping([np.array(response, dtype=np.int64) for response in responses]).tolist()
+
+
+@pytest.mark.parametrize("period", [1, 2, 3, 7, 20, 128])
+def test_a_passage_repeated_to_the_end_is_a_loop(period: int) -> None:
+    passage = list(range(100, 100 + period))
+    times = max(4, -(-32 // period))
+    assert loops([1, 2, 3, *passage * times]) == [True]
+    assert loops([1, 2, 3, *passage * times, 5]) == [False]
+    assert loops([1, 2, 3, *passage * (times - 1)]) == [False]
+
+
+def test_a_loop_may_end_in_the_middle_of_its_passage() -> None:
+    assert loops([1, *[7, 8, 9, 10, 11, 12, 13, 14, 15, 16] * 4, 7, 8]) == [True]
+
+
+def test_ordinary_repetition_is_none() -> None:
+    assert loops([5, 0, 0, 0, 0, 0, 0], [1, 2] * 10, list(range(600)), []) == [False] * 4
+
+
+def test_each_response_is_judged_by_itself() -> None:
+    assert loops([1], [9] * 40, list(range(50)), [4, 5] * 30) == [False, True, False, True]
+
+
+def test_a_batch_of_long_responses_takes_a_moment() -> None:
+    draw = np.random.default_rng(0)
+    responses = [draw.integers(0, 150_000, 3072) for _ in range(1024)]
+    began = time.monotonic()
+    assert not looping(responses).any()
+    assert time.monotonic() - began < 5

@@ -1,8 +1,21 @@
 """The reward that verl calls for every response."""
 
-import pytest
+import sys
+from pathlib import Path
+from typing import Any
 
-from compass.rl.reward_function import compute_score
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from compass.preflight.reward import reward_problems
+from compass.rl.course import course
+from compass.rl.dataset import ROWS
+from compass.rl.reward_canary import EXTRA_INFO
+from compass.rl.reward_function import RewardError, compute_score, load_reward, score_by_function
+from compass.settings import RlStage, Settings, SettingsError, load_settings
+from stages._rl_entries import check_names, reward_deps, start_deps, write_entries
+from tests.conftest import make_random_model
 
 
 def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:
@@ -56,3 +69,159 @@ def test_a_defect_of_the_verifier_is_not_a_reward(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("compass.rl.reward_function.judge", broken)
     with pytest.raises(ZeroDivisionError, match="a defect"):
         compute_score("math", r"\boxed{4}", "4", anything=2)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SIGNATURE = "data_source, solution_str, ground_truth, extra_info"
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write a module `mine`, whose function `reward` has this body, into a folder on Python's path."""
+
+    def write(body: str, head: str = f"def reward({SIGNATURE}):") -> str:
+        (tmp_path / "mine.py").write_text(f"{head}\n    {body}\n")
+        sys.modules.pop("mine", None)
+        load_reward.cache_clear()
+        return "mine:reward"
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield write
+    sys.modules.pop("mine", None)
+    load_reward.cache_clear()
+
+
+def stage(function: str) -> RlStage:
+    return settings(function).rl.stages["rl-1"]
+
+
+def settings(function: str, canary: str = "stop") -> Settings:
+    tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
+    tree["rl"]["reward"]["function"] = function
+    tree["rl"].setdefault("guards", {})["reward_canary"] = {"level": canary}
+    return Settings.model_validate(tree)
+
+
+def test_a_number_is_the_reward_and_the_verifier_says_what_is_right(module: Any) -> None:
+    function = module("return 0.25 * len(solution_str)")
+    scored = compute_score("tiny", r"\boxed{12}", "12", {"id": "a"}, function=function)
+    assert (scored["score"], scored["acc"], scored["pred"], scored["problem_id"]) == (2.5, 1.0, "12", "a")
+    assert compute_score("tiny", r"\boxed{13}", "12", function=function)["acc"] == 0.0
+
+
+def test_a_mapping_decides_both(module: Any) -> None:
+    function = module("return {'score': 2, 'acc': ground_truth in solution_str, 'more': 'x'}")
+    scored = compute_score("tiny", "it is 12", "12", {"id": "a"}, function=function)
+    assert (scored["score"], scored["acc"], type(scored["score"])) == (2.0, 1.0, float)
+    assert "more" not in scored
+
+
+def test_the_functions_own_error_propagates(module: Any) -> None:
+    with pytest.raises(ZeroDivisionError):
+        compute_score("tiny", "", "12", function=module("return 1 / len(solution_str)"))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return float('nan')", r"`score` is nan"),
+        ("return None", r"`score` is None"),
+        ("return '1'", r"`score` is '1'"),
+        ("return {'score': 1.0}", r"`acc` is None"),
+        ("return {'score': 1.0, 'acc': 2.0}", r"`acc` is 2.0"),
+        ("return {'score': 1.0, 'acc': 0.3}", r"`acc` is 0.3"),
+        ("return {'score': float('inf'), 'acc': 1.0}", r"`score` is inf"),
+    ],
+)
+def test_what_is_no_reward_is_refused(module: Any, body: str, message: str) -> None:
+    with pytest.raises(RewardError, match=rf"`rl\.reward\.function` mine:reward: {message}"):
+        score_by_function(module(body), True, data_source="", solution_str="", ground_truth="", extra_info={})
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "message"),
+    [
+        ("def other():", "return 1", "mine.py has no function reward"),
+        (f"async def reward({SIGNATURE}):", "return 1", "mine.py is async"),
+        ("def reward(response, gold):", "return 1", "its arguments are not those it is called with"),
+        ("import nothing_of_this_name\nif True:", "pass", "importing it raised ModuleNotFoundError"),
+        (f"def reward({SIGNATURE}):", "return 1 / len(solution_str)", "with the response '' .* ZeroDivisionError"),
+        (f"def reward({SIGNATURE}):", "return float('nan')", "`score` is nan"),
+        (f"def reward({SIGNATURE}):", "return 1.0", "the wrong response .* gets \\+1"),
+    ],
+)
+def test_preflight_tells_what_cannot_train(module: Any, tmp_path: Path, head: str, body: str, message: str) -> None:
+    module(body, head)
+    (problem,) = reward_problems(settings("mine:reward"), tmp_path)
+    assert problem.where == "rl.reward.function"
+    assert problem.remedy
+    import re
+
+    assert re.search(message, problem.found)
+
+
+def test_preflight_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:
+    (problem,) = reward_problems(settings("nowhere.mine:reward"), tmp_path)
+    assert "cannot be imported" in problem.found or "no module" in problem.found
+    module("return {'score': 1.0, 'acc': 1} if 'boxed{12}' in solution_str and ground_truth == '12' else 0.0")
+    assert reward_problems(settings("mine:reward"), tmp_path) == []
+    assert reward_problems(settings(""), tmp_path) == []
+
+
+def test_a_guard_that_is_off_compares_nothing_and_leaves_the_other_checks(module: Any, tmp_path: Path) -> None:
+    ours = settings("mine:reward", canary="off")
+    module("return 1.0")
+    assert reward_problems(ours, tmp_path) == []
+    module("return 1.0", "def reward(response, gold):")
+    assert "its arguments are not those" in reward_problems(ours, tmp_path)[0].found
+
+
+def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path: Path) -> None:
+    """In training it has every field of verl's parquet, so the known answers have them too."""
+    assert set(EXTRA_INFO) == {field.name for field in ROWS.field("extra_info").type}
+    module("[extra_info[name] for name in ('question', 'tolerance')]; return float('boxed{12}' in solution_str)")
+    assert reward_problems(settings("mine:reward"), tmp_path) == []
+
+
+def test_the_documented_example_passes(tmp_path: Path) -> None:
+    function = "docs.example.own_reward:brief"
+    assert reward_problems(settings(function), ROOT) == []
+    long = "so " * 200 + r"\boxed{12}"
+    paid = [compute_score("s", text, "12", function=function)["score"] for text in (r"\boxed{12}", long, "no")]
+    assert paid == [1.0, 0.5, -1.0]
+    other = {"id": "a", "question": "", "alternatives": ["13"], "tolerance": ""}
+    assert compute_score("s", r"\boxed{13}", "12", other, function=function)["score"] == 1.0
+
+
+def test_a_changed_function_is_another_course(module: Any, tmp_path: Path) -> None:
+    start = make_random_model(tmp_path / "base", 0)
+    (tmp_path / "train.parquet").write_bytes(b"problems")
+
+    def named(function: str) -> str:
+        return course(stage(function), seed=0, start=start, training_set=tmp_path / "train.parquet")
+
+    first = named(module("return 1.0"))
+    assert named("mine:reward") == first != named("")
+    assert named(module("return 2.0")) != first
+
+
+def test_its_file_is_a_dependency_where_it_is_in_the_repository(tmp_path: Path) -> None:
+    ours = settings("rewards.mine:reward")
+    assert reward_deps(ours, tmp_path) == {"rl-1": "", "rl-2": "", "rl-3": ""}
+    (tmp_path / "rewards").mkdir()
+    (tmp_path / "rewards/mine.py").touch()
+    deps = reward_deps(ours, tmp_path)
+    assert deps == dict.fromkeys(deps, "rewards/mine.py")
+    text = (ROOT / "dvc.yaml").read_text()
+    (tmp_path / "dvc.yaml").write_text(write_entries(text, start_deps(ours)))
+    with pytest.raises(SettingsError, match=r"rl-1 depends on rewards/mine\.py, .*; run `make deps`"):
+        check_names(ours, tmp_path / "dvc.yaml")
+    (tmp_path / "dvc.yaml").write_text(write_entries(text, start_deps(ours), deps))
+    check_names(ours, tmp_path / "dvc.yaml")
+    check_names(load_settings(ROOT / "profiles/tiny.yaml"), ROOT / "dvc.yaml")
+
+
+@pytest.mark.parametrize("name", ["mine", "mine.reward", "mine:", "a-b:c", "os:system()", "compass.rl.x:f"])
+def test_only_a_name_outside_the_pipeline_is_taken(name: str) -> None:
+    with pytest.raises(ValidationError, match="must be"):
+        stage(name)

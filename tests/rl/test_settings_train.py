@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from compass.rl.reward_table import REWARDS
+from compass.rl.rollouts import REWARDS
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings, weights
 from tests.rl.several import assert_same_weights

@@ -54,7 +54,7 @@ class Trainer:
         self.replicas: dict[str, Any] = {}
         register = SimpleNamespace(register=lambda name, loader: self.replicas.update({name: loader()}))
         library("verl.workers.rollout.replica", RolloutReplicaRegistry=register)
-        library("compass.rl.group_server", GroupReplica="our replica")
+        library("compass.rl.agent_loop", GroupReplica="our replica")
         self.wrong: str | None = None
         self.train = load("compass.rl.train")
 
@@ -191,7 +191,7 @@ def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(t
         return folder / "python"
 
     library("compass.rl.cpu.fork_server", prepare_ray=lambda: trainer.calls.append("prepare"), start=start)
-    library("compass.rl.cpu.preload", preload=lambda: trainer.calls.append("preload"))
+    library("compass.rl.cpu.fork_server", preload=lambda: trainer.calls.append("preload"))
     prepare, preload, fork, _, _, (_, options), *rest = trainer.main("cpu")
     assert (prepare, preload, fork, rest) == ("prepare", "preload", "fork", ["run", "shutdown"])
     python = Path(options["runtime_env"]["py_executable"])

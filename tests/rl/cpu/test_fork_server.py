@@ -1,5 +1,8 @@
 """The client behaves as `python` does: arguments, environment, folder, files, exit status, and ends with its process."""
 
+import gc
+import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -10,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from compass.rl.cpu import fork_server
+from compass.rl.cpu.fork_server import MODULES, preload
 
 HOST = """
 import sys, time
@@ -187,3 +191,23 @@ def gone(pid: int) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def test_every_module_is_imported_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported: list[str] = []
+    collecting: set[bool] = set()
+
+    def note(name: str) -> None:
+        imported.append(name)
+        collecting.add(gc.isenabled())
+
+    monkeypatch.setattr(importlib, "import_module", note)
+    preload()
+    assert imported == list(MODULES)
+    assert collecting == {False}
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("compass.")])
+def test_the_modules_of_our_own_exist(name: str) -> None:
+    assert importlib.util.find_spec(name) is not None

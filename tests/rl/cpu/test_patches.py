@@ -1,4 +1,4 @@
-"""Each patch changes what it names, and nothing else. verl and vLLM are stand-ins; torch is real."""
+"""Each patch changes what it names, and nothing else. verl is a stand-in; torch is real."""
 
 import importlib.metadata
 from types import SimpleNamespace
@@ -8,7 +8,8 @@ import pytest
 import torch
 import torch.distributed
 
-from compass.rl.cpu import gumbel, patches
+from compass.rl.cpu import patches
+from compass.rl.cpu.patches import log_probabilities
 
 
 def test_verl_learns_of_the_cpu(library: Any) -> None:
@@ -62,47 +63,6 @@ def test_log_probabilities_come_in_blocks_in_single_precision_alone(library: Any
     assert functional.logprobs_from_logits_v2(logits.bfloat16(), labels) == "verl's own"
 
 
-def test_linear_layers_read_their_live_parameter(library: Any) -> None:
-    layers = library("vllm.model_executor.layers.utils", dispatch_cpu_unquantized_gemm="packs and drops the weight")
-    patches.keep_plain_weights()
-    layer = torch.nn.Linear(3, 2)
-    layers.dispatch_cpu_unquantized_gemm(layer, remove_weight=True)
-    x = torch.ones(1, 3)
-    with torch.no_grad():
-        torch.testing.assert_close(layer.cpu_linear(x, layer.weight, layer.bias), layer(x))
-        layer.weight.fill_(2.0)
-        layer.bias.fill_(1.0)
-        assert layer.cpu_linear(x, layer.weight, layer.bias).tolist() == [[7.0, 7.0]]
-
-
-def test_vllm_draws_tokens_by_gumbel_noise(library: Any) -> None:
-    sampler = library("vllm.v1.sample.ops.topk_topp_sampler", compiled_random_sample="wants a compiler")
-    patches.draw_by_gumbel_noise()
-    assert sampler.compiled_random_sample is gumbel.sample
-
-
-class Sampler:
-    def forward_cpu(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
-        return "all at once", logits, generators, k, p
-
-    def forward_native(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
-        return "row by row", logits, generators, k, p
-
-
-def test_vllm_draws_a_response_from_its_seed_where_another_has_none(library: Any, monkeypatch: Any) -> None:
-    library("vllm.v1.sample.ops.topk_topp_sampler", TopKTopPSampler=Sampler)
-    monkeypatch.setattr(Sampler, "forward_cpu", Sampler.forward_cpu)  # to be as before after the test
-    patches.draw_from_each_seed()
-    assert Sampler().forward_cpu("logits", {1: "generator"}, None, 0.9) == (
-        "row by row",
-        "logits",
-        {1: "generator"},
-        None,
-        0.9,
-    )
-    assert Sampler().forward_cpu("logits", {}, 5, None) == ("all at once", "logits", {}, 5, None)
-
-
 def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
     made = []
     names = (
@@ -112,7 +72,24 @@ def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.Monkey
         "take_log_probabilities_in_blocks",
         "replace_loader",
     )
-    for name in (*names, "keep_plain_weights", "draw_by_gumbel_noise", "draw_from_each_seed"):
+    for name in names:
         monkeypatch.setattr(patches, name, lambda name=name: made.append(name))
     load("compass.rl.cpu.plugin")
     assert made == list(names)
+
+
+@pytest.mark.parametrize("block", [1, 100, 1 << 24])
+def test_values_and_gradients_are_those_of_a_log_softmax(block: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 11, (3, 7), generator=generator)
+    weights = torch.randn(3, 7, generator=generator)
+    ours = (torch.randn(3, 7, 11, generator=generator) * 20).requires_grad_()
+    reference = ours.detach().clone().requires_grad_()
+
+    found = log_probabilities(ours, labels, block)
+    expected = reference.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    torch.testing.assert_close(found, expected)
+
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    torch.testing.assert_close(ours.grad, reference.grad)

@@ -1,12 +1,12 @@
-"""vLLM's worker has plain weights, and draws that need no compiler, before it loads a model. verl's extension is a stand-in."""
+"""vLLM's worker on the CPU: what it changes inside vLLM, before it loads a model. verl and vLLM are stand-ins; torch is real."""
 
 from typing import Any
 
 import pytest
-
-from compass.rl.cpu import patches
+import torch
 
 PATCHES = ["keep_plain_weights", "draw_by_gumbel_noise", "draw_from_each_seed"]
+DRAWS = 200_000
 
 
 class Extension:
@@ -15,18 +15,96 @@ class Extension:
         return super().__new__(cls)
 
 
+@pytest.fixture
+def rollout(library: Any, load: Any) -> Any:
+    library("verl.workers.rollout.vllm_rollout.utils", vLLMColocateWorkerExtension=Extension)
+    return load("compass.rl.cpu.rollout")
+
+
 def test_making_the_worker_patches_vllm_and_importing_it_does_not(
-    monkeypatch: pytest.MonkeyPatch, library: Any, load: Any
+    monkeypatch: pytest.MonkeyPatch, rollout: Any
 ) -> None:
     patched = []
     for name in PATCHES:
-        monkeypatch.setattr(patches, name, lambda name=name: patched.append(name))
-    library("verl.workers.rollout.vllm_rollout.utils", vLLMColocateWorkerExtension=Extension)
-    rollout = load("compass.rl.cpu.rollout")
-    assert patched == []
+        monkeypatch.setattr(rollout, name, lambda name=name: patched.append(name))
 
     class Worker(rollout.CpuRolloutWorker):  # as vLLM adds the extension to its worker's bases
         def __init__(self, vllm_config: str) -> None:
             assert patched == PATCHES
 
+    assert patched == []
     assert isinstance(Worker(vllm_config="config"), Extension)
+
+
+def test_linear_layers_read_their_live_parameter(library: Any, rollout: Any) -> None:
+    layers = library("vllm.model_executor.layers.utils", dispatch_cpu_unquantized_gemm="packs and drops the weight")
+    rollout.keep_plain_weights()
+    layer = torch.nn.Linear(3, 2)
+    layers.dispatch_cpu_unquantized_gemm(layer, remove_weight=True)
+    x = torch.ones(1, 3)
+    with torch.no_grad():
+        torch.testing.assert_close(layer.cpu_linear(x, layer.weight, layer.bias), layer(x))
+        layer.weight.fill_(2.0)
+        layer.bias.fill_(1.0)
+        assert layer.cpu_linear(x, layer.weight, layer.bias).tolist() == [[7.0, 7.0]]
+
+
+def test_vllm_draws_tokens_by_gumbel_noise(library: Any, rollout: Any) -> None:
+    sampler = library("vllm.v1.sample.ops.topk_topp_sampler", compiled_random_sample="wants a compiler")
+    rollout.draw_by_gumbel_noise()
+    assert sampler.compiled_random_sample is rollout.sample_tokens
+
+
+class Sampler:
+    def forward_cpu(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
+        return "all at once", logits, generators, k, p
+
+    def forward_native(self, logits: Any, generators: dict, k: Any, p: Any) -> tuple[Any, ...]:
+        return "row by row", logits, generators, k, p
+
+
+def test_vllm_draws_a_response_from_its_seed_where_another_has_none(
+    library: Any, rollout: Any, monkeypatch: Any
+) -> None:
+    library("vllm.v1.sample.ops.topk_topp_sampler", TopKTopPSampler=Sampler)
+    monkeypatch.setattr(Sampler, "forward_cpu", Sampler.forward_cpu)  # to be as before after the test
+    rollout.draw_from_each_seed()
+    assert Sampler().forward_cpu("logits", {1: "generator"}, None, 0.9) == (
+        "row by row",
+        "logits",
+        {1: "generator"},
+        None,
+        0.9,
+    )
+    assert Sampler().forward_cpu("logits", {}, 5, None) == ("all at once", "logits", {}, 5, None)
+
+
+def test_tokens_are_drawn_with_their_probability(rollout: Any) -> None:
+    torch.manual_seed(0)
+    logits = torch.tensor([2.0, 0.0, -1.0, 1.0, -4.0])
+    counts = torch.bincount(rollout.sample_tokens(logits.expand(DRAWS, 5)), minlength=5)
+    probabilities = logits.softmax(-1)
+    deviation = (DRAWS * probabilities * (1 - probabilities)).sqrt()
+    assert ((counts - DRAWS * probabilities).abs() < 4 * deviation).all()
+
+
+def test_a_masked_token_is_never_drawn(rollout: Any) -> None:
+    torch.manual_seed(0)
+    logits = torch.tensor([0.0, -torch.inf, 0.0]).expand(10_000, 3)
+    assert set(rollout.sample_tokens(logits).tolist()) == {0, 2}
+
+
+def test_rows_are_drawn_apart_and_logits_stay(rollout: Any) -> None:
+    torch.manual_seed(0)
+    logits = torch.full((4, 4), -1e4).fill_diagonal_(0)
+    before = logits.clone()
+    assert rollout.sample_tokens(logits).tolist() == [0, 1, 2, 3]
+    assert torch.equal(logits, before)
+
+
+def test_half_precision_draws_like_single(rollout: Any) -> None:
+    torch.manual_seed(0)
+    half = torch.bincount(
+        rollout.sample_tokens(torch.tensor([1.0, 0.0], dtype=torch.bfloat16).expand(DRAWS, 2)), minlength=2
+    )
+    assert abs(half[0] / DRAWS - torch.tensor([1.0, 0.0]).softmax(-1)[0]) < 0.005

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, Lfm2Config, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
 
-from compass.rl.cpu.log_probabilities import log_probabilities
+from compass.rl.cpu.patches import log_probabilities
 from compass.rl.cpu.shared_prompts import by_prompt, can_share, logits_only_at, share_prompts
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 97}

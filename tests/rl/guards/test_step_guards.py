@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compass.rl.guards.step_guards import FINITE, STEP_GUARDS, Facts
-from compass.rl.rollout_table import ROLLOUTS
+from compass.rl.rollouts import ROLLOUTS
 from compass.settings.guards import Guards
 
 GUARDS = {guard.name: guard for guard in STEP_GUARDS}
