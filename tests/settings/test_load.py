@@ -84,7 +84,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
             "rl.stages.rl-2.lr",
             0.3,
             "rl.stages.rl-2.lr: unknown key; allowed here: advantage, checkpoint, data, guards, init_from, loss, "
-            "optimizer, record, resources, revision, reward, rollout, steps, found 0.3",
+            "optimizer, record, resources, revision, reward, rollout, steps, verl, found 0.3",
         ),
         ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
         ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),
