@@ -95,6 +95,7 @@ def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
             "rl.resources",
             "rl.guards",
             "rl.record",
+            "rl.verl",
             "rl.stages.warm",
         ],
         "outs": ["models/warm", "data/warm", "metrics/warm.json"],
