@@ -32,11 +32,11 @@ def brief(part: Any) -> str:
 
 @pytest.fixture
 def read() -> Callable[[str], str]:
-    """Normalise and parse a text: its tree as short text, or the error."""
+    """Normalise and parse a text: its tree as short text, or the class of the error."""
 
     def reading(text: str) -> str:
         tree = parse(normalise(text))
-        return f"{type(tree).__name__}: {tree}" if isinstance(tree, Unreadable) else brief(tree)
+        return type(tree).__name__ if isinstance(tree, Unreadable) else brief(tree)
 
     return reading
 

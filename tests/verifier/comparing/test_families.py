@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compass.verifier import Leniency, verify
+from compass.verifier import verify
 
 CLAUSE = r", k\in\mathbb{Z}"
 
@@ -48,35 +48,7 @@ def test_two_progressions_are_equal_only_as_sets(one: tuple[int, int], two: tupl
     assert equal(*texts) == (first & window == second & window)
 
 
-@pytest.mark.parametrize(
-    ("gold", "answer", "same"),
-    [
-        (r"2k, k\in\mathbb{N}", r"2k, k\in\mathbb{Z}", False),
-        (r"k, k\in\mathbb{N}^+", r"k+1, k\in\mathbb{N}_0", False),
-        (r"2k+1, k\in\mathbb{N}_0", r"4k+1 or 4k+3, k\in\mathbb{N}_0", True),
-        (r"k\pi, k\in\mathbb{Z}", r"k\pi^2, k\in\mathbb{Z}", False),
-        (r"k\pi, k\in\mathbb{Z}", r"\sqrt{10}k, k\in\mathbb{Z}", False),
-        (r"(k\pi, k\pi+1), k\in\mathbb{Z}", r"(n\pi, n\pi+1), n\in\mathbb{Z}", True),
-        (r"(k\pi, k\pi+1), k\in\mathbb{Z}", r"(n\pi, n\pi+2), n\in\mathbb{Z}", False),
-        (r"x\ne k\pi, k\in\mathbb{Z}", r"x\ne n\pi, n\in\mathbb{Z}", True),
-        (r"x\ne k\pi, k\in\mathbb{Z}", r"x=n\pi, n\in\mathbb{Z}", False),
-        (r"x=k\pi, k\in\mathbb{Z}", r"y=k\pi, k\in\mathbb{Z}", False),
-        (r"2k\pi+n\pi; k,n\in\mathbb{Z}", r"k\pi, k\in\mathbb{Z}", True),
-        (r"x>1, x\in\mathbb{Z}", "x>1", False),
-        ("2k", "2n", False),
-        ("ax+b", "cx+d", False),
-    ],
-)
-def test_families(gold: str, answer: str, same: bool) -> None:
-    assert equal(gold, answer) == same
-
-
 @pytest.mark.parametrize("letters", list(itertools.permutations("ABC", 2))[:4])
 def test_constants_of_a_solution_have_any_name(letters: tuple[str, str]) -> None:
     one, two = letters
     assert equal("y=C_1e^x+C_2e^{-x}", f"y={one}e^x+{two}e^{{-x}}")
-
-
-def test_a_clause_that_one_side_leaves_out_is_recorded() -> None:
-    assert Leniency.CONDITION in verify(gold=rf"\pi+2k\pi{CLAUSE}", answer=r"(2n+1)\pi").leniencies
-    assert Leniency.CONDITION not in verify(gold=rf"\pi+2k\pi{CLAUSE}", answer=rf"3\pi+2k\pi{CLAUSE}").leniencies

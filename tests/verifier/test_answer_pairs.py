@@ -1,0 +1,85 @@
+"""What equals what, kind of answer by kind of answer: `tests/data/answer_pairs.jsonl` is the specification of `verify`.
+
+A row says whether an answer equals its gold, and where it matters by which `method`, with which `leniencies`, whether the outcome is
+`unrecognised`, and that another verdict is right with gold and answer swapped (`one_way`). `known_error` marks a pair that the verifier
+gets wrong, and says why. When a change makes it right, take the mark off.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compass.verifier import Leniency, Outcome, Verdict, extract_answer, verify
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+
+
+PAIRS = rows("answer_pairs.jsonl")
+GROUPS = sorted({pair["group"] for pair in PAIRS})
+
+
+def group_pairs(group: str) -> list[dict[str, Any]]:
+    return [pair for pair in PAIRS if pair["group"] == group and "known_error" not in pair]
+
+
+def decide(pair: dict[str, Any]) -> Verdict:
+    return verify(gold=pair["gold"], answer=pair["answer"])
+
+
+def is_right(pair: dict[str, Any], verdict: Verdict) -> bool:
+    return (
+        verdict.equal == pair["equal"]
+        and verdict.method == pair.get("method", verdict.method)
+        and list(verdict.leniencies) == pair.get("leniencies", list(verdict.leniencies))
+        and (verdict.outcome is Outcome.UNRECOGNISED or not pair.get("unrecognised"))
+    )
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_pairs_of_a_group_are_decided_as_labelled(group: str) -> None:
+    for _ in range(2):  # the second time from cached trees
+        assert [(pair, verdict) for pair in group_pairs(group) if not is_right(pair, verdict := decide(pair))] == []
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_swapping_gold_and_answer_changes_nothing_but_rounding(group: str) -> None:
+    for pair in group_pairs(group):
+        there, back = decide(pair), verify(gold=pair["answer"], answer=pair["gold"])
+        rounded = Leniency.ROUNDING in (*there.leniencies, *back.leniencies)
+        assert rounded or (there.equal != back.equal) == ("one_way" in pair), pair
+
+
+def test_known_errors_are_still_errors() -> None:
+    assert [pair for pair in PAIRS if "known_error" in pair and decide(pair).equal == pair["equal"]] == []
+
+
+@pytest.mark.parametrize(("gold", "answer"), [("1" * 4000, "5"), ("1" * 4001, "5"), ("5", "1" * 4001)])
+def test_long_numbers_and_answers_are_over_the_budget(gold: str, answer: str) -> None:
+    assert verify(gold=gold, answer=answer)[:2] == (Outcome.UNRECOGNISED, "budget")
+
+
+def test_gold_and_answer_are_text_with_names_so_that_none_can_be_swapped() -> None:
+    with pytest.raises(TypeError):
+        verify("5", "5")  # type: ignore[misc]
+    with pytest.raises(TypeError, match="gold and answer must be text, found str and int"):
+        verify(gold="5", answer=5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="found NoneType and str"):
+        verify(gold=None, answer="5")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("row", rows("responses.jsonl"), ids=lambda row: row["response"][:30])
+def test_the_answer_is_taken_out_of_a_response(row: dict[str, Any]) -> None:
+    answer = extract_answer(row["response"])
+    if row["answer"] is None:
+        assert answer is None
+    else:
+        assert answer is not None
+        assert verify(gold=row["answer"], answer=answer).equal
