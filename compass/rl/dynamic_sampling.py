@@ -37,8 +37,7 @@ LOST = ("ActorDiedError", "ActorUnavailableError")
 """Ray's errors where a process that samples or scores is gone: no fault of the responses'."""
 
 LOST_S = 60.0
-"""Seconds in which those who watch the processes (`compass.rl.essential_processes`, `compass.rl.cluster_watch`) end the training then, and say
-what is lost."""
+"""Seconds in which `compass.rl.trainer_watch` ends the training then, and says what is lost."""
 
 
 class GroupSampler(ReplayBuffer):

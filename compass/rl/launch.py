@@ -6,36 +6,31 @@ checkpoint. A stage is done when its last checkpoint is its last iteration; verl
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compass.errors import UserError
 from compass.machine import die_with_parent
 from compass.progress import report, report_phase
 from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.essential_processes import EssentialProcesses
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
-from compass.rl.guards.watchdog import Watchdog
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
 from compass.rl.progress import read_progress
 from compass.rl.rollouts import forget_rollouts_after
+from compass.rl.trainer_watch import EssentialProcesses, Watchdog, end_trainer
 from compass.settings import RlStage
 from compass.settings.recipe import Resources
 from compass.tracking import current_run
-
-if TYPE_CHECKING:
-    import psutil
 
 
 class TrainingError(UserError):
@@ -123,7 +118,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
         findings = Findings(paths.findings, settings.guards.model_dump())
         essential, lost = EssentialProcesses(process.pid), ""
-        position, told, said = 0, len(read_findings(paths.findings)), ""
+        position, reported, summary = 0, len(read_findings(paths.findings)), ""
         try:
             while True:
                 running = process.poll() is None
@@ -131,29 +126,29 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 # verl's own MLflow logger gives up for good where the server is away, and records a thousand parameters
                 current_run().curves(fresh)
                 for row in fresh:
-                    watchdog.iteration(row)
-                    done, said = row["step"], headline(row)
+                    watchdog.note_iteration(row)
+                    done, summary = row["step"], summarise_iteration(row)
                 if phase := _phase(paths.progress):
-                    report(done, settings.steps, "iterations", phase, detail=said)
+                    report(done, settings.steps, "iterations", phase, detail=summary)
                 else:  # not counted yet, so that the start-up does not pass for an iteration's time
                     report_phase("starting the trainer")
                 if fresh:
                     best = best_step(read_metrics(paths.metrics))
                     remove_older(paths.checkpoints, recorded=fresh[-1]["step"], keep=best)
-                if running and (seen := watchdog.standstill()):
+                if running and (seen := watchdog.find_standstill()):
                     findings.fire("watchdog", done + 1, seen)
-                for finding in read_findings(paths.findings)[told:]:
-                    told += 1
+                for finding in read_findings(paths.findings)[reported:]:
+                    reported += 1
                     print(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
                 if not running:
                     if paths.lost.exists():
                         return f": {paths.lost.read_text(encoding='utf-8')}"
                     return f": {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
-                if lost := lost or essential.lost():
-                    process.kill()  # it would wait for what never comes
+                if lost := lost or essential.find_lost():
+                    process.kill()  # it would wait forever
                 time.sleep(0.5)
         finally:
-            _end(process, essential.started.values())
+            end_trainer(process, essential.started.values())
 
 
 def _phase(progress: Path) -> str:
@@ -206,28 +201,10 @@ def trainer_environment(given: Mapping[str, str], resources: Resources, *, live_
     }
 
 
-def headline(metrics: Mapping[str, Any]) -> str:
-    """What is told of an iteration while the next one runs: mean reward and mean response length in tokens."""
+def summarise_iteration(metrics: Mapping[str, Any]) -> str:
+    """What is shown of an iteration while the next one runs: mean reward and mean response length in tokens."""
     reward, length = (
         float("nan") if value is None else value  # verl writes null for what is not a number
         for value in (metrics.get("critic/score/mean"), metrics.get("response_length/mean"))
     )
     return f"reward {reward:+.2f}, {length:.0f} tokens"
-
-
-def _end(process: subprocess.Popen, seen: Iterable[psutil.Process]) -> None:
-    """End the trainer and everything it started, which `seen` holds as far as it was seen while the trainer ran."""
-    import psutil
-
-    children = list(seen)
-    with contextlib.suppress(psutil.NoSuchProcess):
-        children += psutil.Process(process.pid).children(recursive=True)
-    process.terminate()
-    try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    for child in children:
-        with contextlib.suppress(psutil.NoSuchProcess):  # psutil tells a later process with the same number apart
-            child.kill()

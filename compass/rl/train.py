@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.environment import QUIET
 from compass.rl.cluster import await_cluster, check_reachable, join, joins, worker_environment
-from compass.rl.cluster_watch import ClusterWatch
+from compass.rl.trainer_watch import ClusterWatch
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

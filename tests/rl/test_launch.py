@@ -16,7 +16,7 @@ import pytest
 
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
-from compass.rl.launch import TrainingError, headline, train, trainer_environment
+from compass.rl.launch import TrainingError, summarise_iteration, train, trainer_environment
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
 
@@ -133,7 +133,7 @@ def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
 def test_a_trainer_whose_ray_died_is_ended_and_told(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compass.rl.essential_processes.GRACE_S", 0.1)
+    monkeypatch.setattr("compass.rl.trainer_watch.GRACE_S", 0.1)
     program = tmp_path / "raylet"
     program.symlink_to("/bin/sleep")
     began = time.monotonic()
@@ -351,7 +351,7 @@ def test_a_relative_path_reaches_the_trainer_whole() -> None:
 
 def test_the_bar_says_reward_and_length() -> None:
     metrics = {"critic/score/mean": -0.25, "response_length/mean": 41.7}
-    assert headline(metrics) == "reward -0.25, 42 tokens"
-    assert headline({"critic/score/mean": 0.5}) == "reward +0.50, nan tokens"
-    assert headline({"critic/score/mean": None, "response_length/mean": 3.0}) == "reward +nan, 3 tokens"
-    assert headline({}) == "reward +nan, nan tokens"
+    assert summarise_iteration(metrics) == "reward -0.25, 42 tokens"
+    assert summarise_iteration({"critic/score/mean": 0.5}) == "reward +0.50, nan tokens"
+    assert summarise_iteration({"critic/score/mean": None, "response_length/mean": 3.0}) == "reward +nan, 3 tokens"
+    assert summarise_iteration({}) == "reward +nan, nan tokens"

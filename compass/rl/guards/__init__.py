@@ -5,7 +5,7 @@ Each guard has a name in `rl.guards` (`compass/settings/guards.py`) with its lev
 - Before launch: `mixed_groups` (`compass/rl/mixed_groups.py`) and `reward_canary` (`compass/rl/reward_canary.py`).
 - While an iteration samples: `failed_rollouts` (`compass/rl/dynamic_sampling.py`).
 - After every update and before its checkpoint, in the trainer's process: the table `step_guards`.
-- From the stage's own process, which lives when the trainer hangs: `watchdog`.
+- From the stage's own process, which lives when the trainer hangs: `watchdog` (`compass/rl/trainer_watch.py`).
 
 What fires is written to `guards.jsonl` (`findings`), with the samples that show it.
 """

@@ -1,0 +1,249 @@
+"""What is lost of a training run ends it, and what stands still is named. Processes are real, Ray is a stand-in."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from compass.rl import trainer_watch
+from compass.rl.trainer_watch import ClusterWatch, EssentialProcesses, Watchdog, find_lost_on_cluster
+
+TRAINER = """
+import subprocess, sys, time
+ray = subprocess.Popen([sys.argv[1], "60"])
+print(ray.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_raylet_that_ends_before_the_trainer_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "raylet"
+    program.symlink_to("/bin/sleep")
+    trainer = subprocess.Popen([sys.executable, "-c", TRAINER, program], stdout=subprocess.PIPE, text=True)
+    try:
+        started = int(trainer.stdout.readline())
+        watched = EssentialProcesses(trainer.pid)
+        deadline = time.monotonic() + 5
+        while psutil.Process(started).name() != "raylet" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert watched.find_lost() == ""
+        psutil.Process(started).kill()
+        time.sleep(0.2)
+        assert watched.find_lost() == ""  # at the end of training Ray's processes go first
+        monkeypatch.setattr(trainer_watch, "GRACE_S", 0.1)
+        time.sleep(0.2)
+        assert watched.find_lost() == "Ray's raylet"
+    finally:
+        trainer.kill()
+        trainer.wait()
+    assert EssentialProcesses(trainer.pid).find_lost() == ""
+
+
+ENGINE = """
+import setproctitle, subprocess, sys, time
+if len(sys.argv) > 1:
+    setproctitle.setproctitle("VLLM::EngineCore")
+    print("ready", flush=True)
+    time.sleep(60)
+engine = subprocess.Popen([sys.executable, "-c", sys.orig_argv[2], "engine"])
+print(engine.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_an_engine_that_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.0)
+    trainer = subprocess.Popen([sys.executable, "-c", ENGINE], stdout=subprocess.PIPE, text=True)
+    try:
+        started, ready = int(trainer.stdout.readline()), trainer.stdout.readline()
+        watched = EssentialProcesses(trainer.pid)
+        assert (ready, watched.find_lost()) == ("ready\n", "")
+        psutil.Process(started).kill()
+        time.sleep(0.2)
+        assert watched.find_lost() == "vLLM's engine"
+    finally:
+        trainer.kill()
+        trainer.wait()
+
+
+def node(name: str, alive: bool = True) -> dict[str, Any]:
+    return {"NodeID": f"id of {name}", "NodeName": name, "Alive": alive}
+
+
+def actor(name: str, where: str, state: str = "ALIVE", job: str = "02", reason: int = 1) -> dict[str, Any]:
+    return {
+        "JobID": job,
+        "State": state,
+        "ActorClassName": name,
+        "Pid": 77,
+        "DeathCause": SimpleNamespace(actor_died_error_context=SimpleNamespace(reason=reason)),
+        "Address": {"NodeID": f"id of {where}"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "actors", "told"),
+    [
+        ([node("a"), node("b")], [actor("WorkerDict", "a"), actor("WorkerDict", "b")], ""),
+        ([node("a")], [actor("WorkerDict", "a"), actor("Other", "a", "DEAD", job="01")], ""),
+        ([node("a")], [actor("Helper", "a", "DEAD", reason=number) for number in (4, 5, 6)], ""),
+        ([node("a"), node("old", alive=False)], [actor("WorkerDict", "a")], ""),
+        ([node("a")], [actor("WorkerDict", "a", "DEAD")], "WorkerDict (pid 77) ended on the Ray cluster"),
+        (
+            [node("a"), node("b", alive=False)],
+            [actor("Server", "a", "DEAD"), actor("WorkerDict", "b", "DEAD")],
+            "node b left the Ray cluster, with WorkerDict on it",
+        ),
+    ],
+)
+def test_what_is_gone(nodes: list[dict], actors: list[dict], told: str) -> None:
+    assert find_lost_on_cluster(nodes, actors, "02") == told
+
+
+@pytest.fixture
+def cluster(library: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    state = {"1": actor("WorkerDict", "a")}
+    library("ray._private.state", actors=lambda: state)
+    context = SimpleNamespace(get_job_id=lambda: "02")
+    library("ray", nodes=lambda: [node("a")], get_runtime_context=lambda: context)
+    monkeypatch.setattr(trainer_watch, "POLL_S", 0.02)
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.2)
+    return state
+
+
+def test_a_trainer_that_lost_a_process_ends_after_a_while(cluster: dict[str, Any], tmp_path: Path) -> None:
+    ended = threading.Event()
+    statuses: list[int] = []
+    with ClusterWatch(tmp_path / "lost.txt", end=lambda status: (statuses.append(status), ended.set())):
+        assert not ended.wait(0.4)
+        cluster["1"] = actor("WorkerDict", "a", "DEAD")
+        began = time.monotonic()
+        assert ended.wait(5)
+    assert time.monotonic() - began >= 0.2  # at the end of training such processes go first
+    assert statuses == [1]
+    assert (tmp_path / "lost.txt").read_text() == "WorkerDict (pid 77) ended on the Ray cluster"
+
+
+def test_a_trainer_whose_clusters_head_is_gone_ends(
+    cluster: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> list[dict[str, Any]]:
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr("ray.nodes", refused)
+    ended = threading.Event()
+    with ClusterWatch(tmp_path / "lost.txt", end=lambda status: ended.set()):
+        assert ended.wait(5)
+    told = (tmp_path / "lost.txt").read_text()
+    assert told == "the head of the Ray cluster does not answer (ConnectionError: refused)"
+
+
+def test_a_trainer_that_is_done_in_time_is_not_ended(cluster: dict[str, Any], tmp_path: Path) -> None:
+    with ClusterWatch(tmp_path / "lost.txt", end=lambda status: pytest.fail("ended")):
+        cluster["1"] = actor("WorkerDict", "a", "DEAD")
+        time.sleep(0.1)
+    assert not (tmp_path / "lost.txt").exists()
+
+
+def test_rays_numbers_are_those_that_the_installed_ray_has() -> None:
+    from ray.core.generated.common_pb2 import ActorDiedErrorContext
+
+    names = [ActorDiedErrorContext.Reason.Name(number) for number in trainer_watch.ENDED_BY_THE_JOB]
+    assert names == ["RAY_KILL", "OUT_OF_SCOPE", "REF_DELETED"]
+
+
+QUICK = {"limit": 10.0, "least_seconds": 30, "start_seconds": 90}
+
+
+@pytest.fixture
+def watchdog(tmp_path: Path) -> Watchdog:
+    return Watchdog(QUICK, tmp_path / "progress.json", os.getpid())
+
+
+def later(watchdog: Watchdog, seconds: float) -> None:
+    watchdog.last = time.monotonic() - seconds
+
+
+def test_start_up_has_a_limit_of_its_own(watchdog: Watchdog) -> None:
+    later(watchdog, 89)
+    assert watchdog.find_standstill() is None
+    later(watchdog, 91)
+    told = watchdog.find_standstill() or ""
+    assert (
+        "no iteration ended for 91 s (it is the first of this run, allowed are 90 s). The trainer is still starting"
+        in told
+    )
+
+
+@pytest.mark.parametrize(("seconds", "allowed"), [([1, 2, 3], 30), ([4, 6, 80], 60)])
+def test_an_iteration_may_take_ten_times_the_median_and_never_less_than_the_least(
+    watchdog: Watchdog, seconds: list[float], allowed: float
+) -> None:
+    for value in seconds:
+        watchdog.note_iteration({"timing_s/step": value})
+    assert watchdog.allowed == allowed
+    later(watchdog, allowed - 1)
+    assert watchdog.find_standstill() is None
+    later(watchdog, allowed + 1)
+    assert f"allowed are {allowed} s" in (watchdog.find_standstill() or "")
+
+
+def test_it_tells_once_per_iteration(watchdog: Watchdog) -> None:
+    watchdog.note_iteration({"timing_s/step": 1.0})
+    later(watchdog, 31)
+    assert watchdog.find_standstill()
+    assert watchdog.find_standstill() is None
+    watchdog.note_iteration({"timing_s/step": 1.0})
+    later(watchdog, 31)
+    assert watchdog.find_standstill()
+
+
+def test_it_names_phase_progress_and_the_process_that_ended(watchdog: Watchdog) -> None:
+    told = {"step": 4, "phase": "update", "detail": "", "at": time.time() - 40}
+    watchdog.progress.write_text(json.dumps(told))
+    lost = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    stays = subprocess.Popen(["sleep", "61"])
+    try:
+        watchdog.note_iteration({"timing_s/step": 1.0})
+        lost.kill()
+        lost.wait()
+        later(watchdog, 31)
+        message = watchdog.find_standstill() or ""
+    finally:
+        for process in (lost, stays):
+            process.kill()
+            process.wait()
+    assert "The trainer is in iteration 4, phase `update`, and said so 40 s ago." in message
+    assert f"sleep (pid {stays.pid}) sleeping, 0% of a core" in message
+    assert f"(pid {lost.pid})" in message.split("Ended since the first iteration: ")[1]
+
+
+def test_a_stopped_process_is_named_first(watchdog: Watchdog) -> None:
+    started = [subprocess.Popen(["sleep", "62"]) for _ in range(12)]
+    try:
+        os.kill(started[7].pid, signal.SIGSTOP)
+        later(watchdog, 91)
+        message = watchdog.find_standstill() or ""
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    assert f"Its processes: sleep (pid {started[7].pid}) stopped, 0% of a core; " in message
+    assert message.count("% of a core") == 8
+
+
+def test_a_trainer_that_is_gone_has_no_processes(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    watchdog = Watchdog(QUICK, tmp_path / "progress.json", gone.pid)
+    later(watchdog, 91)
+    assert "Its processes: none." in (watchdog.find_standstill() or "")
