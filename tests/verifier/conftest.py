@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -57,3 +58,25 @@ def tree() -> Callable[[str], Node]:
 def _brief() -> Callable[[Any], str]:
     """A node as short text."""
     return brief
+
+
+@pytest.fixture
+def count_calls() -> Callable[[Callable[[], Any]], int]:
+    """How many calls of functions something takes: work that is the same on every machine, and counted without a clock."""
+
+    def counted(work: Callable[[], Any]) -> int:
+        calls = 0
+
+        def count(*_: Any) -> None:
+            nonlocal calls
+            calls += 1
+
+        work()  # patterns are compiled and tables filled on first use
+        sys.setprofile(count)
+        try:
+            work()
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    return counted

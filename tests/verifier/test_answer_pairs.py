@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from compass.verifier import Leniency, Outcome, Verdict, extract_answer, verify
+from compass.verifier.comparing import sympy_client
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -41,6 +42,12 @@ def is_right(pair: dict[str, Any], verdict: Verdict) -> bool:
         and list(verdict.leniencies) == pair.get("leniencies", list(verdict.leniencies))
         and (verdict.outcome is Outcome.UNRECOGNISED or not pair.get("unrecognised"))
     )
+
+
+@pytest.fixture(autouse=True)
+def _patient_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough processor time for sympy, whatever else the machine does."""
+    monkeypatch.setattr(sympy_client, "SECONDS", 1.0)
 
 
 @pytest.mark.parametrize("group", GROUPS)

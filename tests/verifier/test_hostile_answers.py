@@ -1,4 +1,4 @@
-"""Answers written to win without being right: never equal, never slow, never a crash.
+"""Answers written to win without being right: never equal, never much work, never a crash.
 
 Every entry is `name: (gold, answer)`.
 """
@@ -6,11 +6,12 @@ Every entry is `name: (gold, answer)`.
 from __future__ import annotations
 
 import resource
-import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from compass.verifier import Outcome, answer_type, extract_answer, reward, verify
+from compass.verifier import Outcome, answer_type, budget, extract_answer, reward, verify
 from compass.verifier.reading.grammar import remembered
 
 POWERS = {
@@ -240,8 +241,8 @@ HOSTILE = [
     for name, (gold, answer) in group.items()
 ]
 
-SECONDS = 0.05
-"""Processor time allowed for one comparison in this process."""
+MOST_CALLS = 200_000
+"""Calls of functions, and returns from them, for one comparison: a tenth of a second at most. The work inside flint has budgets of its own."""
 
 
 def test_there_are_at_least_a_hundred_kinds() -> None:
@@ -249,15 +250,15 @@ def test_there_are_at_least_a_hundred_kinds() -> None:
 
 
 @pytest.mark.parametrize(("name", "gold", "answer"), HOSTILE, ids=[name for name, _, _ in HOSTILE])
-def test_a_hostile_answer_is_never_equal(name: str, gold: str, answer: str) -> None:
-    spent = 1.0
-    for _ in range(2):  # the second time without the pauses of a first run, and without cached trees
+def test_a_hostile_answer_is_never_equal_and_little_work(
+    name: str, gold: str, answer: str, count_calls: Callable[[Callable[[], Any]], int]
+) -> None:
+    def decide() -> None:
         remembered.cache_clear()
-        started = time.process_time()
-        verdict = verify(gold=gold, answer=answer)
-        spent = min(spent, time.process_time() - started)
-    assert verdict.outcome is not Outcome.EQUAL, f"{name}: {verdict}"
-    assert spent < SECONDS, f"{name}: {spent * 1e3:.0f} ms"
+        assert verify(gold=gold, answer=answer).outcome is not Outcome.EQUAL, name
+
+    assert count_calls(decide) < MOST_CALLS, name
+    assert budget.spent().numeric <= budget.MAX_NUMERIC
 
 
 @pytest.mark.parametrize(("name", "gold", "answer"), HOSTILE, ids=[name for name, _, _ in HOSTILE])
