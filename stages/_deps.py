@@ -30,6 +30,7 @@ EVERYWHERE = frozenset(
         "compass/line.py",
         "compass/locks.py",
         "compass/machine.py",
+        "compass/model_cards.py",
         "compass/process_tree.py",
         "compass/processes.py",
         "compass/progress.py",
@@ -43,7 +44,8 @@ EVERYWHERE = frozenset(
         "stages/_stage.py",
     }
 )
-"""Left out on purpose: they carry parameters, say where a stage runs, or how a run goes and ends; none changes a result."""
+"""Left out on purpose: they carry parameters, describe a model in its card, say where a stage runs, or how a run goes and ends; none
+changes a result."""
 
 WHOLE = ("compass/curation/noise", "compass/verifier")
 """Folders that are named whole: the verifier and the filters act as one."""

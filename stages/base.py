@@ -15,10 +15,10 @@ from pathlib import Path
 from compass.base.origin import Origin, write_origin
 from compass.base.pretrain import pretrain
 from compass.base.resolve import resolve
-from compass.base.warm_start.card import warm_start_card
 from compass.base.warm_start.examples import write_examples
 from compass.base.warm_start.launch import train
 from compass.files import folder_digest
+from compass.model_cards import warm_start_card
 from compass.progress import report
 from compass.records import read_records
 from compass.rl.export import export_model

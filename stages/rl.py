@@ -16,6 +16,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from compass.model_cards import rl_card
 from compass.progress import report, report_phase
 from compass.records import read_records, split_stages
 from compass.rl.checkpoint import best_step, checkpoint_folder
@@ -32,7 +33,6 @@ from compass.rl.guards.findings import told, write_findings
 from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
-from compass.rl.model_card import model_card
 from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.rl.start_checks import check_start
 from compass.rl.start_model import bring_start, remove_start
@@ -93,7 +93,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         start,
         root / model,
         dtype=ours.resources.dtype,
-        card=model_card(
+        card=rl_card(
             stage,
             ours,
             profile=settings.profile,

@@ -12,6 +12,7 @@ from typing import Any
 
 from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
 from compass.files import atomic_path
+from compass.model_cards import ELSEWHERE
 from compass.report.blocks import Bullets, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import AVERAGE, comparison, percent
@@ -19,11 +20,6 @@ from compass.report.markdown import to_markdown
 from compass.report.run import Run
 
 FOLDER = "model_cards"
-
-ELSEWHERE = (
-    "Scores on benchmarks are in the pipeline's report, not here: a reward on training problems says little about them."
-)
-"""What a card says before evaluation."""
 
 TASK = "text-generation"
 

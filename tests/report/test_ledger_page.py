@@ -146,31 +146,12 @@ def test_it_prints_without_its_controls(page, look):
     assert opened.locator(".item").first.is_visible()
 
 
-def test_a_browser_without_decompression_shows_the_same(page, look, browser):
+def test_a_browser_without_decompression_says_where_the_rows_are(page, browser):
     old = browser.new_page()
     old.add_init_script("delete window.DecompressionStream")
     old.goto(page.as_uri())
-    old.wait_for_selector(".item")
-    new = look(page)
-    new.wait_for_selector(".item")
-    assert old.locator("#rows").inner_html() == new.locator("#rows").inner_html()
+    old.get_by_text("read the files under data/").wait_for()
     old.close()
-
-
-@pytest.mark.parametrize("texts", ["few", "many"])
-def test_the_own_decompression_reads_what_python_packs(page, look, texts):
-    import base64
-    import gzip
-    import random
-
-    random_ = random.Random(1)
-    letters = [random_.choice("abc é\U0001f600") for _ in range(70_000 if texts == "many" else 3)]
-    noise = base64.b64encode(random_.randbytes(200_000 if texts == "many" else 0)).decode()
-    text = "".join(letters) + noise
-    opened = look(page)
-    for level in (0, 1, 9):
-        packed = list(gzip.compress(text.encode(), level, mtime=0))
-        assert opened.evaluate("bytes => new TextDecoder().decode(inflate(new Uint8Array(bytes)))", packed) == text
 
 
 def test_the_same_rows_give_the_same_page_and_few_fit_a_small_one(data, tmp_path):

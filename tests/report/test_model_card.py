@@ -7,9 +7,9 @@ from pathlib import Path
 
 from huggingface_hub import ModelCard
 
-from compass.report.model_card import ELSEWHERE, scored_card, write_model_cards
+from compass.model_cards import ELSEWHERE, rl_card
+from compass.report.model_card import scored_card, write_model_cards
 from compass.report.run import read_run
-from compass.rl.model_card import CARD, model_card
 from compass.settings import load_settings
 
 TINY = Path(__file__).parents[2] / "profiles/tiny.yaml"
@@ -19,7 +19,7 @@ def stages_card() -> str:
     """The card that an RL stage writes."""
     settings = load_settings(TINY)
     metrics = [{"critic/score/mean": 0.1, "response_length/mean": 10.0}]
-    return model_card("rl-2", settings.rl.stages["rl-2"], profile="tiny", seed=0, step=2, problems=30, metrics=metrics)
+    return rl_card("rl-2", settings.rl.stages["rl-2"], profile="tiny", seed=0, step=2, problems=30, metrics=metrics)
 
 
 def test_a_card_gains_the_scores_of_the_metrics_in_its_front_matter(finished_run: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_card_gains_the_scores_of_the_metrics_in_its_front_matter(finished_run
 
 
 def test_the_stages_own_text_stays_and_says_where_the_scores_are(finished_run: Path) -> None:
-    assert ELSEWHERE in CARD  # as the stage writes it
+    assert ELSEWHERE in stages_card()
     text = scored_card(read_run(finished_run), "rl-2", stages_card())
     assert ELSEWHERE not in text
     assert "## Recipe" in text

@@ -115,4 +115,4 @@
   offer({ stage: "", reason: "", source: "" });
   form.hidden = false;
   update();
-})();
+})().catch((error) => { document.getElementById("count").textContent = `The rows cannot be read: ${error.message}.`; });

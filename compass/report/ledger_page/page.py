@@ -15,7 +15,7 @@ from compass.report import html
 from compass.report.history import MEANING
 from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, shown_rows
 from compass.report.outputs import Outputs
-from compass.report.packed import SCRIPTS, element, pack
+from compass.report.packed import SCRIPT, element, pack
 
 MOST_ROWS = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
@@ -69,7 +69,7 @@ def _page(
         element("ledger-rows", pack(data)),
     ]
     return html.document(
-        f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[*SCRIPTS, own("browse.js")]
+        f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[SCRIPT, own("browse.js")]
     )
 
 

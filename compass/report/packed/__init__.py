@@ -1,6 +1,6 @@
 """Data inside a page: JSON, compressed by gzip, in base64, in an element that no browser runs.
 
-The scripts of a page read an element's value by `await unpack(NAME)`, once `SCRIPTS` stand before them.
+The scripts of a page read an element's value by `await unpack(NAME)`, once `SCRIPT` runs before them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = tuple(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("inflate.js", "unpack.js"))
-"""JavaScript that defines `unpack`, for browsers with and without a decompressor of their own."""
+SCRIPT = files(__package__).joinpath("unpack.js").read_text(encoding="utf-8")
+"""JavaScript that defines `unpack`."""
 
 
 def pack(value: Any) -> str:

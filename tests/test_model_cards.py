@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from compass.rl.model_card import model_card
+from compass.model_cards import rl_card
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Advantage, Critic
 
-STAGE = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml").rl.stages["rl-1"]
+STAGE = load_settings(Path(__file__).parents[1] / "profiles/tiny.yaml").rl.stages["rl-1"]
 
 
 def rows(stage: RlStage) -> dict[str, str]:
     """The table of the recipe."""
     metrics: list[dict[str, Any]] = [{}, {}]
-    card = model_card("rl-1", stage, profile="tiny", seed=0, step=20, problems=9, metrics=metrics)
+    card = rl_card("rl-1", stage, profile="tiny", seed=0, step=20, problems=9, metrics=metrics)
     cells = [line.split("|") for line in card.splitlines() if line.startswith("| `")]
     return {name.strip(" `"): value.strip() for _, name, value, _ in cells}
 

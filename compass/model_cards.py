@@ -1,14 +1,22 @@
-"""The model card of an RL stage's model: what it was made of, how, and what was seen."""
+"""The cards that stages write with the models they train: what a model was made of, how, and what was seen.
+
+A card changes no weights, so no stage depends on this file (`stages/_deps.py`). `compass/report/model_card.py` adds the scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compass.settings import RlStage
+from compass.settings import RlStage, WarmStart
 from compass.settings.recipe_checks import without_effect
 
-CARD = """---
+ELSEWHERE = (
+    "Scores on benchmarks are in the pipeline's report, not here: a reward on training problems says little about them."
+)
+"""What a card says before evaluation; with scores, they take its place."""
+
+RL_CARD = """---
 library_name: transformers
 pipeline_tag: text-generation
 tags: [reinforcement-learning, math]
@@ -30,7 +38,7 @@ equals the published one by the pipeline's verifier, and -1 for any other.
 | mean reward | {reward_first:+.3f} | {reward_last:+.3f} |
 | mean response length in tokens | {tokens_first:.1f} | {tokens_last:.1f} |
 
-Scores on benchmarks are in the pipeline's report, not here: a reward on training problems says little about them.
+{elsewhere}
 
 ## Recipe
 
@@ -42,11 +50,27 @@ The licence is that of the base model, with the terms of the problems' sources; 
 trained to end with a right answer in the expected form, not to be a general assistant.
 """
 
+WARM_START_CARD = """---
+library_name: transformers
+pipeline_tag: text-generation
+tags: [math, supervised]
+---
+# base
+
+`{model}`, trained for {steps} steps of {batch} worked solutions from {sources}, so that it has a chance to solve problems in the
+form that is rewarded. Stage `base` of the Compass-Thinker pipeline: the model that RL starts from.
+
+- **Examples**: {examples}; left out: {without} without a solution, {unpaid} whose solution the verifier does not pay for, {long}
+  longer than {max_tokens} tokens. {bare:.0%} are the boxed answer alone.
+- **Loss** (nats per response token): {first:.3f} in the first step, {last:.3f} in the last.
+- **Weights**: float32.
+"""
+
 NO_RECIPE = ("system_prompt", "prompt_suffix")
-"""Settings that the card tells as the prompt."""
+"""Settings that the card names as the prompt."""
 
 
-def model_card(
+def rl_card(
     stage: str,
     settings: RlStage,
     *,
@@ -54,7 +78,7 @@ def model_card(
     seed: int,
     step: int,
     problems: int,
-    metrics: list[Mapping[str, Any]],
+    metrics: Sequence[Mapping[str, Any]],
 ) -> str:
     """The card, in Markdown with the front matter that model hubs read.
 
@@ -71,7 +95,8 @@ def model_card(
     words = [f"the prompt `{settings.data.prompt}`"] if settings.data.prompt != "default" else []
     words += [f"system prompt “{settings.data.system_prompt}”"] if settings.data.system_prompt else []
     words += [f"“{settings.data.prompt_suffix}” after the problem"] if settings.data.prompt_suffix else []
-    return CARD.format(
+    return RL_CARD.format(
+        elsewhere=ELSEWHERE,
         stage=stage,
         profile=profile,
         seed=seed,
@@ -90,6 +115,31 @@ def model_card(
         tokens_first=first.get("response_length/mean", float("nan")),
         tokens_last=last.get("response_length/mean", float("nan")),
         recipe=_recipe(settings),
+    )
+
+
+def warm_start_card(settings: WarmStart, counts: Mapping[str, int], losses: Sequence[float], *, model: str) -> str:
+    """The card of a warm-started model, in Markdown.
+
+    Args:
+        settings: the warm start's.
+        counts: what `write_examples` returned.
+        losses: of each step.
+        model: `base.model`, as the settings have it.
+    """
+    return WARM_START_CARD.format(
+        model=model,
+        steps=settings.steps,
+        batch=settings.batch_size,
+        sources=", ".join(settings.sources),
+        examples=counts["examples"],
+        without=counts["without_solution"],
+        unpaid=counts["unpaid"],
+        long=counts["too_long"],
+        max_tokens=settings.max_tokens,
+        bare=settings.answer_only,
+        first=losses[0],
+        last=losses[-1],
     )
 
 
