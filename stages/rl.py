@@ -29,13 +29,12 @@ from compass.rl.course import (
     remove_other_courses,
 )
 from compass.rl.export import export_model
-from compass.rl.guards.findings import told, write_findings
+from compass.rl.guards.findings import format_finding, write_findings
 from compass.rl.launch import train
 from compass.rl.metrics import write_curves
 from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
 from compass.rl.rollouts import write_rewards, write_rollouts
-from compass.rl.start_checks import check_start
-from compass.rl.start_model import bring_start, remove_start
+from compass.rl.start import bring_start, check_start, remove_start
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
 from stages._stage import Summary, main
@@ -147,7 +146,7 @@ def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | 
         return expected
     own = ours.graded_by_policy(settings.grade)
     whose = "" if own else f" (rates of {settings.grade.model}, not of the policy that starts here: {ours.init_from})"
-    message = f"{stage}: " + told(
+    message = f"{stage}: " + format_finding(
         "mixed_groups",
         0,
         f"{seen}{whose}; change the levels (`curriculum.mixes.{stage}`), raise `rollout.group_size`, or allow more",

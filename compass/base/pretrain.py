@@ -1,6 +1,6 @@
 """Pre-train the tiny policy: a Qwen2-architecture model of about 0.6 million parameters, in about a minute on two cores.
 
-There are two phases. First it learns to work problems out. Then, on a mix of guessed, sloppy and careful solutions
+There are two phases. First it learns to work problems out. Then, on a mix of measure_guessing, sloppy and careful solutions
 (`corpus`), it picks up habits that hide most of this skill. The result is a policy that seldom uses what it knows, so
 that RL can improve it.
 
@@ -83,7 +83,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
 
     skill = training.learn_skill(corpus.worked(seed=seed), problems)
     training.learn_habits(corpus.habits(settings, seed=seed))
-    accuracy = skill_of(model, tokenizer, problems) + guessed(model, tokenizer, problems)
+    accuracy = measure_skill(model, tokenizer, problems) + measure_guessing(model, tokenizer, problems)
     seconds = time.monotonic() - started
     logging.disable_progress_bar()  # there is one file to write
     model.save_pretrained(out)
@@ -117,7 +117,7 @@ class _Training:
         for step in range(1, self.settings.steps + 1):
             self._step(pairs)
             if step % CHECK_EVERY == 0:
-                skill = skill_of(self.model, self.tokenizer, problems)
+                skill = measure_skill(self.model, self.tokenizer, problems)
                 best = max(best, skill)
                 self._set_rate(1 - (1 - SETTLED_RATE) * min(1.0, best / SETTLED_SKILL))
             if self.progress:
@@ -164,12 +164,12 @@ def encode(tokenizer: Any, problem: str, solution: str) -> Pair:
     return prompt["input_ids"], [*tokenizer(solution)["input_ids"], tokenizer.eos_token_id]
 
 
-def skill_of(model: Any, tokenizer: Any, problems: Sequence[Problem]) -> float:
+def measure_skill(model: Any, tokenizer: Any, problems: Sequence[Problem]) -> float:
     """Mean probability of the right worked solution, all tokens of it."""
     return _mean_probability(model, tokenizer, [encode(tokenizer, p.text, p.solution) for p in problems])
 
 
-def guessed(model: Any, tokenizer: Any, problems: Sequence[Problem]) -> float:
+def measure_guessing(model: Any, tokenizer: Any, problems: Sequence[Problem]) -> float:
     """Mean probability of the bare right answer."""
     return _mean_probability(
         model, tokenizer, [encode(tokenizer, p.text, worked_solution((), p.answer)) for p in problems]

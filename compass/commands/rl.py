@@ -61,7 +61,7 @@ def _whole(stage: str, settings: Settings) -> str:
     from omegaconf import OmegaConf
 
     from compass.rl.config import StagePaths, verl_config
-    from compass.rl.start_model import start_folder
+    from compass.rl.start import start_folder
 
     ours = settings.rl.stages[stage]
     work = Path("work") / stage

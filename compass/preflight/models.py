@@ -13,7 +13,7 @@ from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import ModelError, fill_in
 from compass.preflight.data import variable_problem
 from compass.preflight.problem import Problem, nearest_file, split_message
-from compass.rl.start_checks import StartError, check_model
+from compass.rl.start import StartError, check_model
 from compass.settings import Sampling, Settings
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")

@@ -34,13 +34,13 @@ def correction_overrides(ours: Correction) -> dict[str, Any]:
     return values | ({"actor_rollout_ref.actor.policy_loss.loss_mode": "bypass_mode"} if ours.bypass else {})
 
 
-def some_of(keys: list[str], ranks: int, wanted: int = COMPARED) -> list[str]:
+def spread_keys(keys: list[str], ranks: int, wanted: int = COMPARED) -> list[str]:
     """Keys evenly spread over a batch: the smallest multiple of the ranks that is at least `wanted`, at most all of them."""
     count = min(len(keys), -(-wanted // ranks) * ranks)
     return [keys[place * len(keys) // count] for place in range(count)]
 
 
-def per_pass(responses: int, configured: int | None) -> int:
+def responses_per_pass(responses: int, configured: int | None) -> int:
     """How many of a rank's compared responses one pass holds: at most as many as any other pass, and a divisor, as verl wants it.
 
     Args:
@@ -50,7 +50,7 @@ def per_pass(responses: int, configured: int | None) -> int:
     return math.gcd(responses, configured or responses)
 
 
-def compare_some(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+def compare_responses(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Pass some responses through the trainer as verl does with all of them without `bypass`.
 
     Args:
@@ -71,14 +71,16 @@ def compare_some(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[str, 
     config, workers = trainer.config.actor_rollout_ref, trainer.actor_rollout_wg
     ranks = workers.world_size
     real = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
-    keys = some_of(real, ranks)
+    keys = spread_keys(real, ranks)
     data = tq.kv_batch_get(keys=keys, partition_id=batch.partition_id)
     tu.assign_non_tensor(
         data,
         calculate_entropy=True,
         compute_loss=False,
         temperature=config.rollout.temperature,
-        micro_batch_size_per_gpu=per_pass(len(keys) // ranks, config.rollout.log_prob_micro_batch_size_per_gpu),
+        micro_batch_size_per_gpu=responses_per_pass(
+            len(keys) // ranks, config.rollout.log_prob_micro_batch_size_per_gpu
+        ),
     )
     # handed over as they are: what a worker writes back to the queue would be there for these responses alone
     output = workers.compute_log_prob(data)

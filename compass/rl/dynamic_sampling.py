@@ -27,11 +27,11 @@ import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from compass.rl.guards.findings import Findings
-from compass.rl.metrics import FAILED, ZERO_SIGNAL, leaned_metrics
+from compass.rl.metrics import FAILED, ZERO_SIGNAL, leniency_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.progress import Progress
-from compass.rl.reproducible import OneForOne, in_order
-from compass.rl.rollouts import SAMPLED, append_groups, fetch, group_line, keeps, reward_of
+from compass.rl.reproducible import OneForOne, order_keys
+from compass.rl.rollouts import SAMPLED, append_groups, fetch_fields, group_line, keeps_rollouts, reward_of
 
 LOST = ("ActorDiedError", "ActorUnavailableError")
 """Ray's errors where a process that samples or scores is gone: no fault of the responses'."""
@@ -78,7 +78,7 @@ class GroupSampler(ReplayBuffer):
         if self.mixed:
             metrics[ZERO_SIGNAL] = 1 - sum(self.mixed.values()) / len(self.mixed)
             metrics[FAILED] = len(self.failed)
-            metrics |= leaned_metrics(self.judged)
+            metrics |= leniency_metrics(self.judged)
         return batch, metrics
 
     def _materialize_batch(
@@ -86,7 +86,7 @@ class GroupSampler(ReplayBuffer):
     ) -> Any:
         self.selected.update(selected_prompt_uids)
         if self.reproducible:
-            order = in_order(partition_snapshot, self.prompt_global_steps[partition_id])
+            order = order_keys(partition_snapshot, self.prompt_global_steps[partition_id])
             partition_snapshot = {key: partition_snapshot[key] for key in order}
         return super()._materialize_batch(partition_id, selected_prompt_uids, partition_snapshot)
 
@@ -117,7 +117,7 @@ class GroupSampler(ReplayBuffer):
         fresh = finished - self.groups.keys()
         if partition_id == "val":
             return
-        self.progress.tell(
+        self.progress.write(
             step=global_steps,
             phase="rollout",
             detail=f"{len(self.groups.keys() | finished)} groups finished, {sum(self.evicted.values())} of them left out",
@@ -125,8 +125,8 @@ class GroupSampler(ReplayBuffer):
         if not fresh:
             return
         keys = [key for key in self.partitions[partition_id] if key.split("_")[0] in fresh]
-        whole = keeps(global_steps, self.watch["steps"], self.watch["rollouts_every"])
-        responses = fetch(keys, partition_id, SAMPLED if whole else ("extra_fields", "rm_scores"))
+        whole = keeps_rollouts(global_steps, self.watch["steps"], self.watch["rollouts_every"])
+        responses = fetch_fields(keys, partition_id, SAMPLED if whole else ("extra_fields", "rm_scores"))
         if whole:
             self.responses.update(responses)
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)

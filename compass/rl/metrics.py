@@ -48,7 +48,7 @@ LONGEST = 128
 """Tokens of the longest passage that is looked for."""
 
 
-def leaned_metrics(responses: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def leniency_metrics(responses: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Shares (0..1) of an iteration's right responses.
 
     Args:
@@ -70,7 +70,7 @@ def without_end(tokens: np.ndarray, longest: int) -> np.ndarray:
     return tokens if len(tokens) >= longest else tokens[:-1]
 
 
-def looping(responses: Sequence[np.ndarray]) -> np.ndarray:
+def find_loops(responses: Sequence[np.ndarray]) -> np.ndarray:
     """Which responses end in a loop.
 
     Args:

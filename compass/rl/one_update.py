@@ -52,17 +52,17 @@ def loss(
     own = response_from_nested(model_output["log_probs"].detach(), mask)
     data["old_log_probs"] = own
     value, metrics = ppo_loss(config, model_output, data, dp_group)
-    return value, {**metrics, **_apart(own, rollout, mask)}
+    return value, {**metrics, **_measure_difference(own, rollout, mask)}
 
 
-def rename(metrics: dict[str, Any]) -> None:
+def rename_metrics(metrics: dict[str, Any]) -> None:
     """Give the metrics of an update that was the only pass the names that they have where verl makes one before it."""
     metrics["actor/entropy"] = metrics.pop("actor/entropy_loss")
     for name in [name for name in metrics if name.removeprefix("actor/").startswith(MEASURED)]:
         metrics[name.removeprefix("actor/")] = metrics.pop(name)
 
 
-def _apart(own: torch.Tensor, rollout: torch.Tensor, mask: torch.Tensor) -> dict[str, Metric]:
+def _measure_difference(own: torch.Tensor, rollout: torch.Tensor, mask: torch.Tensor) -> dict[str, Metric]:
     """How far the trainer's and the rollout engine's log-probabilities are apart, in verl's metrics."""
     own, rollout, mask = (column.to_padded_tensor(0).contiguous() for column in (own, rollout, mask))
     columns = {"old_log_probs": own, "rollout_log_probs": rollout, "response_mask": mask, "responses": mask}

@@ -20,7 +20,7 @@ class Progress:
         self.path = path
         self._state: dict[str, Any] = {"step": 0, "phase": "", "detail": ""}
 
-    def tell(self, *, step: int | None = None, phase: str | None = None, detail: str = "") -> None:
+    def write(self, *, step: int | None = None, phase: str | None = None, detail: str = "") -> None:
         """Write what changed; nothing is written where nothing did."""
         state = {
             "step": self._state["step"] if step is None else step,

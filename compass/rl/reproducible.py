@@ -45,7 +45,7 @@ class OneForOne:
             self._refill(count)
 
 
-def in_order(keys: Iterable[str], submitted: Mapping[str, object]) -> list[str]:
+def order_keys(keys: Iterable[str], submitted: Mapping[str, object]) -> list[str]:
     """Keys of responses (`GROUP_SAMPLE_PART`) in the order of the data: as groups were submitted, then by sample.
 
     Args:

@@ -59,11 +59,11 @@ def check_known(function: str, *, compare: bool = True) -> None:
             raise RewardError(
                 format_reward_error(function, found, "return a reward for every response, an empty one included")
             ) from error
-    if compare and (seen := underpaid(paid)):
+    if compare and (seen := find_underpaid(paid)):
         raise RewardError(format_reward_error(function, seen, _REMEDY))
 
 
-def underpaid(rewards: Sequence[float]) -> str | None:
+def find_underpaid(rewards: Sequence[float]) -> str | None:
     """The first wrong answer that is paid as much as the right one; None where there is none.
 
     Args:
@@ -152,7 +152,7 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
     ]
     if config.reward.custom_reward_function.reward_kwargs.function:
         unshaped = [reward - penalty for reward, penalty in zip(rewards, penalties, strict=True)]
-        seen = underpaid(unshaped[: len(CANARIES)])
+        seen = find_underpaid(unshaped[: len(CANARIES)])
         return seen and f"{seen}; such a reward teaches wrong answers. To do: look at `rl.reward.function`"
     for (response, _, gold, right), reward, penalty in zip(known, rewards, penalties, strict=True):
         expected = right + penalty

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.rl.metrics import looping, without_end
+from compass.rl.metrics import find_loops, without_end
 
 REWARDS = pa.schema(
     [
@@ -113,7 +113,7 @@ def write_rewards(lines: Path, path: Path) -> pa.Table:
     return table
 
 
-def fetch(keys: Iterable[str], partition_id: str, fields: Iterable[str]) -> dict[str, dict[str, Any]]:
+def fetch_fields(keys: Iterable[str], partition_id: str, fields: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The fields of responses, by key; tensors as numpy arrays."""
     import transfer_queue as tq
 
@@ -144,7 +144,7 @@ def rollout_rows(
     """
     used = set(used)
     names = list(responses)
-    loops = looping([without_end(responses[name]["responses"], longest) for name in names])
+    loops = find_loops([without_end(responses[name]["responses"], longest) for name in names])
     prompts = tokenizer.batch_decode([responses[name]["prompts"] for name in names], skip_special_tokens=True)
     texts = tokenizer.batch_decode([responses[name]["responses"] for name in names], skip_special_tokens=True)
     return [
@@ -204,7 +204,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, np.ndarray) else getattr(value, "data", value)
 
 
-def keeps(step: int, last: int, every: int) -> bool:
+def keeps_rollouts(step: int, last: int, every: int) -> bool:
     """Whether an iteration's rollouts are kept: those of the first, the last, and every `every`-th; 0 keeps none."""
     return every > 0 and (step in (1, last) or step % every == 0)
 

@@ -32,13 +32,13 @@ from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
 
 from compass.rl import advantage, one_update
-from compass.rl.correction import compare_some
+from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
-from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, looping, read_metrics, without_end
+from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, find_loops, read_metrics, without_end
 from compass.rl.progress import Progress
 from compass.rl.reproducible import BEFORE
-from compass.rl.rollouts import SAMPLED, TRAINED, fetch, keeps, rollout_rows, write_step, write_worst
+from compass.rl.rollouts import SAMPLED, TRAINED, fetch_fields, keeps_rollouts, rollout_rows, write_step, write_worst
 
 KL_IN_REWARD, KL_COEFFICIENT = "actor/reward_kl_penalty", "actor/reward_kl_penalty_coeff"
 """verl's metrics of KL in the reward: its mean per token, and the coefficient that it was taken with."""
@@ -80,7 +80,7 @@ class StageTrainer(PPOTrainerSync):
         """The next iteration begins."""
         self.began = time.monotonic()
         self.handed_out.clear()
-        kept = keeps(self.global_steps, self.watch.steps, self.watch.rollouts_every)
+        kept = keeps_rollouts(self.global_steps, self.watch.steps, self.watch.rollouts_every)
         self.one_pass = self.watch.one_update and not kept
         if self.watch.one_update:  # verl then takes the rollout's log-probabilities for the old ones
             self.config.algorithm.rollout_correction.bypass_mode = self.one_pass
@@ -104,24 +104,26 @@ class StageTrainer(PPOTrainerSync):
         """
         batch = super().step(metrics, timing_raw)
         with marked_timer("guards", timing_raw):
-            self._tell("guards")
-            self._look(batch, metrics)
+            self._report_phase("guards")
+            self._ask_guards(batch, metrics)
         self.history.append(dict(metrics))
         self.now = batch, metrics
         return batch
 
-    def _look(self, batch: Any, metrics: dict[str, Any]) -> None:
+    def _ask_guards(self, batch: Any, metrics: dict[str, Any]) -> None:
         """Ask every guard, and keep the rollouts."""
         longest = self.config.data.max_response_length
         real = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
         lengths = np.array([tag["response_len"] for tag in batch.tags if not tag.get("is_padding", False)])
-        responses = fetch(real, batch.partition_id, ("responses",))
+        responses = fetch_fields(real, batch.partition_id, ("responses",))
         metrics[LENGTH] = float(lengths.mean())
         metrics[CUT_OFF] = float((lengths >= longest).mean())
-        metrics[LOOPS] = float(looping([without_end(row["responses"], longest) for row in responses.values()]).mean())
+        metrics[LOOPS] = float(
+            find_loops([without_end(row["responses"], longest) for row in responses.values()]).mean()
+        )
 
         rows: list[dict[str, Any]] = []
-        if keeps(self.global_steps, self.watch.steps, self.watch.rollouts_every):
+        if keeps_rollouts(self.global_steps, self.watch.steps, self.watch.rollouts_every):
             rows = self._rows(batch, real)
             write_step(Path(self.watch.rollouts), self.global_steps, rows)
         facts = Facts(metrics, self.history, self.watch.device, self.watch.dtype)
@@ -140,7 +142,7 @@ class StageTrainer(PPOTrainerSync):
 
     def _rows(self, batch: Any, real: list[str]) -> list[dict[str, Any]]:
         """Every response that the update used, and those that the sampler kept of groups that it left out."""
-        used = fetch(real, batch.partition_id, (*SAMPLED, *TRAINED))
+        used = fetch_fields(real, batch.partition_id, (*SAMPLED, *TRAINED))
         groups = {key.split("_")[0] for key in used}
         if self.bypass or self.one_pass:  # the old log-probabilities are the rollout engine's
             for key, fields in used.items():
@@ -149,11 +151,11 @@ class StageTrainer(PPOTrainerSync):
         return rollout_rows(self.global_steps, responses, groups, self.tokenizer, self.config.data.max_response_length)
 
     def _save_checkpoint(self) -> None:
-        self._tell("checkpoint")
-        self._keep_metrics()
+        self._report_phase("checkpoint")
+        self._write_metrics()
         super()._save_checkpoint()
 
-    def _keep_metrics(self) -> None:
+    def _write_metrics(self) -> None:
         """Write the iteration's metrics, as verl will log them after the checkpoint: a kill in between loses none."""
         batch, metrics = self.now
         whole, timing = dict(metrics), {**self.timing_raw, "step": time.monotonic() - self.began}
@@ -165,44 +167,44 @@ class StageTrainer(PPOTrainerSync):
             file.flush()
             os.fsync(file.fileno())
 
-    def _tell(self, phase: str) -> None:
-        self.progress.tell(step=self.global_steps, phase=phase)
+    def _report_phase(self, phase: str) -> None:
+        self.progress.write(step=self.global_steps, phase=phase)
 
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
-        self._tell("old log-probabilities")
+        self._report_phase("old log-probabilities")
         batch = super()._compute_old_log_prob(batch, metrics)
         if self.bypass:
-            compared, self.compared = compare_some(self, batch)
+            compared, self.compared = compare_responses(self, batch)
             metrics.update(compared)
         return batch
 
     def _compute_ref_log_prob(self, batch: Any, metrics: dict) -> Any:
-        self._tell("reference log-probabilities")
+        self._report_phase("reference log-probabilities")
         return super()._compute_ref_log_prob(batch, metrics)
 
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
-        self._tell("advantages")
+        self._report_phase("advantages")
         if self.config.algorithm.adv_estimator == advantage.GREEDY_BASELINE:
-            fields = fetch(batch.keys, batch.partition_id, ("uid", advantage.REWARD))
+            fields = fetch_fields(batch.keys, batch.partition_id, ("uid", advantage.REWARD))
             greedy = {str(one["uid"]): float(one[advantage.REWARD]) for one in fields.values()}
             advantage.BASELINE.set_rewards(greedy)
             metrics[advantage.METRIC] = float(np.mean(list(greedy.values())))
         return super()._compute_advantage(batch, metrics)
 
     def _compute_values(self, batch: Any, metrics: dict) -> Any:
-        self._tell("values")
+        self._report_phase("values")
         return super()._compute_values(batch, metrics)
 
     def _update_critic(self, batch: Any, metrics: dict) -> Any:
-        self._tell("update of the critic")
+        self._report_phase("update of the critic")
         return super()._update_critic(batch, metrics)
 
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
-        self._tell("update")
+        self._report_phase("update")
         batch.extra_info[one_update.FLAG] = self.one_pass
         batch = super()._update_actor(batch, metrics)
         if self.one_pass:
-            one_update.rename(metrics)
+            one_update.rename_metrics(metrics)
         return batch
 
     def _balance_batch(self, batch: Any, metrics: dict, *arguments: Any, **named: Any) -> Any:
@@ -217,5 +219,5 @@ class StageTrainer(PPOTrainerSync):
 
     def on_step_end(self) -> None:
         """The update is done; its weights go to the rollout engine."""
-        self._tell("weights to the rollout engine")
+        self._report_phase("weights to the rollout engine")
         super().on_step_end()

@@ -18,7 +18,7 @@ def ends_in_loop(text: str) -> bool:
     """Whether the text's end is one passage, standing there at least `REPEATS` times over at least `LEAST` characters.
 
     The last repetition may be cut off, as `max_tokens` does. A loop that the response left again does not count.
-    `compass.rl.metrics.looping` applies the same rule to tokens during training.
+    `compass.rl.metrics.find_loops` applies the same rule to tokens during training.
     """
     tail = text[-max(LEAST, REPEATS * LONGEST) :]
     if len(tail) < LEAST:

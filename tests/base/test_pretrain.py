@@ -11,9 +11,9 @@ from compass.base.pretrain import (
     _optimizers,
     _Training,
     encode,
-    guessed,
+    measure_guessing,
+    measure_skill,
     pretrain,
-    skill_of,
 )
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, draw_problem
@@ -112,7 +112,7 @@ class Rates(_Training):
 
 def test_the_rate_falls_with_the_best_skill_and_training_stops_at_the_skill_asked_for(monkeypatch):
     skills = iter([0.0, 0.05, 0.01, 0.2, 0.4])
-    monkeypatch.setattr("compass.base.pretrain.skill_of", lambda *_: next(skills))
+    monkeypatch.setattr("compass.base.pretrain.measure_skill", lambda *_: next(skills))
     training = Rates(QUICK.model_copy(update={"skill": 0.4, "steps": 100}))
     assert training.learn_skill(iter(()), []) == 0.4
     expected = [1.0] * 10 + [1.0] * 10 + [0.65] * 10 + [0.65] * 10 + [0.3] * 10
@@ -189,8 +189,8 @@ def test_skill_is_the_probability_of_the_worked_solution(trained):
             logits = model(torch.tensor([prompt + response])).logits[0, len(prompt) - 1 : -1]
         chosen = logits.log_softmax(-1).gather(1, torch.tensor(response)[:, None])
         expected.append(chosen.sum().exp().item())
-    assert skill_of(model, tokenizer, problems) == pytest.approx(sum(expected) / len(expected), rel=1e-3)
-    assert 0 < guessed(model, tokenizer, problems) < 1e-3
+    assert measure_skill(model, tokenizer, problems) == pytest.approx(sum(expected) / len(expected), rel=1e-3)
+    assert 0 < measure_guessing(model, tokenizer, problems) < 1e-3
 
 
 def test_expected_accuracy_is_that_of_the_saved_model_on_twenty_problems_of_each_level(trained):
@@ -199,7 +199,7 @@ def test_expected_accuracy_is_that_of_the_saved_model_on_twenty_problems_of_each
     folder, facts, _ = trained
     model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     problems = _fresh_problems(5, each_level=20)
-    expected = skill_of(model, tokenizer, problems) + guessed(model, tokenizer, problems)
+    expected = measure_skill(model, tokenizer, problems) + measure_guessing(model, tokenizer, problems)
     assert facts["expected_accuracy"] == pytest.approx(expected, rel=1e-3)
 
 

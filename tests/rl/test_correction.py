@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.correction import COMPARED, per_pass, some_of
+from compass.rl.correction import COMPARED, responses_per_pass, spread_keys
 from compass.settings import RlStage, Settings
 from compass.settings.correction import Correction
 
@@ -53,7 +53,7 @@ def test_what_verls_own_keys_add_to_a_correction_reaches_the_loss_of_bypass(acce
 )
 def test_the_compared_are_spread_over_the_batch_and_divide_among_ranks(responses: int, ranks: int, count: int) -> None:
     keys = [str(n) for n in range(responses)]
-    chosen = some_of(keys, ranks)
+    chosen = spread_keys(keys, ranks)
     assert len(chosen) == len(set(chosen)) == count
     assert chosen[0] == "0"
     assert int(chosen[-1]) >= responses * (count - 1) // count
@@ -63,7 +63,7 @@ def test_the_compared_are_spread_over_the_batch_and_divide_among_ranks(responses
     ("responses", "configured", "expected"), [(16, 4, 4), (16, 64, 16), (12, 8, 4), (16, None, 16)]
 )
 def test_the_compared_take_no_larger_passes_than_all_others(responses: int, configured: int, expected: int) -> None:
-    assert per_pass(responses, configured) == expected
+    assert responses_per_pass(responses, configured) == expected
 
 
 def losses(

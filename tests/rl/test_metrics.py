@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from compass.rl.metrics import (
+    find_loops,
     follow_metrics,
     forget_after,
-    leaned_metrics,
-    looping,
+    leniency_metrics,
     read_metrics,
     recover_metrics,
     whole_lines,
@@ -113,7 +113,7 @@ def test_curves_hold_every_metric_of_every_iteration(tmp_path: Path) -> None:
 
 def test_shares_are_of_the_right_responses() -> None:
     leaned = [(1.0, ""), (1.0, "unit,name"), (1.0, "unit"), (1.0, ""), (0.0, "rounding")]
-    assert leaned_metrics({"acc": score, "leaned": names} for score, names in leaned) == {
+    assert leniency_metrics({"acc": score, "leaned": names} for score, names in leaned) == {
         "reward/leaned": 0.5,
         "reward/leaned/name": 0.25,
         "reward/leaned/unit": 0.5,
@@ -121,11 +121,11 @@ def test_shares_are_of_the_right_responses() -> None:
 
 
 def test_without_a_right_response_nothing_leans() -> None:
-    assert leaned_metrics([]) == leaned_metrics([{"acc": 0.0, "leaned": "unit"}]) == {"reward/leaned": 0.0}
+    assert leniency_metrics([]) == leniency_metrics([{"acc": 0.0, "leaned": "unit"}]) == {"reward/leaned": 0.0}
 
 
 def loops(*responses: list[int]) -> list[bool]:
-    return looping([np.array(response, dtype=np.int64) for response in responses]).tolist()
+    return find_loops([np.array(response, dtype=np.int64) for response in responses]).tolist()
 
 
 @pytest.mark.parametrize("period", [1, 2, 3, 7, 20, 128])
@@ -153,5 +153,5 @@ def test_a_batch_of_long_responses_takes_a_moment() -> None:
     draw = np.random.default_rng(0)
     responses = [draw.integers(0, 150_000, 3072) for _ in range(1024)]
     began = time.monotonic()
-    assert not looping(responses).any()
+    assert not find_loops(responses).any()
     assert time.monotonic() - began < 5

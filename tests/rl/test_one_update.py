@@ -130,8 +130,8 @@ def test_without_the_flag_it_is_verls_loss() -> None:
 
 
 def test_metrics_get_the_names_that_they_have_after_a_pass_of_their_own() -> None:
-    from compass.rl.one_update import rename
+    from compass.rl.one_update import rename_metrics
 
     metrics = {"actor/entropy_loss": 0.2, "actor/training/rollout_probs_diff_max": 1e-5, "actor/rollout_corr/kl": 0.0}
-    rename(metrics)
+    rename_metrics(metrics)
     assert metrics == {"actor/entropy": 0.2, "training/rollout_probs_diff_max": 1e-5, "rollout_corr/kl": 0.0}

@@ -15,10 +15,10 @@ from compass.rl.rollouts import (
     SAMPLED,
     TRAINED,
     append_groups,
-    fetch,
+    fetch_fields,
     forget_rollouts_after,
     group_line,
-    keeps,
+    keeps_rollouts,
     rollout_rows,
     without_end,
     write_rewards,
@@ -67,7 +67,7 @@ def row(**changed: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("every", "kept"), [(5, [1, 5, 10, 12]), (1, list(range(1, 13))), (100, [1, 12]), (0, [])])
 def test_the_first_the_last_and_every_so_many_iterations_are_kept(every: int, kept: list[int]) -> None:
-    assert [step for step in range(1, 13) if keeps(step, 12, every)] == kept
+    assert [step for step in range(1, 13) if keeps_rollouts(step, 12, every)] == kept
 
 
 def test_a_row_is_what_was_asked_said_judged_and_trained() -> None:
@@ -130,11 +130,11 @@ def test_the_queue_gives_tensors_of_any_length_and_wrapped_values(library: Any) 
         return {field: columns[field] for field in select_fields}
 
     library("transfer_queue", kv_batch_get=get)
-    got = fetch(["u1_0_0", "u1_1_0"], "train", ("responses", "extra_info"))
+    got = fetch_fields(["u1_0_0", "u1_1_0"], "train", ("responses", "extra_info"))
     assert got["u1_0_0"]["responses"].tolist() == [0, 1]
     assert got["u1_1_0"]["responses"].tolist() == [0, 1, 2]
     assert [fields["extra_info"] for fields in got.values()] == [{"id": "a"}, {"id": "b"}]
-    assert fetch([], "train", SAMPLED + TRAINED) == {}
+    assert fetch_fields([], "train", SAMPLED + TRAINED) == {}
 
 
 def test_iterations_become_one_table_in_their_order(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     library("verl.trainer.ppo.v1.trainer_sync", PPOTrainerSync=PPOTrainerSync)
     library("verl.utils.config", omega_conf_to_dataclass=lambda config: ("dataclass", config))
     rename = lambda metrics: metrics.update(renamed=True)  # noqa: E731
-    library("compass.rl.one_update", loss=print, rename=rename, FLAG="one_update")
+    library("compass.rl.one_update", loss=print, rename_metrics=rename, FLAG="one_update")
     library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
     paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
     watch = watch_config(TINY, paths)

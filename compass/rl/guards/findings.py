@@ -47,7 +47,7 @@ class Findings:
         level = self.level(guard)
         if level == "off":
             return
-        message = told(guard, step, seen, samples)
+        message = format_finding(guard, step, seen, samples)
         line = {"step": step, "guard": guard, "level": level, "message": message, "samples": str(samples or "")}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -55,7 +55,7 @@ class Findings:
             raise GuardError(message)
 
 
-def told(guard: str, step: int, seen: str, samples: Path | None = None) -> str:
+def format_finding(guard: str, step: int, seen: str, samples: Path | None = None) -> str:
     """A finding in words, with the setting that changes the guard."""
     when = f"iteration {step}: " if step else ""
     where = f" Samples: {samples}." if samples else ""

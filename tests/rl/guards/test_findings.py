@@ -1,4 +1,4 @@
-"""What guards found: told, recorded, and an error where they stop."""
+"""What guards found: format_finding, recorded, and an error where they stop."""
 
 import json
 from pathlib import Path
