@@ -149,7 +149,7 @@ def _wait_for_stage(root: Path, stage: str, began: float, started: Started) -> b
 def _recover(folder: Path, root: Path, stage: str, environment: dict[str, str]) -> tuple[float, list[str]]:
     """Run the stage again as a user does; seconds, and faults."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "flows.dvc", *dvc(stage)[3:]]
+    command = dvc(stage)
     with open(folder / "recovered.log", "w") as log:
         again = subprocess.Popen(command, cwd=root, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
@@ -184,10 +184,9 @@ def _words(process: psutil.Process) -> str:
 def _locks(root: Path) -> list[str]:
     """Locks that somebody still holds, ours and DVC's."""
     sys.path.insert(0, str(root))
-    from compass.line import holder, waiting
+    from compass.locks import read_turn
 
-    faults = [f"the line is held by {current}"] if (current := holder(root)) else []
-    faults += [f"{one} still waits in line" for one in waiting(root)]
+    faults = [f"the repository's lock is held by {current}"] if (current := read_turn(root)) else []
     path = root / ".dvc" / "tmp" / "rwlock"
     entries = json.loads(path.read_text()) if path.exists() else {}
     pids = {one["pid"] for one in entries.get("write", {}).values()}

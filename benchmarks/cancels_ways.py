@@ -16,7 +16,7 @@ from typing import Any
 
 PROGRAM = {
     "run": [sys.executable, "-m", "compass.cli", "run", "--only"],
-    "dvc": [sys.executable, "-m", "flows.dvc", "repro", "--single-item"],
+    "dvc": [sys.executable, "-m", "dvc", "repro", "--single-item"],
 }
 """What a user types, before the stage's name: `compass run --only` and `dvc repro -s`."""
 

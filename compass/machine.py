@@ -1,19 +1,12 @@
-"""What the project asks the operating system for: cores, and processes that end with those who started them.
-
-    python compass/machine.py PARENT_PID PROGRAM ARGUMENT...   # run a program that the kernel kills when its parent ends
-
-Nothing of the project is imported, so that the command above works in any folder and starts at once.
-"""
+"""What is asked of the operating system: how many cores there are to use, and to end a process with its parent."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import signal
-import sys
 
 _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 def cores() -> int:
@@ -33,20 +26,19 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def collect_orphans() -> None:
-    """Have the kernel make this process the parent of the orphans among its descendants. Linux only."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def main(parent: int, command: list[str]) -> None:
+    """Become a command that ends with the process `parent`; never returns: `python compass/machine.py PARENT PROGRAM ARGUMENT...`.
 
-
-def command_that_dies_with_me(command: list[str]) -> list[str]:
-    """The command line that runs `command` as a child which the kernel kills when this process ends.
-
-    A shell starts what runs in the background with Ctrl-C ignored; the command hears it again.
+    The kernel then ends the command with its starter, even by `kill -9`; a function to run between fork and exec would do
+    the same, but may deadlock in a starter with threads.
     """
-    return [sys.executable, "-IS", __file__, str(os.getpid()), *command]
+    die_with_parent(parent)  # kept across exec
+    # A shell starts what runs in the background with Ctrl-C ignored; the run is ended by that signal first.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execvp(command[0], command)
 
 
 if __name__ == "__main__":
-    die_with_parent(int(sys.argv[1]))  # kept across exec
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.execvp(sys.argv[2], sys.argv[2:])
+    import sys
+
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -17,10 +17,10 @@ The lock of a stage (`lock_stage`) is held by all three: the kernel frees it whe
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -30,18 +30,12 @@ from pathlib import Path
 import psutil
 
 from compass.errors import UserError
-from compass.locks import lock_holder, try_lock
-from compass.machine import collect_orphans, die_with_parent
+from compass.locks import open_lock, read_holder, take_lock, try_lock
+from compass.machine import die_with_parent
 from compass.processes import is_alive, is_dvc
 
 LOCK_WAIT_S = 30.0
 """Seconds to wait for an earlier process of the same stage: one that is being ended takes a few."""
-
-GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
-"""How `end_tree` ends a tree of processes, and how many seconds each signal has: 17 in all.
-
-A stage that is interrupted records its end, and DVC takes its entries out of its own lock; SIGTERM ends DVC at once.
-"""
 
 END_S = 20.0
 """Seconds in which every process of a tree has to be gone."""
@@ -56,6 +50,7 @@ PREFIX = "compass-"
 UNLOCKED = "new-"
 """Before the prefix until a folder is locked, so that `remove_abandoned` of another stage does not take it for abandoned."""
 LONGEST_BASE = 20  # characters: Ray adds 90 to reach its sockets, whose paths the kernel limits to 107
+_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -76,20 +71,17 @@ def lock_stage(stage: str, folder: Path = Path("work")) -> int:
     Raises:
         StageRunningError: another process still held it after `LOCK_WAIT_S` seconds.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stage}.lock"
-    deadline = time.monotonic() + LOCK_WAIT_S
-    reported = False
-    while (file := try_lock(path, f"process {os.getpid()} on {socket.gethostname()}")) is None:
-        holder = lock_holder(path) or "an unknown process"
-        if time.monotonic() >= deadline:
-            raise StageRunningError(
-                f"{holder} is still at work on this stage (it holds {path}); wait for it or end it, then run this again"
-            )
-        if not reported:
-            print(f"{stage}: waiting for {holder}, which is at work on this stage", file=sys.stderr, flush=True)
-            reported = True
-        time.sleep(0.2)
+
+    def show(line: str) -> None:
+        print(f"{stage}: {line}, which is at work on this stage", file=sys.stderr, flush=True)
+
+    file = take_lock(path, f"stage {stage}", wait_s=LOCK_WAIT_S, on_wait=show)
+    if file is None:
+        holder = read_holder(path) or "an unknown process"
+        raise StageRunningError(
+            f"{holder} is still at work on this stage (it holds {path}); wait for it or end it, then run this again"
+        )
     return file
 
 
@@ -108,11 +100,11 @@ def own_processes() -> None:
     outer = psutil.Process()
     sys.stdout.flush()
     sys.stderr.flush()
-    collect_orphans()
+    _collect_orphans()
     if inner := os.fork():
         _guard(inner, starters, folder)
     os.setsid()
-    collect_orphans()
+    _collect_orphans()
     if worker := os.fork():
         _guard(worker, [outer, *starters], folder)
     die_with_parent(os.getppid())
@@ -126,13 +118,13 @@ def remove_abandoned() -> list[Path]:
         try:
             if folder.stat().st_uid != os.getuid():
                 continue
-            file = try_lock(folder / OWNER, make=False)
+            file = os.open(folder / OWNER, os.O_RDWR | os.O_CLOEXEC)
         except OSError:  # not a folder of this module, or gone by now
             continue
-        if file is not None:
+        if try_lock(file):
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
-            os.close(file)
+        os.close(file)
     return removed
 
 
@@ -157,33 +149,6 @@ def end_descendants(within_s: float = END_S) -> list[psutil.Process]:
         time.sleep(0.05)
     _reap()
     return []
-
-
-def end_tree(leader: int, steps: Sequence[tuple[signal.Signals, float]] = GRACE_S) -> None:
-    """End the process group of `leader` and all its descendants, those that have left the group included.
-
-    Args:
-        leader: process id of the group's leader.
-        steps: signals in their order, each with the seconds until the next; SIGINT goes to the group alone, since the
-            guards of a stage pass it on.
-    """
-    everyone: dict[int, psutil.Process] = {}
-    for number, seconds in steps:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            root = psutil.Process(leader)
-            everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
-        with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
-            os.killpg(leader, number)
-        for process in everyone.values() if number != signal.SIGINT else ():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.send_signal(number)
-        deadline = time.monotonic() + seconds
-        while any(map(is_alive, everyone.values())):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        else:
-            return
 
 
 def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:
@@ -242,6 +207,10 @@ def _running_descendants() -> list[psutil.Process]:
     return [process for process in psutil.Process().children(recursive=True) if is_alive(process)]
 
 
+def _collect_orphans() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def _base() -> Path:
     """Where temporary folders go: the system's place, or /tmp where that one's path is too long for sockets."""
     given = Path(tempfile.gettempdir())
@@ -251,7 +220,7 @@ def _base() -> Path:
 def _temporary_folder() -> Path:
     """A new private folder, with a file whose lock says that it is in use until this process and its forks have ended."""
     folder = Path(tempfile.mkdtemp(prefix=UNLOCKED + PREFIX, dir=_base()))
-    try_lock(folder / OWNER)
+    try_lock(open_lock(folder / OWNER))  # nobody else knows the folder yet
     return folder.rename(folder.with_name(folder.name.removeprefix(UNLOCKED)))
 
 

@@ -1,4 +1,4 @@
-"""Which process is alive and the same as before, and which pipeline run a process belongs to."""
+"""Which process is which: whether one still runs, whether it is the one that was seen before, and which run it belongs to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ if TYPE_CHECKING:
     import psutil
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process runs, and no later one has its number; a zombie does not run."""
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def process_key() -> str:
-    """This process, distinct from a later one with the same number: `pid:create time`."""
+    """This process, told apart from a later one with the same number: `pid:create time`."""
     import psutil
 
     own = psutil.Process()
@@ -26,18 +36,8 @@ def process_runs(key: str) -> bool:
     pid, created = key.split(":")
     try:
         process = psutil.Process(int(pid))
-        return abs(process.create_time() - float(created)) < 1 and is_alive(process)
+        return is_alive(process) and abs(process.create_time() - float(created)) < 1
     except psutil.Error:
-        return False
-
-
-def is_alive(process: psutil.Process) -> bool:
-    """Whether a process runs; a zombie does not."""
-    import psutil
-
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
         return False
 
 
@@ -54,8 +54,8 @@ def is_dvc(process: psutil.Process) -> bool:
 def pipeline_key() -> str | None:
     """What the stages of one pipeline run have in common, None for a stage started by hand.
 
-    `COMPASS_PIPELINE_RUN` where it is set, as `flows.run` does, else the nearest `dvc` process among this process's
-    ancestors: DVC starts every stage itself and gives it no name of the run.
+    `COMPASS_PIPELINE_RUN` where it is set, else the nearest `dvc` process among this process's ancestors: DVC starts every
+    stage itself and passes nothing about the run.
     """
     if given := os.environ.get("COMPASS_PIPELINE_RUN"):
         return given

@@ -6,13 +6,11 @@ All of it is a convenience: where Prefect's server or MLflow cannot be reached, 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
 from prefect import get_run_logger
 from prefect.artifacts import (
     create_link_artifact,
@@ -23,69 +21,40 @@ from prefect.artifacts import (
 )
 
 from compass.durations import duration
-from compass.runs.progress import StageProgress, read_progress
-from compass.runs.values import scrub
+from compass.runs.progress import StageProgress
 from compass.services.pages import page
 from compass.services.state import read_services
-from compass.tracking.mlflow_client import experiment_name
-
-TIMEOUT_S = 5.0
-"""Seconds that MLflow has to say which run is this one."""
 
 
 class ProgressArtifact:
-    """The progress bar of one stage, made when the stage first says how far it is."""
+    """The progress bar of one stage, and the link to its run in MLflow as soon as the stage knows it."""
 
-    def __init__(self, stage: str, root: Path, link: MlflowLink) -> None:
-        self.root = root
-        self._stage = stage
-        self._before = read_progress(root).get(stage)
+    def __init__(self) -> None:
         self._artifact: UUID | None = None
         self._shown: tuple[float, str] | None = None
-        self._link = link
+        self._linked = False
 
-    def look(self, *, ended: bool = False) -> None:
-        """Show how far the stage is now; `ended` fills the bar of a stage that ended well."""
-        self._link.look()
-        progress = read_progress(self.root).get(self._stage)
-        if progress is None or (self._before and progress.started == self._before.started):
-            return  # nothing said yet: the file is that of an earlier run
-        percent = 100.0 if ended else _percent(progress)
-        shown = percent, "done" if ended else words(progress)
+    def show(self, progress: StageProgress) -> None:
+        """Show how far the stage is now; the bar of a stage that ended well is full."""
+        for title, address in progress.pages.items():
+            if "MLflow" in title and not self._linked:
+                self._linked = True
+                _show_link("mlflow-run", title, address, "scores and curves")
+        percent = _percent(progress)
+        shown = percent, "done" if progress.state == "finished" else describe(progress)
         if shown == self._shown:
             return
         self._shown = shown
-        text = f"**{self._stage}**: {shown[1]}"
+        text = f"**{progress.stage}**: {shown[1]}"
         if self._artifact is None:
-            key = f"progress-{_key(self._stage)}"
+            key = f"progress-{_key(progress.stage)}"
             self._artifact = _safely("progress", lambda: create_progress_artifact(percent, key, text))
         else:
             artifact = self._artifact
             _safely("progress", lambda: update_progress_artifact(artifact, percent, text))
 
 
-class MlflowLink:
-    """The link to this run's page in MLflow, made as soon as MLflow knows the run."""
-
-    def __init__(self, root: Path, key: str) -> None:
-        """Args:
-        root: the repository's root.
-        key: what the stages of this run have in common (COMPASS_PIPELINE_RUN).
-        """
-        self._root = root
-        self._key = key
-        self._made = False
-
-    def look(self) -> None:
-        """Make the link if it is not there yet and can be made."""
-        if self._made:
-            return
-        if address := mlflow_page(self._root, self._key):
-            self._made = True
-            _show_link("mlflow-run", "MLflow run", address, "scores and curves")
-
-
-def words(progress: StageProgress) -> str:
+def describe(progress: StageProgress) -> str:
     """`sampling, 120 of 768 problems, 3 min left`."""
     total = "" if progress.total is None else f" of {progress.total:,.0f}"
     count = f"{progress.done:,.0f}{total} {progress.unit}".strip() if progress.unit or progress.total else ""
@@ -149,28 +118,6 @@ def show_command(command: str) -> None:
     """The command that does the same in a terminal."""
     text = f"This run does what this command does in a terminal:\n\n```sh\n{command}\n```\n"
     _safely("the command", lambda: create_markdown_artifact(text, "command", "The same in a terminal"))
-
-
-def mlflow_page(root: Path, key: str) -> str | None:
-    """The page of the pipeline run `key` in MLflow; None while MLflow has no such run, or where no server shows it."""
-    base = os.environ.get("MLFLOW_TRACKING_URI", "").rstrip("/")
-    if not base.startswith("http"):
-        service = read_services(root).get("mlflow")
-        if not service or not service.url:
-            return None
-        base = service.url
-    api = f"{base}/api/2.0/mlflow"
-    try:
-        found = httpx.get(
-            f"{api}/experiments/get-by-name", params={"experiment_name": experiment_name()}, timeout=TIMEOUT_S
-        )
-        experiment = found.json()["experiment"]["experiment_id"]
-        condition = f"tags.`compass.pipeline` = '{key}' and tags.`compass.kind` = 'pipeline'"
-        asked = {"experiment_ids": [experiment], "filter": condition, "max_results": 1}
-        runs = httpx.post(f"{api}/runs/search", json=asked, timeout=TIMEOUT_S).json().get("runs") or []
-    except (httpx.HTTPError, ValueError, KeyError):
-        return None
-    return f"{scrub(base)}/#/experiments/{experiment}/runs/{runs[0]['info']['run_id']}" if runs else None
 
 
 def _show_link(key: str, title: str, url: str, what: str) -> None:

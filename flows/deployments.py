@@ -6,7 +6,6 @@ for runs that someone has asked for, and starts each in a process of its own.
 
 import asyncio
 import contextlib
-import importlib
 import signal
 import sys
 import time
@@ -55,13 +54,12 @@ async def deployments() -> list[RunnerDeployment]:
         SettingsError: `params.yaml` cannot be used.
     """
     from flows import stage as stages
-    from flows.pipeline import DESCRIPTION, pipeline
 
     settings = load_settings()
     made = [
-        await pipeline.ato_deployment(
+        await stages.pipeline_flow().ato_deployment(
             "pipeline",
-            description=DESCRIPTION,
+            description=stages.PIPELINE,
             tags=[TAG],
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
@@ -122,7 +120,7 @@ async def register(runner: Runner) -> None:
 
 async def keep_forms(runner: Runner) -> None:
     """Show other settings in the forms as soon as `params.yaml` or a profile has them."""
-    from flows import pipeline, stage
+    from flows import stage
 
     seen = _fingerprint()
     while True:
@@ -133,7 +131,7 @@ async def keep_forms(runner: Runner) -> None:
         try:
             load_settings()
             stage.stage_flow.cache_clear()
-            importlib.reload(pipeline)
+            stage.pipeline_flow.cache_clear()
             await register(runner)
         except SettingsError as error:
             print(f"the forms stay as they were: {error}", file=sys.stderr, flush=True)

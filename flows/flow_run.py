@@ -1,48 +1,70 @@
-"""Carry out one request as a Prefect flow run: in line with all other runs, through DVC, ended whole when it is cancelled."""
+"""Carry out one request as a Prefect flow run: after all other runs, through DVC, ended whole when it is cancelled.
+
+DVC alone decides what runs. A flow run has one task run per stage, which shows what the stage writes of its progress
+(`compass.runs.progress`) and ends in the stage's state, in a thread of its own, so that a Prefect server that is slow or down
+holds up no stage.
+"""
 
 from __future__ import annotations
 
+import contextvars
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-from prefect import get_run_logger, runtime
+from prefect import get_run_logger, runtime, task
+from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.events.clients import PrefectEventsClient
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import ObjectNotFound, TerminationSignal
+from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Completed, Crashed, Failed, Running
 
 from compass.errors import UserError
-from compass.line import in_line
-from flows.artifacts import MlflowLink, show_command, show_links
-from flows.guardian import Guardian, interrupted_once, serving_processes
-from flows.profile import AS_IT_IS, profile_in_force
-from flows.repro import ReproError
-from flows.run import RunRequest, RunResult, run
-from flows.stage_tasks import StageTasks
+from compass.locks import take_turn
+from compass.runs.progress import StageProgress, read_run
+from flows.artifacts import ProgressArtifact, show_command, show_links, show_results
+from flows.cancel import Guardian, find_serving_processes, interrupt_once
+from flows.dvc_process import DvcError
+from flows.run import RunRequest, RunResult, find_unfinished, run
 
 RECONNECT = 600
 """Times, a second apart, that the reports of task runs are tried while the server is down; Prefect's own 10 lose them."""
 
+LOOK_S = 1.0
+"""Seconds between two looks at the files that stages write."""
+
+AT_END_S = 90.0
+"""Seconds to wait in the end, for all of them together, for task runs whose reports the server has not taken yet."""
+
 _RETRIED = ("collect", "grade", "evaluate")
 """Stages that a second try may help where the first one died without a message: they read from hubs and sample from an
-engine, and go on from what they have. RL stages do too."""
+engine, and continue from what they have. RL stages do too."""
 
 
-def carry_out(request: RunRequest, *, profile: str = AS_IT_IS, limit_minutes: float = 0, retries: int = 0) -> State:
+def carry_out(
+    request: RunRequest,
+    *,
+    before: Callable[[], AbstractContextManager[None]] = nullcontext,
+    command: str = "",
+    limit_minutes: float = 0,
+    retries: int = 0,
+) -> State:
     """Run a request in the current folder; called from within a flow.
 
     Args:
         request: what to run.
-        profile: the profile to put in force first, or `AS_IT_IS`.
+        before: a context to run it in when its turn has come, such as another profile in force.
+        command: what does the same in a terminal; the request's own command by default.
         limit_minutes: a stage that takes longer is ended with all its processes; 0 sets no limit.
         retries: how often a stage that died without a message is tried again, where that is safe.
 
@@ -52,10 +74,7 @@ def carry_out(request: RunRequest, *, profile: str = AS_IT_IS, limit_minutes: fl
     logger, root = get_run_logger(), Path.cwd()
     EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECT)
     key = f"prefect-{runtime.flow_run.id}"
-    link = MlflowLink(root, key)
-    command = request.command()
-    if profile != AS_IT_IS:
-        command = f"compass profile use {profile} && {command}"
+    command = command or request.command()
     logger.info("the same in a terminal: %s", command)
     show_command(command)
     show_links(root)
@@ -64,47 +83,55 @@ def carry_out(request: RunRequest, *, profile: str = AS_IT_IS, limit_minutes: fl
         "COMPASS_STARTED_BY": "prefect",
         "COMPASS_PREFECT_URL": runtime.flow_run.ui_url or "",
     }
-    tasks: StageTasks | None = None
+    waited = False
+
+    def show_waiting(line: str) -> None:
+        nonlocal waited
+        waited = True
+        logger.info("%s", line)
+        _set_state(Running(name="Waiting", message=line))
+
     try:
         with (
-            Guardian(partial(_ended_on_server, runtime.flow_run.id), serving_processes()) as guardian,
-            interrupted_once(),
+            Guardian(partial(_is_ended_on_server, runtime.flow_run.id), find_serving_processes()) as guardian,
+            interrupt_once(),
         ):
+            tasks: StageTasks | None = None
             try:
-                with (
-                    _waiting(lambda told: in_line(root, command, on_wait=told)) as held,
-                    profile_in_force(root, profile),
-                ):
+                with take_turn(root, command, on_wait=show_waiting) as held, before():
                     os.environ.update(held)  # `run` finds the lock in this process
+                    if waited:
+                        _set_state(Running(message="its turn has come"))
                     for attempt in range(retries + 1):
-                        tasks = StageTasks(root, link, lambda _: guardian.limit(limit_minutes * 60 or None))
+                        tasks = StageTasks(root, key, lambda: guardian.set_limit(limit_minutes * 60 or None))
                         try:
-                            result = run(request, root, log=tasks.line, env=variables)
+                            result = run(request, root, log=tasks.log, env=variables)
                             break
-                        except ReproError:
-                            guardian.limit(None)
-                            tasks.close(failed=True)
-                            if attempt == retries or not _worth_another_try(tasks, root):
+                        except DvcError:
+                            guardian.set_limit(None)
+                            tasks.close()
+                            died = find_unfinished(root, key)
+                            if attempt == retries or died is None or not _is_worth_another_try(died, root):
                                 raise
-                            logger.warning("%s died without a message; trying again", tasks.failed)
+                            logger.warning("%s died without a message; trying again", died.stage)
                             request = replace(request, force=False)
-                tasks.close()
+                tasks.close(result)
             except (TerminationSignal, KeyboardInterrupt):
-                return _interrupted(guardian, tasks, limit_minutes)
+                if tasks:
+                    tasks.close(cancelled=True)
+                return _interrupted(guardian, limit_minutes)
     except UserError as error:
         logger.error("%s", error)
         return Failed(message=str(error))
-    except ReproError as error:
-        lines = tasks.error if tasks and tasks.error else str(error).splitlines()
-        what = f"{tasks.failed}: " if tasks and tasks.failed and not lines[0].startswith(f"{tasks.failed}:") else ""
-        message = what + "\n".join(lines)
-        logger.error("failed: %s", message)
-        return Failed(message=message)
-    return Completed(message=summary(result))
+    except DvcError as error:
+        what, *last = str(error).splitlines()
+        logger.error("failed: %s", error)
+        return Failed(message=what if error.stage else "\n".join([what, *last[-8:]]))
+    return Completed(message=summarize(result))
 
 
-def summary(result: RunResult) -> str:
-    """`ran denoise, report; 10 of 12 stages were unchanged`."""
+def summarize(result: RunResult) -> str:
+    """`ran denoise, report; 10 unchanged`."""
     ran = f"ran {', '.join(result.ran)}" if result.ran else "nothing to run"
     restored = f"; took {', '.join(result.restored)} from the cache" if result.restored else ""
     unchanged = f"; {len(result.unchanged)} unchanged" if result.unchanged else ""
@@ -112,18 +139,101 @@ def summary(result: RunResult) -> str:
     return ran + restored + unchanged + experiment
 
 
-def _worth_another_try(tasks: StageTasks, root: Path) -> bool:
+class StageTasks:
+    """The task runs of one flow run: one begins when a stage writes that it has begun."""
+
+    def __init__(self, root: Path, key: str, on_begin: Callable[[], object] = lambda: None) -> None:
+        """Args:
+        root: the repository's root.
+        key: what the stages of this run have in common (COMPASS_PIPELINE_RUN).
+        on_begin: called when a stage has begun, in a thread of its own.
+        """
+        self._root, self._key, self._on_begin = root, key, on_begin
+        self._began = time.time()
+        self._flow_logger = get_run_logger()
+        self._logger = self._flow_logger
+        self._futures: list[PrefectFuture] = []
+        self._ended, self._cancelled = threading.Event(), False
+        # Prefect finds the flow run through context variables.
+        self._watcher = threading.Thread(target=contextvars.copy_context().run, args=(self._watch,), daemon=True)
+        self._watcher.start()
+
+    def log(self, line: str) -> None:
+        """Log a line of the output, with the stage that runs or else with the flow."""
+        self._logger.info("%s", line)
+
+    def close(self, result: RunResult | None = None, *, cancelled: bool = False) -> None:
+        """End what is open, show the stages that had nothing to do as cached, and wait until all have reported."""
+        self._cancelled = cancelled
+        self._ended.set()
+        self._watcher.join()
+        for stages, why in (
+            (result.restored if result else (), "its outputs were taken from DVC's cache"),
+            (result.unchanged if result else (), "nothing it depends on has changed"),
+        ):
+            self._futures += [self._submit(stage, partial(_show_cached, stage, self._root, why)) for stage in stages]
+        deadline = time.monotonic() + AT_END_S
+        for future in self._futures:
+            future.wait(max(0.0, deadline - time.monotonic()))
+
+    def _watch(self) -> None:
+        shown: set[str] = set()
+        last = False
+        while not last:
+            last = self._ended.wait(LOOK_S)  # a stage may have begun and ended since the last look
+            for progress in read_run(self._root, self._key):
+                if progress.stage not in shown and progress.started >= self._began:
+                    shown.add(progress.stage)
+                    self._on_begin()
+                    self._futures.append(self._submit(progress.stage, partial(self._follow, progress.stage)))
+
+    def _submit(self, stage: str, work: Callable[[], State]) -> PrefectFuture:
+        @task(name=stage, task_run_name=stage, cache_policy=NO_CACHE, persist_result=False)
+        def follow() -> State:
+            return work()
+
+        return follow.submit()
+
+    def _follow(self, stage: str) -> State:
+        """Show a stage's progress until it has ended; its state."""
+        self._logger, artifact = get_run_logger(), ProgressArtifact()
+        try:
+            while True:
+                over = self._ended.is_set()
+                progress = {one.stage: one for one in read_run(self._root, self._key)}.get(stage)
+                if progress:
+                    artifact.show(progress)
+                # A cancelled stage is killed before this run knows that it was cancelled.
+                if over or (progress and progress.state in ("finished", "failed")):
+                    return self._state(progress)
+                self._ended.wait(LOOK_S)
+        finally:
+            self._logger = self._flow_logger
+
+    def _state(self, progress: StageProgress | None) -> State:
+        if progress and progress.state == "finished":
+            show_results(progress.stage, self._root)
+            return Completed(message="ran")
+        if self._cancelled:
+            return Cancelled(message="ended with its processes; what it had finished is kept")
+        return Failed(message=(progress.error if progress else "") or "it ended without a message")
+
+
+def _show_cached(stage: str, root: Path, why: str) -> State:
+    show_results(stage, root)
+    return Completed(name="Cached", message=why)
+
+
+def _is_worth_another_try(died: StageProgress, root: Path) -> bool:
     from compass.settings import load_settings
 
-    return tasks.crashed and tasks.failed in (*_RETRIED, *load_settings(root / "params.yaml").rl.stages)
+    return not died.refused and died.stage in (*_RETRIED, *load_settings(root / "params.yaml").rl.stages)
 
 
-def _interrupted(guardian: Guardian, tasks: StageTasks | None, limit_minutes: float) -> State:
+def _interrupted(guardian: Guardian, limit_minutes: float) -> State:
     """The state of a run that was interrupted, once nothing of it runs any more."""
     logger = get_run_logger()
     kept = "every process of it has ended; checkpoints and finished shards are kept, and the next run goes on from them"
-    if tasks:
-        tasks.close(cancelled=True)
     if guardian.reason == "late":
         logger.error("ended after its limit of %g minutes; %s", limit_minutes, kept)
         return Failed(name="TimedOut", message=f"took longer than its limit of {limit_minutes:g} minutes; {kept}")
@@ -134,23 +244,6 @@ def _interrupted(guardian: Guardian, tasks: StageTasks | None, limit_minutes: fl
     return Cancelled(message=f"cancelled; {kept}")
 
 
-@contextmanager
-def _waiting(enter: Callable[[Callable[[str], object]], Any]) -> Iterator[Any]:
-    """Enter the line; while it is not this run's turn, its state on the server is `Waiting`."""
-    logger, waited = get_run_logger(), False
-
-    def told(what: str) -> None:
-        nonlocal waited
-        logger.info("%s", what)
-        _set_state(Running(name="Waiting", message=what))
-        waited = True
-
-    with enter(told) as held:
-        if waited:
-            _set_state(Running(message="its turn has come"))
-        yield held
-
-
 def _set_state(state: State) -> None:
     try:
         with get_client(sync_client=True) as client:
@@ -159,7 +252,7 @@ def _set_state(state: State) -> None:
         get_run_logger().debug("state %s not shown: %s", state.name, error)
 
 
-def _ended_on_server(flow_run: str) -> bool:
+def _is_ended_on_server(flow_run: str) -> bool:
     """Whether the server says that a run is to end, or has ended, or is gone."""
     if not PREFECT_API_URL.value():
         return False

@@ -1,5 +1,8 @@
 """The pipeline on several machines: data stages on one worker, GPU stages on another, results through a DVC remote.
 
+Machines share nothing but Prefect's server and a DVC remote. Each has a clone of the same commit; results travel through the
+remote with DVC's run cache, which tells another machine which outputs belong to which inputs.
+
     prefect work-pool create compass --type process      # once
     python -m flows.machines --pool compass              # once, and after a change of the stages' names
     prefect worker start --pool compass --work-queue data    # on the data machine, in its clone
@@ -10,8 +13,11 @@
 """
 
 import argparse
+import hashlib
 import json
 import os
+import subprocess
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,14 +28,22 @@ ROOT = Path(__file__).resolve().parents[1]
 
 prefect_settings.apply(ROOT)  # before Prefect reads its settings
 
-from prefect import flow, get_run_logger  # noqa: E402
+from prefect import flow, get_run_logger, runtime  # noqa: E402
 from prefect.client.schemas.objects import State  # noqa: E402
 from prefect.deployments import run_deployment  # noqa: E402
 from prefect.deployments.runner import EntrypointType  # noqa: E402
 from prefect.states import Completed, Failed  # noqa: E402
 
-from compass.settings import Settings, load_settings  # noqa: E402
-from flows.part import fingerprint_of, part  # noqa: E402
+from compass.errors import UserError  # noqa: E402
+from compass.runs.repository import git_state  # noqa: E402
+from compass.settings import (  # noqa: E402
+    Settings,
+    check_values,
+    load_settings,
+)
+from flows.flow_run import carry_out  # noqa: E402
+from flows.overrides import changed_text, read_text  # noqa: E402
+from flows.run import RunRequest  # noqa: E402
 from flows.stage import machine  # noqa: E402
 
 QUEUES = ("data", "gpu")
@@ -59,6 +73,61 @@ def across(up_to: str = "", other_settings: dict[str, Any] = {}) -> State:  # no
         if run.state is None or not run.state.is_completed():
             return Failed(message=f"{kind} ({', '.join(stages)}): {run.state.message if run.state else 'no state'}")
     return Completed(message="every part ran")
+
+
+def _run_name() -> str:
+    return ", ".join(runtime.flow_run.parameters["stages"])
+
+
+@flow(name="part", flow_run_name=_run_name)
+def part(stages: list[str], fingerprint: str = "", other_settings: dict[str, Any] = {}) -> State:  # noqa: B006
+    """Run some stages on this machine; what they need comes from the DVC remote, and what they made goes there.
+
+    Args:
+        stages: the stages, in the order of the pipeline.
+        fingerprint: commit and settings of the other machines; a clone that differs is refused. Empty checks nothing.
+        other_settings: settings by their name in params.yaml.
+    """
+    # A worker starts in a folder of its own; the clone is where this file is.
+    os.chdir(ROOT)
+    try:
+        own = fingerprint_of(ROOT, other_settings)
+    except UserError as error:
+        return Failed(message=str(error))
+    if fingerprint and own != fingerprint:
+        return Failed(
+            message=f"this machine's clone ({ROOT}) has {own} (commit and settings), the others have {fingerprint}. "
+            "Check out the same commit with the same params.yaml there, and start again"
+        )
+    # `--pull` takes from the remote what another machine has made already.
+    request = RunRequest(stages[0], overrides=other_settings, extra=(*stages[1:], "--pull"))
+    state = carry_out(request)
+    return _push() if state.is_completed() else state
+
+
+def fingerprint_of(root: Path, overrides: dict[str, Any]) -> str:
+    """Commit and settings of a clone, in a few letters: machines with the same one compute the same.
+
+    Raises:
+        UserError: the settings cannot be used.
+    """
+    import yaml
+
+    text, _ = changed_text(read_text(root), overrides)
+    settings = json.dumps(check_values(yaml.safe_load(text)).model_dump(mode="json"), sort_keys=True)
+    state = git_state(root)
+    return f"{state['commit'][:12] if state else 'no-git'}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
+
+
+def _push() -> State:
+    """Send outputs and run cache to the remote, so that other machines find them."""
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "push", "--run-cache"]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    said = (done.stdout + done.stderr).strip().splitlines()
+    if done.returncode:
+        return Failed(message="\n".join(["the results are here, but did not reach the DVC remote:", *said[-5:]]))
+    get_run_logger().info("dvc push --run-cache: %s", said[-1] if said else "done")
+    return Completed(message="ran here, and sent to the DVC remote")
 
 
 def parts(settings: Settings, up_to: str = "") -> list[tuple[str, list[str]]]:

@@ -1,33 +1,49 @@
-"""The one way to run the pipeline: check, wait in line, write the values into `params.yaml`, run DVC, keep the result.
+"""The one way to run the pipeline: check, wait for its turn, write the values into `params.yaml`, run DVC, keep the result.
 
     run(RunRequest("evaluate", overrides={"evaluate.samples": 16}), Path("."), log=print)
 
-`compass run`, `make pipeline`, the flows of Prefect and the `dvc` of this environment (`flows.dvc`) call it, so that runs
-started in different places never meet: they wait for each other (`compass.line`) and end one after another.
+`compass run`, `make pipeline` and the flows of Prefect call it, so that runs started in different places never meet: they wait
+for each other (`compass.locks`) and end one after another.
 
 Values go through `params.yaml` and the stages run through `dvc repro`; the result is then saved by `dvc exp save`. DVC's
 `exp run` does the same in one step, but works on a detached HEAD meanwhile: a run that is killed would leave the
 repository there.
+
+What a run did is read from the files that its stages write (`compass.runs.progress`) and from `dvc.lock`, not from DVC's output.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 import socket
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
-from compass.line import in_line
+from compass.environment import dvc_variables
+from compass.errors import UserError
+from compass.locks import take_turn
+from compass.runs.dvc_files import Graph
 from compass.runs.last_run import write_last_run
-from flows.experiment import planned_name, save_experiment
+from compass.runs.progress import StageProgress, read_run
+from flows.dvc_process import DvcError, dvc_command, remove_dead_entries, repro_words, run_command
 from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
-from flows.repro import ReproError, Watched, dvc_words, forget_dead_locks, raw_dvc, run_group
 
 Scope = Literal["upto", "only", "downstream"]
+
+LONGEST_NAME = 36
+"""Characters of a planned name."""
+
+LATEST = Path(".compass/last_experiment")
+"""Holds the name of the experiment that the workspace's results were saved as."""
+
+_REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
 
 
 @dataclass(frozen=True)
@@ -49,20 +65,15 @@ class RunRequest:
     name: str | None = None
     """The experiment that keeps the result; None names it after what differs from the profile."""
 
-    message: str | None = None
-    """The message of the experiment's commit."""
-
     extra: tuple[str, ...] = ()
     """Further words for `dvc repro`: its own options, several targets."""
 
     def words(self) -> list[str]:
         """The words after `dvc` that do the same from a terminal, but for the values and the experiment."""
-        return [*dvc_words(self.target, scope=self.scope, force=self.force), *self.extra]
+        return [*repro_words(self.target, scope=self.scope, force=self.force), *self.extra]
 
     def command(self) -> str:
         """The `dvc` command that does what this request does."""
-        import shlex
-
         verb, *rest = self.words()
         sets = [word for value in parameter_words(self.overrides) for word in ("-S", value)]
         return shlex.join(["dvc", *(["exp", "run"] if sets or self.name else [verb]), *sets, *rest])
@@ -94,19 +105,18 @@ class RunResult:
     """From the moment that it was its turn."""
 
     waited_s: float
-    """Seconds in line."""
+    """Seconds that it waited for its turn."""
 
 
 def run(
     request: RunRequest,
     root: str | Path = ".",
     *,
-    log: Callable[[str], object] = print,
+    log: Callable[[str], object] | None = print,
     on_wait: Callable[[str], object] | None = None,
-    env: Mapping[str, str] | None = None,
-    watched: Watched | None = None,
     on_change: Callable[[str], object] | None = None,
-    shown: BinaryIO | None = None,
+    on_start: Callable[[], object] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Run stages through DVC; returns when they have ended.
 
@@ -115,29 +125,29 @@ def run(
     Args:
         request: what to run.
         root: the repository's root.
-        log: takes the lines that DVC and the stages write.
-        on_wait: told what the run waits for, at once and then once a minute; standard error by default.
+        log: gets the lines that DVC and the stages write; None where they write to this process's own output.
+        on_wait: gets a line that names the run which is waited for; standard error by default.
+        on_change: gets a line per setting that is changed in `params.yaml`; `log` by default.
+        on_start: called when it is this run's turn.
         env: variables for the stages: COMPASS_PIPELINE_RUN (unique per run; made here by default), COMPASS_STARTED_BY
             (`terminal` by default), COMPASS_PREFECT_URL.
-        watched: filled with the stage that runs and those that ran, for a caller that shows them meanwhile.
-        on_change: told each setting that is changed in `params.yaml`.
-        shown: a terminal that gets the output as it comes, bars included, instead of `log`.
 
     Raises:
         UserError: the request, a setting, a file or a variable cannot be used. Nothing has been changed or started.
-        ReproError: a stage failed; the message has the last lines of its error.
+        DvcError: a stage failed; the message names it and has its error.
     """
     root = Path(root).resolve()
-    watched = watched if watched is not None else Watched()
     check_request(request, root)
     command, asked = request.command(), time.monotonic()
-    with in_line(root, command, on_wait=on_wait) as held:
+    with take_turn(root, command, on_wait=on_wait) as held:
         began = time.monotonic()
+        if on_start:
+            on_start()
         # Another run may have changed the file while this one waited.
         changes = write_overrides(root, request.overrides) if request.overrides else []
         for change in changes:
-            (on_change or log)(f"params.yaml: {change}")
-        name = request.name or planned_name(root)
+            (on_change or log or print)(f"params.yaml: {change}")
+        name = request.name or plan_name(root)
         variables = {
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
             "COMPASS_STARTED_BY": "terminal",
@@ -145,43 +155,30 @@ def run(
             **(env or {}),
             **held,
         }
-        forget_dead_locks(root)
-        saved = None
-        with _remembered(root, command, watched) as facts:
-            run_group(raw_dvc(*request.words()), folder=root, log=log, env=variables, watched=watched, shown=shown)
-            if name:
-                saved = save_experiment(root, name, watched.ran, message=request.message, env=variables)
-                if watched.ran and not saved:
-                    log(
-                        f"the result is in this folder, but not kept as an experiment; `dvc exp save -n {name}` says why"
-                    )
+        remove_dead_entries(root)
+        before = Graph(root).lock
+        with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"]) as facts:
+            run_command(dvc_command(*request.words()), folder=root, log=log, env=variables)
+            ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
+            saved = save_experiment(root, name, ran, env=variables) if name else None
+            if name and ran and not saved:
+                (log or print)(
+                    f"the result is in this folder, but not kept as an experiment; `dvc exp save -n {name}` says why"
+                )
             facts["experiment"] = saved
+    graph = Graph(root)
+    rest = [stage for stage in _wanted(graph, request) if stage not in ran]
+    restored = [stage for stage in rest if graph.lock.get(stage) != before.get(stage)]
     return RunResult(
         command=command,
-        ran=tuple(watched.ran),
-        restored=tuple(watched.restored),
-        unchanged=tuple(watched.unchanged),
+        ran=tuple(ran),
+        restored=tuple(restored),
+        unchanged=tuple(stage for stage in rest if stage not in restored),
         changes=tuple(changes),
         experiment=saved,
         seconds=time.monotonic() - began,
         waited_s=began - asked,
     )
-
-
-@contextlib.contextmanager
-def _remembered(root: Path, command: str, watched: Watched) -> Iterator[dict[str, Any]]:
-    """Keep what the block did, for `compass status`, however it ends."""
-    began, clock, state = time.time(), time.monotonic(), "finished"
-    facts: dict[str, Any] = {}
-    try:
-        yield facts
-    except BaseException as error:
-        state = "failed" if isinstance(error, ReproError) else "stopped"
-        facts["stage"] = watched.stage
-        raise
-    finally:
-        seconds = time.monotonic() - clock
-        write_last_run(root, command=command, state=state, began=began, seconds=seconds, ran=watched.ran, **facts)
 
 
 def check_request(request: RunRequest, root: Path) -> None:
@@ -193,8 +190,6 @@ def check_request(request: RunRequest, root: Path) -> None:
     import difflib
 
     from compass import preflight
-    from compass.errors import UserError
-    from compass.runs.dvc_files import Graph
 
     stages = list(Graph(root).stages)
     if not stages:
@@ -207,3 +202,128 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root)
     preflight.check(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
+
+
+def list_experiments(root: Path) -> list[str]:
+    """Names of the DVC experiments of a repository, the newest first; empty without git."""
+    listed = _git(root, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/exps")
+    return [match[1] for line in listed.splitlines() if (match := _REF.fullmatch(line))]
+
+
+def plan_name(root: Path) -> str | None:
+    """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet.
+
+    MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name.
+    """
+    from compass.runs.run_name import SHOWN, changed_settings, slug
+    from compass.settings import load_settings
+
+    if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
+        return None
+    settings = load_settings(root / "params.yaml")
+    changes = changed_settings(settings, root / "profiles") or []
+    shown = [f"{_own_name(change.name)}={change.after}" for change in changes[:SHOWN]]
+    more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
+    name, taken, number = slug(" ".join([settings.profile, *shown, *more])[:LONGEST_NAME]), list_experiments(root), 1
+    while (wanted := name if number == 1 else f"{name}-{number}") in taken:
+        number += 1
+    return wanted
+
+
+def save_experiment(
+    root: Path, name: str, stages: Sequence[str], *, env: Mapping[str, str] | None = None
+) -> str | None:
+    """Save the results in the workspace as an experiment.
+
+    Only the stages that ran are handed to DVC: without names it would enter the outputs of every stage into `dvc.lock`,
+    also of those that are stale, and so call them up to date.
+
+    Args:
+        root: the repository's root.
+        name: the experiment's.
+        stages: those that ran just now; nothing is saved where there are none.
+        env: variables besides those of this process.
+
+    Returns:
+        The name; None where nothing ran or DVC could not save it, which costs no result.
+    """
+    if not stages:
+        return None
+    variables = {**dvc_variables(root), **os.environ, **_author(root), **(env or {})}
+    if not _run_to_end(dvc_command("exp", "save", "--name", name, *stages), root, variables):
+        return None
+    (root / LATEST).parent.mkdir(parents=True, exist_ok=True)
+    (root / LATEST).write_text(name + "\n", encoding="utf-8")
+    return name
+
+
+@contextlib.contextmanager
+def _recorded(root: Path, command: str, key: str) -> Iterator[dict[str, Any]]:
+    """Write what the block did, for `compass status`, however it ends; name the stage in DVC's error."""
+    began, clock, state = time.time(), time.monotonic(), "finished"
+    facts: dict[str, Any] = {}
+    try:
+        yield facts
+    except BaseException as error:
+        state = "failed" if isinstance(error, DvcError) else "stopped"
+        if (stage := find_unfinished(root, key)) is not None:
+            facts["stage"] = stage.stage
+            if isinstance(error, DvcError):
+                _, *last = str(error).splitlines()
+                message = "\n".join([f"stage {stage.stage} failed: {stage.error or stage.state}", *last])
+                raise DvcError(message, stage.stage, error.status) from None
+        raise
+    finally:
+        ran = [one.stage for one in read_run(root, key) if one.state == "finished"]
+        seconds = time.monotonic() - clock
+        write_last_run(root, command=command, state=state, began=began, seconds=seconds, ran=ran, **facts)
+
+
+def find_unfinished(root: Path, key: str) -> StageProgress | None:
+    """The stage of a run that failed, was killed or runs; None where there is none."""
+    return next((one for one in reversed(read_run(root, key)) if one.state != "finished"), None)
+
+
+def _wanted(graph: Graph, request: RunRequest) -> list[str]:
+    """The stages that a request asks for, in their order."""
+    if request.target is None:
+        return list(graph.stages)
+    if request.scope == "downstream":
+        return [one for one in graph.stages if one == request.target or request.target in graph.ancestors(one)]
+    return [*(graph.ancestors(request.target) if request.scope == "upto" else []), request.target]
+
+
+def _own_name(name: str) -> str:
+    """A setting's own name; of a setting of one RL stage with the stage's: `rl-2.steps`."""
+    parts = name.split(".")
+    return ".".join(parts[2:3] + parts[-1:]) if parts[:2] == ["rl", "stages"] and len(parts) > 3 else parts[-1]
+
+
+def _author(root: Path) -> dict[str, str]:
+    """Who the experiment's commit is by, where git does not know its user: it takes no commit without."""
+    if os.environ.get("GIT_AUTHOR_EMAIL") or _git(root, "config", "user.email"):
+        return {}
+    names = {f"GIT_{role}_NAME": "compass" for role in ("AUTHOR", "COMMITTER")}
+    return {**names, **{f"GIT_{role}_EMAIL": "compass@localhost" for role in ("AUTHOR", "COMMITTER")}}
+
+
+def _run_to_end(command: list[str], root: Path, env: Mapping[str, str]) -> bool:
+    """Run a command to its end: an interruption must not stop it between its commit and the return to the branch."""
+    null = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=root, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    interrupted: BaseException | None = None
+    while process.returncode is None:
+        try:
+            process.wait()
+        except BaseException as error:
+            interrupted = error
+    if interrupted:
+        raise interrupted
+    return process.returncode == 0
+
+
+def _git(root: Path, *words: str) -> str:
+    try:
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        return ""

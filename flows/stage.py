@@ -1,10 +1,12 @@
-"""One flow per stage, made from `params.yaml`: `flows.stage.denoise`, `flows.stage.rl_1`.
+"""The flow of the whole pipeline, and one per stage, made from `params.yaml`: `flows.stage.pipeline`, `flows.stage.rl_1`.
 
-The signature of a flow is the form that Prefect's pages draw. It is made from the settings in force when this module is
-imported, in the serving process and again in the process of each run.
+The signature of a flow is the form that Prefect's pages draw. It is made from the settings in force when a flow is asked for,
+in the serving process and again in the process of each run.
 """
 
 import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,10 +20,10 @@ from prefect.client.orchestration import get_client  # noqa: E402
 from prefect.client.schemas.objects import State  # noqa: E402
 from pydantic import Field  # noqa: E402
 
+from compass.errors import UserError  # noqa: E402
 from compass.settings import Settings, load_settings  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
 from flows.forms import Form, overrides, prefix, stage_form  # noqa: E402
-from flows.profile import AS_IT_IS, profile_choices  # noqa: E402
 from flows.run import RunRequest, Scope  # noqa: E402
 
 SCOPES: dict[str, Scope] = {
@@ -31,31 +33,40 @@ SCOPES: dict[str, Scope] = {
 }
 """What a form offers for the stages to run, and what DVC calls it."""
 
+ALL = "all stages"
+
+AS_IT_IS = "as params.yaml is"
+"""The choice of a form that changes no profile."""
+
 GPU = ("base", "grade", "evaluate")
 """Stages besides RL's that want an accelerator where there is one."""
 
 PARAMETERS = """Carry out one run.
 
 Args:
-    settings: {settings}
+    settings: Settings of this stage, filled in with those in force. What you change is written into params.yaml.
     run: Which stages run, where something changed for them.
     up_to: The last stage to run, with all that it needs.
     force: Run stages that did not change as well.
     profile: Another profile's values for this and the next runs, as `compass profile use` sets them. Refused where params.yaml has edits that no profile has.
-    other_settings: Settings by their name in params.yaml, for those that the form does not draw, as {{"seed": 1, "rl.loss.clip_high": 0.3}}. They win over the form.
+    other_settings: Settings by their name in params.yaml, for those that the form does not draw, as {"seed": 1, "rl.loss.clip_high": 0.3}. They win over the form.
     limit_minutes: A stage that takes longer is ended with all its processes, and keeps what it had finished. 0 sets no limit.
     retries: How often a stage that died without a message is tried again, if it goes on from what it has: collect, grade, evaluate and the RL stages.
 """
 """What the fields of a form mean, as Prefect reads it from a docstring."""
 
-CHANGED = "Settings of this stage, filled in with those in force. What you change is written into params.yaml."
+PIPELINE = """Run every stage whose inputs changed, in DVC's order: curation, grading, curriculum, RL, evaluation, report.
+
+DVC decides what runs; stages that have nothing to do are shown as cached."""
 
 Minutes = Annotated[float, Field(ge=0)]
 Retries = Annotated[int, Field(ge=0, le=5)]
 
 
 def __getattr__(name: str) -> Flow[Any, Any]:
-    """The flow of the stage whose name this is, with `_` for `-`."""
+    """The flow of the pipeline, or of the stage whose name this is, with `_` for `-`."""
+    if name == "pipeline":
+        return pipeline_flow()
     for stage in load_settings().stages if not name.startswith("__") else ():
         if attribute(stage) == name:
             return stage_flow(stage)
@@ -68,6 +79,18 @@ def attribute(stage: str) -> str:
 
 
 @cache
+def pipeline_flow() -> Flow[Any, Any]:
+    """The flow that runs the pipeline."""
+
+    def run_pipeline(**given: Any) -> State:
+        target = None if given["up_to"] == ALL else given["up_to"]
+        return _carry_out(RunRequest(target, force=given["force"], overrides=given["other_settings"]), given)
+
+    fields = [("up_to", Literal[(ALL, *load_settings().stages)], ALL)]
+    return _make_flow("pipeline", run_pipeline, fields, PIPELINE)
+
+
+@cache
 def stage_flow(stage: str) -> Flow[Any, Any]:
     """The flow that runs one stage."""
     settings = load_settings()
@@ -76,18 +99,76 @@ def stage_flow(stage: str) -> Flow[Any, Any]:
 
     def run_stage(**given: Any) -> State:
         changed = {**overrides(given["settings"], shown_settings(), where), **given["other_settings"]}
-        request = RunRequest(stage, SCOPES[given["run"]], force=given["force"], overrides=changed)
-        return carry_out(
-            request,
-            profile=given["profile"],
-            limit_minutes=given["limit_minutes"],
-            retries=given["retries"],
-        )
+        return _carry_out(RunRequest(stage, SCOPES[given["run"]], force=given["force"], overrides=changed), given)
 
-    run_stage.__name__ = run_stage.__qualname__ = attribute(stage)
-    run_stage.__doc__ = PARAMETERS.format(settings=CHANGED)
-    run_stage.__signature__ = _signature(form)  # type: ignore[attr-defined]
-    return flow(name=stage, flow_run_name=_run_name, description=describe(stage, settings))(run_stage)
+    fields = [("run", Literal[tuple(SCOPES)], next(iter(SCOPES))), ("settings", form, form())]
+    return _make_flow(stage, run_stage, fields, describe(stage, settings))
+
+
+def profile_choices(root: Path) -> tuple[str, ...]:
+    """What a form offers: the parameters as they are, or one of the profiles."""
+    return (AS_IT_IS, *sorted(path.stem for path in (root / "profiles").glob("*.yaml")))
+
+
+def _carry_out(request: RunRequest, given: dict[str, Any]) -> State:
+    profile, limit, retries = given["profile"], given["limit_minutes"], given["retries"]
+    command = request.command() if profile == AS_IT_IS else f"compass profile use {profile} && {request.command()}"
+    return carry_out(
+        request, before=lambda: _use_profile(Path.cwd(), profile), command=command, limit_minutes=limit, retries=retries
+    )
+
+
+@contextmanager
+def _use_profile(root: Path, profile: str) -> Iterator[None]:
+    """Put a profile in force for good, and take it back only where the block finds that it cannot be used.
+
+    The values stay in `params.yaml` afterwards, so that `dvc status` agrees with what was run.
+
+    Args:
+        root: the repository's root, which is the current folder.
+        profile: a choice of `profile_choices`.
+
+    Raises:
+        UserError: there is no such profile, or `params.yaml` holds edits that no profile has: they would be lost.
+    """
+    if profile == AS_IT_IS:
+        yield
+        return
+    from compass.commands.profile import use
+
+    files = [path for path in (root / "params.yaml", root / "dvc.yaml") if path.exists()]
+    before = {path: path.read_bytes() for path in files}
+    use(profile, force=False)
+    try:
+        yield
+    except UserError:
+        for path, content in before.items():
+            path.write_bytes(content)
+        raise
+
+
+def _make_flow(
+    name: str, carry: Callable[..., State], fields: list[tuple[str, Any, Any]], description: str
+) -> Flow[Any, Any]:
+    """A flow whose form has `fields` (name, type, default) and those that every form has."""
+    every: list[tuple[str, Any, Any]] = [
+        ("force", bool, False),
+        ("profile", Literal[profile_choices(Path.cwd())], AS_IT_IS),
+        ("other_settings", dict[str, Any], {}),
+        ("limit_minutes", Minutes, 0),
+        ("retries", Retries, 0),
+    ]
+    first, *rest = fields
+    kind = inspect.Parameter.KEYWORD_ONLY
+    carry.__name__ = carry.__qualname__ = attribute(name)
+    carry.__doc__ = PARAMETERS
+    carry.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(field, kind, default=value, annotation=of)
+            for field, of, value in (first, *every[:2], *rest, *every[2:])
+        ]
+    )
+    return flow(name=name, flow_run_name=_run_name, description=description)(carry)
 
 
 def describe(stage: str, settings: Settings) -> str:
@@ -112,27 +193,12 @@ def shown_settings() -> dict[str, Any]:
     return schema.get("properties", {}).get("settings", {}).get("default") or {}
 
 
-def _signature(form: type[Form]) -> inspect.Signature:
-    profiles = profile_choices(Path.cwd())
-    fields: list[tuple[str, Any, Any]] = [
-        ("run", Literal[tuple(SCOPES)], next(iter(SCOPES))),
-        ("force", bool, False),
-        ("profile", Literal[profiles], AS_IT_IS),
-        ("settings", form, form()),
-        ("other_settings", dict[str, Any], {}),
-        ("limit_minutes", Minutes, 0),
-        ("retries", Retries, 0),
-    ]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [inspect.Parameter(name, kind, default=value, annotation=of) for name, of, value in fields]
-    )
-
-
 def _run_name() -> str:
     """`denoise max_problem_chars=3000`: the stage and what was changed for it."""
     given = runtime.flow_run.parameters
     form, other = given.get("settings"), given.get("other_settings") or {}
     changed = {**(overrides(form, shown_settings(), "") if isinstance(form, Form) else {}), **other}
-    words = [f"{name.lstrip('.')}={value}" for name, value in changed.items()]
+    target = given.get("up_to", ALL)
+    words = [f"to {target}"] if target != ALL else []
+    words += [f"{name.lstrip('.')}={value}" for name, value in changed.items()]
     return " ".join([runtime.flow_run.flow_name, *words[:2], *([f"+{len(words) - 2}"] if len(words) > 2 else [])])

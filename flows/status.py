@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from compass import environment
-from compass.line import Holder, holder, waiting
+from compass.locks import Holder, read_turn
 from compass.runs.last_run import read_last_run
-from flows.repro import raw_dvc
+from flows.dvc_process import dvc_command
 
 PARAMETERS = "params.yaml"
 STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "not in cache": "is not in DVC's cache"}
@@ -42,7 +42,6 @@ class Status:
     """Everything that `compass status` tells."""
 
     running: Holder | None
-    waiting: list[Holder]
     progress: list[dict[str, Any]]
     """The stages that are at work: `stage`, `phase`, `done`, `total`, `unit`, `seconds_left`."""
     stale: dict[str, list[Reason]]
@@ -67,8 +66,7 @@ def read_status(root: Path) -> Status:
     stale, fault = _stale(root)
     following = {} if fault else _following(root, list(stale))
     return Status(
-        running=holder(root),
-        waiting=waiting(root),
+        running=read_turn(root),
         progress=at_work,
         stale=stale,
         following=following,
@@ -88,7 +86,7 @@ def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
     except SettingsError as error:
         return {}, str(error).replace(f"{root}/", "")
     # Without `--wait-for-lock`: whoever asks wants to know now.
-    command = [word for word in raw_dvc("status", "--json") if word != "--wait-for-lock"]
+    command = [word for word in dvc_command("status", "--json") if word != "--wait-for-lock"]
     variables = {**environment.QUIET, **environment.dvc_variables(root), **os.environ}
     try:
         told = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, timeout=LONGEST_S)

@@ -103,7 +103,5 @@ if [[ $torch == *+cpu ]]; then grep -v '^torch==' "$lock" >"$rest"; else cp "$lo
 say "installing the $(grep -c == "$lock") packages of $lock (5 GB; a few minutes the first time)"
 install --no-deps -r "$rest"
 install --no-deps --no-build-isolation --editable .
-# Runs of this repository are checked first and wait for each other (flows/dvc.py says why); `python -m dvc` stays DVC's own.
-printf '#!%s\nimport sys\nfrom flows.dvc import main\nsys.exit(main())\n' "$PWD/.venv/bin/python" >.venv/bin/dvc
-.venv/bin/python -m flows.plots_page
+if grep -q 'flows[.]dvc' .venv/bin/dvc; then install --no-deps --reinstall "$(grep '^dvc==' "$lock")"; fi  # a stand-in of older versions
 say "done; \`source .venv/bin/activate\` puts compass, dvc, mlflow and prefect on your PATH"

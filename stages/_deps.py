@@ -27,7 +27,6 @@ EVERYWHERE = frozenset(
         "compass/curation/on_ray",
         "compass/environment.py",
         "compass/errors.py",
-        "compass/line.py",
         "compass/locks.py",
         "compass/machine.py",
         "compass/model_cards.py",

@@ -16,7 +16,7 @@ import pyarrow as pa
 from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
-from compass.line import OFF, take_lock
+from compass.locks import OFF, hold_turn
 from compass.process_tree import lock_stage, own_processes
 from compass.progress import report, report_phase
 from compass.records import RECORD, records_writer
@@ -79,14 +79,14 @@ def main(
 ) -> None:
     """Run one stage as `dvc repro` does, alone at its outputs, and end with whoever started it (`compass.process_tree`).
 
-    A stage that was not started by a run in line, as those of queued experiments, waits in line itself (`compass.line`): two
-    that sample or train at once may not fit into the machine's memory. `COMPASS_LINE=off` lets them.
+    A stage that `compass run` did not start, as by `dvc repro` or a queued experiment, waits for its turn itself (`compass.locks`):
+    two that sample or train at once may not fit into the machine's memory. `COMPASS_LINE=off` lets them.
 
     Args and errors as in `perform`. Ends with a message, too, when another process is at work on the same stage.
     """
     try:
         if os.environ.get(OFF) != "off":
-            take_lock(repository_root(), f"stage {stage}")  # held until this process and its forks have ended
+            hold_turn(repository_root(), f"stage {stage}")  # held until this process and its forks have ended
         lock_stage(stage)
     except UserError as error:
         sys.exit(f"{stage}: {error}")

@@ -1,43 +1,111 @@
-"""A lock is held until the last process that has it has ended."""
+"""Runs of one repository wait for each other, in their order; a lock ends with the last process that holds it."""
 
 import os
-import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
-from compass.locks import lock_holder, try_lock, unlock
+from compass.locks import PIPELINE, read_turn, take_lock, take_turn, try_lock
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_who_holds_the_lock_is_named_to_those_that_wait(tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    def wait() -> None:
+        with take_turn(tmp_path, "second", on_wait=lines.append):
+            lines.append("in")
+
+    with take_turn(tmp_path, "first"):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while not lines:
+            thread.join(0.05)
+        current = read_turn(tmp_path)
+        assert current is not None
+        assert (current.command, current.pid) == ("first", os.getpid())
+    thread.join(10)
+    assert lines == [f"waiting for `first` (process {os.getpid()}, for 0 s)", "in"]
+    assert read_turn(tmp_path) is None
+
+
+def test_a_wait_may_have_an_end(tmp_path: Path) -> None:
+    held = take_lock(tmp_path / "lock", "first")
+    assert held is not None
+    assert take_lock(tmp_path / "lock", "second", wait_s=0.1, on_wait=lambda line: None) is None
+    os.close(held)
+    again = take_lock(tmp_path / "lock", "second", wait_s=0.1)
+    assert again is not None
+    os.close(again)
+
+
+def test_a_lock_outlasts_its_taker_in_what_was_forked_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    code = (
+        "import os, pathlib, sys, time\n"
+        "from compass.locks import take_lock\n"
+        "take_lock(pathlib.Path(sys.argv[1]), 'outer')\n"
+        "if child := os.fork():\n"
+        "    print(child, flush=True)\n"
+        "    os._exit(0)\n"
+        "sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    process.stdout.readline()
+    process.wait()
+    with open(path, "rb+") as file:
+        assert not try_lock(file.fileno())
+        process.stdin.close()
+        while not try_lock(file.fileno()):
+            time.sleep(0.02)
+
 
 HOLDER = """
-import os, sys, time
-from pathlib import Path
-from compass.locks import try_lock
-assert try_lock(Path("a.lock"), "the first") is not None
-if fork := os.fork():
-    print(fork, flush=True)
-    sys.exit()
-time.sleep(60)
+import sys, time
+from compass.locks import take_turn
+with take_turn(sys.argv[1], sys.argv[2]):
+    print("in", flush=True)
+    time.sleep(float(sys.argv[3]))
 """
 
 
-def test_a_lock_lasts_as_long_as_a_fork_of_its_holder(tmp_path: Path) -> None:
-    root = Path(__file__).parents[1]
-    started = subprocess.Popen(
-        [sys.executable, "-c", HOLDER],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdout is not None
-    fork = int(started.stdout.readline())
-    assert started.wait() == 0
-    path = tmp_path / "a.lock"
-    assert try_lock(path) is None
-    assert lock_holder(path) == "the first"
-    os.kill(fork, signal.SIGKILL)
-    started.stdout.read()  # ends when the fork has
-    file = try_lock(path)
-    assert file is not None
-    unlock(path, file)
-    assert lock_holder(path) == ""
+def start(root: Path, name: str, seconds: float) -> subprocess.Popen:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", HOLDER, str(root), name, str(seconds)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+
+
+def wait_until_waiting(process: subprocess.Popen) -> None:
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("waiting for ")
+
+
+def test_killed_holders_and_killed_waiters_block_nobody(tmp_path: Path) -> None:
+    first = start(tmp_path, "first", 600)
+    assert first.stdout is not None
+    first.stdout.readline()
+    second = start(tmp_path, "second", 600)
+    wait_until_waiting(second)
+    third = start(tmp_path, "third", 0)
+    wait_until_waiting(third)
+    for process in (second, first):
+        process.kill()
+        process.wait()
+    out, _ = third.communicate(timeout=20)
+    assert out == "in\n"
+    assert read_turn(tmp_path) is None
+
+
+def test_what_the_holder_starts_does_not_wait_for_itself(tmp_path: Path) -> None:
+    with take_turn(tmp_path, "outer") as variables:
+        code = HOLDER.replace("import sys, time", f"import os, sys, time; os.environ.update({variables!r})")
+        inner = [sys.executable, "-c", code, str(tmp_path), "inner", "0"]
+        subprocess.run(inner, cwd=ROOT, check=True, timeout=60, capture_output=True)
+    assert (tmp_path / PIPELINE).exists()

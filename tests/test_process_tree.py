@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from compass import process_tree
-from compass.locks import lock_holder, try_lock
+from compass.locks import open_lock, read_holder, try_lock
 from compass.process_tree import StageRunningError, lock_stage, remove_abandoned
 
 STAGE = """
@@ -179,7 +179,9 @@ def test_a_second_process_of_a_stage_is_told_which_is_the_first(
     os.kill(told["worker"], signal.SIGKILL)
     assert nothing_is_left(told)
     os.close(lock_stage("rl-1"))
-    assert lock_holder(Path("work/rl-1.lock")).startswith(f"process {os.getpid()} on ")
+    holder = read_holder(Path("work/rl-1.lock"))
+    assert holder is not None
+    assert (holder.pid, holder.command) == (os.getpid(), "stage rl-1")
 
 
 def test_folders_of_stages_that_are_gone_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,8 +190,8 @@ def test_folders_of_stages_that_are_gone_are_removed(tmp_path: Path, monkeypatch
         (tmp_path / name).mkdir()
         if name != "compass-foreign":
             (tmp_path / name / process_tree.OWNER).touch()
-    held = try_lock(tmp_path / "compass-used" / process_tree.OWNER)
-    assert held is not None
+    held = open_lock(tmp_path / "compass-used" / process_tree.OWNER)
+    assert try_lock(held)
     assert remove_abandoned() == [tmp_path / "compass-gone"]
     os.close(held)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compass-foreign", "compass-used", "other-gone"]

@@ -55,8 +55,6 @@ def lines(found: Status) -> Iterator[str]:
         left = "" if one["seconds_left"] is None else f", {duration(one['seconds_left'])} left"
         counted = f", {count(step)}" if step.done or step.total else ""
         yield f"          {one['stage']}: {one['phase']}{counted}{left}"
-    for number, one in enumerate(found.waiting, 1):
-        yield f"waiting   {number}. {one}"
     yield from _last(found)
     if found.fault:
         yield f"stale     {found.fault}"

@@ -125,11 +125,10 @@ def _is_damaged(path: Path, digest: str, size: int | None, deadline: float) -> b
 
 def check_locks(place: Place) -> Iterator[Finding]:
     """Who works on the results, and locks of processes that are gone."""
-    from compass import line
+    from compass.locks import read_turn
 
-    if holder := line.holder(place.root):
-        waiting = len(line.waiting(place.root))
-        yield Finding("runs", "ok", f"in progress: {holder}" + (f"; {waiting} wait in line" if waiting else ""))
+    if holder := read_turn(place.root):
+        yield Finding("runs", "ok", f"in progress: {holder}")
         return
     dead = _dead_entries(place.root / ".dvc/tmp/rwlock")
     if dead is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from compass.doctor.finding import Finding, Place
+from compass.locks import try_lock
 from compass.process_tree import OWNER, PREFIX
 
 RAY = ("raylet", "gcs_server")
@@ -89,8 +89,7 @@ def _is_abandoned(folder: Path) -> bool:
     """Whether nobody holds the lock of a stage's temporary folder."""
     try:
         with open(folder / OWNER, "rb+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return try_lock(file.fileno())
     except OSError:  # in use, someone else's, or not a folder of a stage
         return False
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import psutil
 
+from compass.errors import UserError
 from compass.processes import pipeline_key, process_runs
 from compass.progress import Step, listening
 from compass.runs.progress_display import Display
@@ -71,6 +72,9 @@ class StageProgress:
 
     error: str = ""
     """The first line of the error that ended it."""
+
+    refused: bool = False
+    """Whether the stage ended itself with a message for its user, so that trying again would not help."""
 
     pages: dict[str, str] = field(default_factory=dict)
     """Text to address of the pages that show this run elsewhere."""
@@ -134,10 +138,11 @@ class _Recorder:
         self._write("running")
         self._thread.start()
 
-    def end(self, state: str, error: str = "") -> None:
+    def end(self, state: str, error: str = "", *, refused: bool = False) -> None:
         self._ended.set()
         self._thread.join()
         self._display.end()
+        self._facts["refused"] = refused
         self._write(state, error)
 
     def _work(self) -> None:
@@ -187,7 +192,7 @@ def stage_progress(stage: str, root: Path = Path()) -> Iterator[None]:
             yield
     except BaseException as error:
         state = "killed" if isinstance(error, KeyboardInterrupt) else "failed"
-        recorder.end(state, first_line(error))
+        recorder.end(state, first_line(error), refused=isinstance(error, UserError))
         raise
     recorder.end("finished")
 
@@ -202,6 +207,16 @@ def read_progress(root: Path = Path()) -> dict[str, StageProgress]:
         with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             found[path.stem] = _read(json.loads(path.read_text(encoding="utf-8")))
     return found
+
+
+def read_run(root: Path, key: str) -> list[StageProgress]:
+    """The stages that one pipeline run has started, in their order.
+
+    Args:
+        root: the repository's root.
+        key: what the stages of the run have in common (`compass.processes.pipeline_key`).
+    """
+    return sorted((one for one in read_progress(root).values() if one.run == key), key=lambda one: one.started)
 
 
 def _read(facts: dict[str, Any]) -> StageProgress:

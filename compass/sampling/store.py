@@ -10,7 +10,6 @@ add to a folder, and nothing in it is sampled again. Such folders are caches: th
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -50,21 +49,21 @@ class Store:
             SamplingError: another process writes to the store, a part is damaged, or the folder holds another setup.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock = try_lock(self.folder / "lock")
-        if lock is None:
+        self._lock = open(self.folder / "lock", "w")
+        if not try_lock(self._lock.fileno()):
+            self._lock.close()
             raise SamplingError(f"{self.folder}: another process samples into it; wait until it has ended")
-        self._lock = lock
         try:
             self._check_setup()
             self._rows = self._read()
         except BaseException:
-            os.close(lock)
+            self._lock.close()
             raise
         self._index = self._best(self._rows)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
-        os.close(self._lock)
+        self._lock.close()
 
     def missing(self, wanted: Sequence[Wanted]) -> list[Wanted]:
         """Those of `wanted` that are not finished, in their order, each with the beginning that is there."""

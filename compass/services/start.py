@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from compass.errors import UserError
+from compass.locks import try_lock
 from compass.services import processes
 from compass.services.catalogue import CATALOGUE, DEFAULT_PORTS, Definition, environment, url
 from compass.services.ports import free_port, holder, is_free
@@ -45,11 +45,10 @@ def one_at_a_time(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
             f"{folder} cannot be written: {error.strerror}; `chmod u+rwx {folder}`, or change its owner"
         ) from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(lock.fileno()):
             tell("waiting for another `compass up` or `compass down` of this folder")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            while not try_lock(lock.fileno()):
+                time.sleep(0.2)
         yield
 
 

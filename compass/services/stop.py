@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from compass import line
 from compass.errors import UserError
+from compass.locks import read_turn
 from compass.services import http, processes
 from compass.services.start import one_at_a_time
 from compass.services.state import FOLDER, Service, recorded_services, write_services
@@ -58,7 +58,7 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
         if left := processes.marked(root):
             processes.end(left, STOP_S)
         write_services([], root)
-        if holder := line.holder(root):
+        if holder := read_turn(root):
             tell(f"in progress, not ended: {holder}. What it records waits for the next `compass up`")
         shutil.rmtree(root / FOLDER / "tmp", ignore_errors=True)
         return list(running)

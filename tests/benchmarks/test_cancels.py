@@ -34,9 +34,9 @@ def test_faults_stand_in_the_row(cancels) -> None:
 
 
 def test_locks_that_are_held_are_faults(cancels, tmp_path: Path) -> None:
-    from compass.line import in_line
+    from compass.locks import take_turn
 
     assert cancels._locks(tmp_path) == []
-    with in_line(tmp_path, "a run"):
+    with take_turn(tmp_path, "a run"):
         [fault] = cancels._locks(tmp_path)
     assert "`a run`" in fault

@@ -24,17 +24,26 @@ STAGES = {
 """Stage to the setting it reads, its inputs and its output."""
 
 SCRIPT = """\
-import os, pathlib, sys, time
+import os, pathlib, subprocess, sys, time
+from compass.errors import UserError
+from compass.runs.progress import stage_progress
 name, out = sys.argv[-2:]
-with open("ran.log", "a") as log:
-    print(name, os.environ.get("COMPASS_PIPELINE_RUN"), file=log)
-time.sleep(float(os.environ.get("TOY_SECONDS", 0)))
-if name == os.environ.get("TOY_FAILS"):
-    sys.exit(f"noise\\n{name}: no model")
-pathlib.Path(out).mkdir(parents=True, exist_ok=True)
-pathlib.Path(out, "result.txt").write_text(pathlib.Path("params.yaml").read_text().split(f"{name}:")[1])
+try:
+    with stage_progress(name):
+        with open("ran.log", "a") as log:
+            print(name, os.environ.get("COMPASS_PIPELINE_RUN"), file=log)
+        time.sleep(float(os.environ.get("TOY_SECONDS", 0)))
+        if name == os.environ.get("TOY_FAILS"):
+            print("noise")
+            raise UserError("no model")
+        if os.path.exists(f"{name}.sh"):
+            subprocess.run(["sh", f"{name}.sh"], check=True)
+        pathlib.Path(out).mkdir(parents=True, exist_ok=True)
+        pathlib.Path(out, "result.txt").write_text(pathlib.Path("params.yaml").read_text().split(f"{name}:")[1])
+except UserError as error:
+    sys.exit(f"{name}: {error}")
 """
-"""What every stage does: note that it ran, wait, write what its settings are."""
+"""What every stage does: write its progress, note that it ran, wait, write what its settings are."""
 
 
 def _graph() -> str:
@@ -56,30 +65,31 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_toy(tmp_path / "toy")
 
 
-SHELL_GRAPH = """\
+SHORT_GRAPH = """\
 stages:
   collect:
-    cmd: echo collect $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && echo rows > data/collect.txt
+    cmd: python toy.py collect data/collect
     params: [seed, collect]
-    outs: [data/collect.txt]
+    outs: [data/collect]
   grade:
-    cmd: echo grade $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && echo graded > data/grade.txt
+    cmd: python toy.py grade data/grade
     params: [grade]
-    deps: [data/collect.txt]
-    outs: [data/grade.txt]
+    deps: [data/collect]
+    outs: [data/grade]
   evaluate:
-    cmd: echo evaluate $COMPASS_PIPELINE_RUN >> ran.log && mkdir -p data && grep -A1 evaluate params.yaml > data/scores.txt
+    cmd: python toy.py evaluate data/scores
     params: [evaluate]
-    deps: [data/grade.txt]
-    outs: [data/scores.txt]
+    deps: [data/grade]
+    outs: [data/scores]
 """
 
 
 @pytest.fixture
-def shell_toy(toy: Path) -> Path:
-    """A small repository whose three stages are shell commands: Prefect's processes import the project's own `stages`."""
+def short_toy(toy: Path) -> Path:
+    """A small repository of three stages, none in a package `stages`: Prefect's processes import the project's own."""
     shutil.rmtree(toy / "stages")
-    (toy / "dvc.yaml").write_text(SHELL_GRAPH)
+    (toy / "toy.py").write_text(SCRIPT)
+    (toy / "dvc.yaml").write_text(SHORT_GRAPH)
     return toy
 
 

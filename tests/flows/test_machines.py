@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from compass.settings import load_settings
-from flows.machines import parts
-from flows.part import fingerprint_of
+from flows.machines import fingerprint_of, parts
 
 
 def test_the_pipeline_is_cut_where_the_kind_of_machine_changes() -> None:

@@ -70,8 +70,8 @@ class Server:
 
 
 @pytest.fixture
-def toy(shell_toy: Path) -> Path:
-    return shell_toy
+def toy(short_toy: Path) -> Path:
+    return short_toy
 
 
 @pytest.fixture

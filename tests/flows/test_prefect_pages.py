@@ -260,7 +260,7 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     assert params["steps"] == 150
     written = (pages.root / "params.yaml").read_text()
     (pages.root / "params.yaml").write_text(written.replace("steps: 150", f"steps: {trained + 2}"))
-    again = subprocess.run([sys.executable, "-m", "flows.dvc", "repro", "rl-3"], capture_output=True, text=True)
+    again = subprocess.run([sys.executable, "-m", "dvc", "repro", "rl-3"], capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
     assert _iterations(pages, run=None) == trained + 2
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from compass.commands.run import summarize
 from compass.errors import UserError
-from flows.experiment import LATEST, experiments
-from flows.repro import ReproError
-from flows.run import RunRequest, run
+from flows.dvc_process import DvcError
+from flows.run import LATEST, RunRequest, RunResult, list_experiments, run
 
 ALL = ("collect", "grade", "rl-1", "rl-2", "rl-3", "evaluate")
 
@@ -40,7 +40,7 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert (second.ran, second.unchanged) == (("evaluate",), ALL[:-1])
     assert changed_lines(before, (toy / "params.yaml").read_text()) == ["-  samples: 4", "+  samples: 3"]
     assert second.command == "dvc exp run -S evaluate.samples=3"
-    assert experiments(toy) == ["debug-samples=3", "debug"]
+    assert list_experiments(toy) == ["debug-samples=3", "debug"]
     assert (toy / LATEST).read_text() == "debug-samples=3\n"
 
     assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
@@ -90,9 +90,11 @@ def test_a_request_that_cannot_run_changes_nothing(toy: Path, ran, request_: Run
 
 def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOY_FAILS", "grade")
-    with pytest.raises(ReproError) as caught:
+    with pytest.raises(DvcError) as caught:
         quiet(RunRequest(), toy)
-    assert str(caught.value) == "stage grade failed:\ngrade: no model"
+    what, *last = str(caught.value).splitlines()
+    assert what == "stage grade failed: no model"
+    assert "grade: no model" in last
     assert caught.value.stage == "grade"
     assert not (toy / LATEST).exists()
 
@@ -100,7 +102,8 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
 STARTED = """
 import sys
 from pathlib import Path
-from flows.run import RunRequest, run
+from flows.dvc_process import DvcError
+from flows.run import LATEST, RunRequest, RunResult, list_experiments, run
 run(RunRequest(overrides={"evaluate.samples": int(sys.argv[1])}), Path(sys.argv[2]))
 """
 
@@ -116,6 +119,24 @@ def test_runs_that_start_at_once_end_right_one_after_another(toy: Path, ran) -> 
         time.sleep(0.2)
     ends = [process.communicate(timeout=300) for process in runs]
     assert [process.returncode for process in runs] == [0, 0, 0], ends
-    assert sorted(experiments(toy)) == ["debug", *(f"debug-samples={number}" for number in (2, 3, 5))]
+    assert sorted(list_experiments(toy)) == ["debug", *(f"debug-samples={number}" for number in (2, 3, 5))]
     assert ran(toy)[len(ALL) :] == ["evaluate"] * 3
     assert "waiting for `dvc exp run -S evaluate.samples=" in "".join(error for _, error in ends)
+
+
+def result(**changed: object) -> RunResult:
+    nothing = {"command": "dvc repro", "ran": (), "restored": (), "unchanged": (), "changes": (), "experiment": None}
+    return RunResult(**{**nothing, "seconds": 5.0, "waited_s": 0.0, **changed})
+
+
+def test_a_run_that_wrote_the_report_says_where_it_is() -> None:
+    assert summarize(result(ran=("evaluate", "report"), unchanged=("collect",), experiment="tiny"))[1:] == [
+        "kept as the experiment tiny; `compass runs list` shows it with the others",
+        "which model is better, and how sure: reports/index.html",
+    ]
+    assert "reports/index.html" in summarize(result(restored=("report",)))[-1]
+
+
+def test_a_run_that_left_the_report_as_it_was_does_not_name_it() -> None:
+    assert summarize(result(ran=("dedup",), unchanged=("report",))) == ["ran dedup; 1 unchanged (5 s)"]
+    assert summarize(result(unchanged=("report",))) == ["nothing to do: all is up to date"]

@@ -1,17 +1,12 @@
 """`compass status` tells what is stale and why, what would run, who runs, and what the last run gave."""
 
 import json
-import os
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from compass.commands.status import lines
 from compass.commands.status import status as command
-from compass.line import holder, in_line, waiting
 from flows.run import RunRequest, run
 from flows.status import Reason, Status, read_status
 
@@ -61,31 +56,10 @@ def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert last.endswith("`dvc repro`: failed in rl-1, ran collect, grade")
 
 
-def test_who_holds_the_line_and_who_waits(tmp_path: Path) -> None:
-    said: list[str] = []
-
-    def wait() -> None:
-        with in_line(tmp_path, "second", on_wait=said.append):
-            said.append("in")
-
-    with in_line(tmp_path, "first"):
-        thread = threading.Thread(target=wait)
-        thread.start()
-        while not said:
-            thread.join(0.05)
-        assert [one.command for one in waiting(tmp_path)] == ["second"]
-        current = holder(tmp_path)
-        assert current is not None
-        assert (current.command, current.pid) == ("first", os.getpid())
-    thread.join(10)
-    assert said == [f"waiting for `first` (process {os.getpid()}, for 0 s)", "in"]
-    assert (holder(tmp_path), waiting(tmp_path)) == (None, [])
-
-
 def test_files_of_code_are_counted_and_settings_named() -> None:
     code = [Reason("code", f"compass/{name}.py", "changed") for name in "ab"]
     settings = [Reason("setting", f"grade.{name}", "1 → 2") for name in "wxyz"]
-    found = Status(None, [], [], {"grade": [*code, *settings], "report": code[:1]}, {}, None)
+    found = Status(None, [], {"grade": [*code, *settings], "report": code[:1]}, {}, None)
     assert list(lines(found))[1:] == [
         "stale     grade: setting grade.w: 1 → 2; setting grade.x: 1 → 2; setting grade.y: 1 → 2; 1 more; "
         "code compass/a.py and 1 more changed",
@@ -97,49 +71,8 @@ def test_files_of_code_are_counted_and_settings_named() -> None:
 def test_a_stage_that_has_nothing_to_count_yet_is_told_without_a_number() -> None:
     begun = {"stage": "rl-1", "phase": "reading inputs", "done": 0, "total": None, "unit": "", "seconds_left": None}
     at_work = {"stage": "grade", "phase": "sampling", "done": 3, "total": 8, "unit": "responses", "seconds_left": 90}
-    found = Status(None, [], [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
+    found = Status(None, [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
     assert list(lines(found))[1:3] == [
         "          rl-1: reading inputs",
         "          grade: sampling, 3 of 8 responses, 90 s left",
     ]
-
-
-HOLDER = """
-import sys, time
-from compass.line import in_line
-with in_line(sys.argv[1], sys.argv[2]):
-    print("in", flush=True)
-    time.sleep(float(sys.argv[3]))
-"""
-
-
-def started(root: Path, name: str, seconds: float) -> subprocess.Popen:
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", HOLDER, str(root), name, str(seconds)]
-    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=pipe, stderr=pipe, text=True)
-
-
-def test_killed_holders_and_killed_waiters_block_nobody(tmp_path: Path) -> None:
-    first = started(tmp_path, "first", 600)
-    assert first.stdout is not None
-    first.stdout.readline()
-    second, third = started(tmp_path, "second", 600), None
-    while not waiting(tmp_path):
-        assert second.poll() is None
-    third = started(tmp_path, "third", 0)
-    while len(waiting(tmp_path)) < 2:
-        assert third.poll() is None
-    second.kill()
-    second.wait()
-    first.kill()
-    first.wait()
-    out, _ = third.communicate(timeout=20)
-    assert out == "in\n"
-    assert holder(tmp_path) is None
-
-
-def test_what_the_holder_starts_does_not_wait_for_itself(tmp_path: Path) -> None:
-    with in_line(tmp_path, "outer") as variables:
-        code = HOLDER.replace("import sys, time", f"import os, sys, time; os.environ.update({variables!r})")
-        inner = [sys.executable, "-c", code, str(tmp_path), "inner", "0"]
-        subprocess.run(inner, cwd=Path(__file__).parents[2], check=True, timeout=60, capture_output=True)

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from compass.errors import UserError
-from compass.line import in_line
+from compass.locks import take_turn
 from compass.services import processes
 from compass.services import start as start_module
 from compass.services.catalogue import Definition, prefect_api
@@ -198,7 +198,7 @@ def test_down_names_a_run_of_the_terminal_and_lets_it_go_on(
     define(tiny("mlflow"))
     start(root, ["mlflow"], ports, tell=quiet)
     told = []
-    with in_line(root, "dvc repro evaluate"):
+    with take_turn(root, "dvc repro evaluate"):
         stop(root, tell=told.append)
     assert len(told) == 1
     assert told[0].startswith(f"in progress, not ended: `dvc repro evaluate` (process {os.getpid()}, for ")

@@ -5,53 +5,28 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from flows.repro import ReproError, Watched, dvc_words, end_group, forget_dead_locks, raw_dvc, run_group
+from flows.cancel import end_group
+from flows.dvc_process import DvcError, dvc_command, remove_dead_entries, repro_words, run_command
 
 
 def run_python(code: str, folder: Path, **options) -> list[str]:
     lines: list[str] = []
-    run_group([sys.executable, "-c", code], folder=folder, log=lines.append, **options)
+    run_command([sys.executable, "-c", code], folder=folder, log=lines.append, **options)
     return lines
 
 
 def test_the_command_line_of_a_scope() -> None:
-    assert dvc_words(None) == ["repro"]
-    assert dvc_words("dedup", scope="only", force=True) == ["repro", "--single-item", "--force", "dedup"]
-    assert dvc_words("dedup", scope="downstream") == ["repro", "--downstream", "dedup"]
-    assert raw_dvc("repro")[1:] == ["-m", "dvc", "--wait-for-lock", "repro"]
-
-
-def test_dvcs_lines_tell_what_ran() -> None:
-    watched = Watched()
-    for line in (
-        "Stage 'collect' didn't change, skipping",
-        "Stage 'dedup' is cached - skipping run, checking out outputs",
-        "Running stage 'grade':",
-        "> python -m stages.grade",
-        "grade: read 4",
-        "Updating lock file 'dvc.lock'",
-        "Running stage 'rl-1':",
-        "> python -m stages.rl rl-1",
-        "rl-1: no",
-        "ERROR: failed to reproduce 'rl-1': failed to run: python -m stages.rl rl-1, exited with 1",
-    ):
-        watched.line(line)
-    watched.ended(1)
-    assert (watched.unchanged, watched.restored, watched.ran) == (["collect"], ["dedup"], ["grade"])
-    assert (watched.stage, watched.last[0]) == ("rl-1", "rl-1: no")
-
-
-def test_a_stage_whose_end_dvc_does_not_tell_ends_with_dvc() -> None:
-    watched = Watched()
-    watched.line("Running stage 'rl-1':")
-    watched.ended(0)
-    assert (watched.stage, watched.ran) == (None, ["rl-1"])
+    assert repro_words(None) == ["repro"]
+    assert repro_words("dedup", scope="only", force=True) == ["repro", "--single-item", "--force", "dedup"]
+    assert repro_words("dedup", scope="downstream") == ["repro", "--downstream", "dedup"]
+    assert dvc_command("repro")[1:] == ["-m", "dvc", "--wait-for-lock", "repro"]
 
 
 def test_of_a_progress_bar_only_its_last_state_is_logged_and_empty_lines_are_not(tmp_path: Path) -> None:
@@ -71,7 +46,7 @@ def test_a_command_runs_in_the_folder_with_the_flows_variables(tmp_path: Path, m
 
 
 def test_an_error_has_the_last_20_lines_and_what_was_run(tmp_path: Path) -> None:
-    with pytest.raises(ReproError) as caught:
+    with pytest.raises(DvcError) as caught:
         run_python("for n in range(25): print(n)\nexit(7)", tmp_path)
     first, *rest = str(caught.value).splitlines()
     assert first.startswith("for n in range(25)")
@@ -86,7 +61,7 @@ def test_a_log_that_fails_ends_the_command(tmp_path: Path) -> None:
 
     code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
     with pytest.raises(RuntimeError) as caught:
-        run_group([sys.executable, "-c", code], folder=tmp_path, log=log)
+        run_command([sys.executable, "-c", code], folder=tmp_path, log=log)
     assert not psutil.pid_exists(int(str(caught.value)))
 
 
@@ -103,18 +78,8 @@ def test_a_command_that_says_much_when_it_is_ended_is_not_held_up(tmp_path: Path
         "signal.signal(signal.SIGINT, last_words); print('begun', flush=True); time.sleep(600)"
     )
     with pytest.raises(RuntimeError, match="stop"):
-        run_group([sys.executable, "-c", code], folder=tmp_path, log=log)
+        run_command([sys.executable, "-c", code], folder=tmp_path, log=log)
     assert (tmp_path / "done").exists()
-
-
-def test_a_terminal_gets_what_is_written_as_it_is(tmp_path: Path) -> None:
-    code = r"import sys; print(sys.stdout.isatty(), sys.stdin.isatty()); sys.stdout.write('1%\r2%\n')"
-    watched = Watched()
-    with open(tmp_path / "screen", "wb+") as screen:
-        run_group([sys.executable, "-c", code], folder=tmp_path, log=print, watched=watched, shown=screen)
-        screen.seek(0)
-        assert screen.read() == b"True False\n1%\r2%\n"
-    assert watched.last == ["True False", "2%"]
 
 
 STUBBORN = (
@@ -155,7 +120,7 @@ def test_locks_of_killed_runs_are_forgotten_and_those_of_dvc_kept(tmp_path: Path
     """DVC frees itself of processes that are gone, not of those whose number another process has by now."""
     path = tmp_path / ".dvc" / "tmp" / "rwlock"
     path.parent.mkdir(parents=True)
-    forget_dead_locks(tmp_path)
+    remove_dead_entries(tmp_path)
     assert not path.exists()
     script = tmp_path / "dvc"
     script.write_text("import time; print('ready', flush=True); time.sleep(600)")
@@ -168,10 +133,48 @@ def test_locks_of_killed_runs_are_forgotten_and_those_of_dvc_kept(tmp_path: Path
         name: {"pid": pid, "cmd": "dvc repro"} for name, pid in (("a", dvc.pid), ("b", gone.pid), ("c", os.getpid()))
     }
     path.write_text(json.dumps({"write": entries, "read": {"x": list(entries.values())}}))
-    forget_dead_locks(tmp_path)
+    remove_dead_entries(tmp_path)
     assert json.loads(path.read_text()) == {"write": {"a": entries["a"]}, "read": {"x": [entries["a"]]}}
     dvc.kill()
     dvc.wait()
     path.write_text('{"write": {"a"')  # torn: its writer was killed
-    forget_dead_locks(tmp_path)
+    remove_dead_entries(tmp_path)
     assert json.loads(path.read_text()) == {}
+
+
+def test_a_stages_python_is_the_flows_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    lines: list[str] = []
+    run_command(["sh", "-c", "command -v python"], folder=tmp_path, log=lines.append)
+    assert lines == [str(Path(sys.executable).parent / "python")]
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_interrupting_ends_the_group_and_those_who_left_it(tmp_path: Path) -> None:
+    nap = "import time; time.sleep(600)"
+    script = (
+        "import subprocess, sys; import time\n"
+        f"near = subprocess.Popen([sys.executable, '-c', {nap!r}])\n"
+        f"far = subprocess.Popen([sys.executable, '-c', {nap!r}], start_new_session=True)\n"
+        "print(near.pid, far.pid, flush=True); time.sleep(600)"
+    )
+    pids: list[int] = []
+
+    def log(line: str) -> None:
+        pids.extend(int(word) for word in line.split())
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_command([sys.executable, "-c", script], folder=tmp_path, log=log)
+    assert len(pids) == 2
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and any(_runs(pid) for pid in pids):
+        time.sleep(0.05)
+    assert not any(_runs(pid) for pid in pids)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,167 @@
+"""Run `dvc` in a process group of its own, which ends whole, with all that has left it, when the caller is interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import psutil
+
+from compass import environment, machine
+from compass.locks import open_lock, try_lock
+from compass.processes import is_dvc
+from flows.cancel import end_group
+
+LINES = 20
+"""Last lines of a command that its error keeps."""
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|[\x00-\x08\x0b\x0c\x0e-\x1a]")
+
+
+class DvcError(RuntimeError):
+    """`dvc` ended with an error; the message has what failed, and the last lines where they were not shown already."""
+
+    exit_status = 3
+    """The exit status of a command that ends with it."""
+
+    def __init__(self, message: str, stage: str | None = None, status: int = 1) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.status = status
+
+
+def repro_words(target: str | None, *, scope: str = "upto", force: bool = False) -> list[str]:
+    """The words after `dvc` that bring `target` (a stage; None for all) up to date.
+
+    Args:
+        target: the stage.
+        scope: `upto` also runs those it needs, `only` runs it alone, `downstream` also those that build on it.
+        force: run what did not change as well.
+    """
+    scopes = {"upto": [], "only": ["--single-item"], "downstream": ["--downstream"]}
+    return ["repro", *scopes[scope], *(["--force"] if force else []), *([target] if target else [])]
+
+
+def dvc_command(*words: str) -> list[str]:
+    """The command line of DVC, which waits for its own lock instead of giving up after 3 s."""
+    return [sys.executable, "-m", "dvc", "--wait-for-lock", *words]
+
+
+def run_command(
+    command: list[str],
+    *,
+    folder: str | Path,
+    log: Callable[[str], object] | None,
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Run a command in a new process group, and end the group if this process is interrupted (Ctrl-C, a cancel, any exception).
+
+    If this process is killed, the command ends too (`compass.machine.main`).
+
+    Args:
+        command: the program's path and its arguments.
+        folder: where it runs.
+        log: gets its lines; None where the command writes to this process's own output, as on a terminal.
+        env: variables besides those of this process.
+
+    Raises:
+        DvcError: the command's exit status is not 0.
+    """
+    environment.apply()
+    # Stages call `python`: this one, whatever is on the path of the process that started the run. A pipe makes Python's
+    # output block-buffered; the log is to show a stage's lines as they are written.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    variables = {
+        **environment.dvc_variables(Path(folder)),
+        **os.environ,
+        "PATH": path,
+        "PYTHONUNBUFFERED": "1",
+        **(env or {}),
+    }
+    process = subprocess.Popen(
+        [sys.executable, machine.__file__, str(os.getpid()), *command],
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if log else None,
+        stderr=subprocess.STDOUT if log else None,
+        start_new_session=True,
+    )
+    last: deque[str] = deque(maxlen=LINES)
+    try:
+        for raw in process.stdout or ():
+            # Of a progress bar, what it shows in the end.
+            line = _CONTROL.sub("", raw.decode("utf-8", "replace").rstrip("\r\n")).rsplit("\r", 1)[-1].rstrip()
+            if line and log:
+                last.append(line)
+                log(line)
+        status = process.wait()
+    finally:
+        if process.poll() is None:
+            _discard_output(process)
+            end_group(process.pid)
+            process.wait()
+    if status:
+        raise DvcError("\n".join([f"{' '.join(command[2:])} ended with status {status}", *last]), status=status)
+
+
+def _discard_output(process: subprocess.Popen[bytes]) -> None:
+    """Read and forget what a command writes from now on: its end must not wait for a reader of a full pipe."""
+
+    def discard() -> None:
+        with contextlib.suppress(ValueError, OSError):  # closed meanwhile
+            while process.stdout and process.stdout.read(65536):
+                pass
+
+    threading.Thread(target=discard, daemon=True).start()
+
+
+def remove_dead_entries(root: Path) -> None:
+    """Take the entries of runs that were killed out of `.dvc/tmp/rwlock`.
+
+    DVC does so itself where the process is gone; where another process has its number by now, DVC says "busy" forever.
+    Call it while holding the repository's lock, so that no run of ours is one of them.
+    """
+    folder = root / ".dvc" / "tmp"
+    path = folder / "rwlock"
+    if not path.exists():
+        return
+    guard = open_lock(folder / "rwlock.lock")  # the file that DVC itself locks to edit the other
+    try:
+        if not try_lock(guard):
+            return  # a `dvc` that runs edits it now, so it is neither torn nor forgotten
+        written = path.stat().st_mtime
+        entries = None
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+            kept: dict[str, object] = {
+                "write": {place: one for place, one in entries.get("write", {}).items() if _is_held(one, written)},
+                "read": {
+                    place: left
+                    for place, several in entries.get("read", {}).items()
+                    if (left := [one for one in several if _is_held(one, written)])
+                },
+            }
+        except (ValueError, AttributeError, KeyError, TypeError):
+            kept = {}  # torn when its writer was killed: DVC would refuse it
+        if kept != entries:
+            path.write_text(json.dumps(kept), encoding="utf-8")
+    finally:
+        os.close(guard)
+
+
+def _is_held(entry: Mapping[str, object], written: float) -> bool:
+    """Whether the process of an entry still runs and is one of DVC, not a later one with the same number."""
+    try:
+        process = psutil.Process(int(str(entry["pid"])))
+        return process.create_time() <= written and is_dvc(process)
+    except psutil.Error:
+        return False
