@@ -74,7 +74,7 @@ def lock_stage(stage: str, folder: Path = Path("work")) -> int:
     path = folder / f"{stage}.lock"
 
     def show(line: str) -> None:
-        print(f"{stage}: {line}, which is at work on this stage", file=sys.stderr, flush=True)
+        print(f"{stage}: {line}", file=sys.stderr, flush=True)
 
     file = take_lock(path, f"stage {stage}", wait_s=LOCK_WAIT_S, on_wait=show)
     if file is None:

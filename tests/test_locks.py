@@ -7,9 +7,16 @@ import threading
 import time
 from pathlib import Path
 
-from compass.locks import PIPELINE, read_turn, take_lock, take_turn, try_lock
+import pytest
+
+from compass.locks import HELD, PIPELINE, read_turn, take_lock, take_turn, try_lock
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HELD, raising=False)
 
 
 def test_who_holds_the_lock_is_named_to_those_that_wait(tmp_path: Path) -> None:

@@ -172,9 +172,9 @@ def test_a_second_process_of_a_stage_is_told_which_is_the_first(
 ) -> None:
     _, told = start()
     monkeypatch.setattr(process_tree, "LOCK_WAIT_S", 0.5)
-    with pytest.raises(StageRunningError, match=rf"process {told['outer']} on .* is still at work on this stage"):
+    with pytest.raises(StageRunningError, match=rf"process {told['outer']}, .* is still at work on this stage"):
         lock_stage("rl-1")
-    assert f"rl-1: waiting for process {told['outer']}" in capsys.readouterr().err
+    assert f"rl-1: waiting for `stage rl-1` (process {told['outer']}," in capsys.readouterr().err
     os.close(lock_stage("rl-2"))
     os.kill(told["worker"], signal.SIGKILL)
     assert nothing_is_left(told)

@@ -20,7 +20,8 @@ DVC = [sys.executable, "-m", "dvc"]
 
 
 def start(*command: str, cwd: Path, **variables: str) -> subprocess.Popen:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **variables}
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, cwd=cwd, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
