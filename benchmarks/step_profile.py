@@ -89,8 +89,8 @@ def train_stage(stage: str, steps: int, folder: Path) -> dict[str, Any]:
 
     from compass.records import read_records
     from compass.rl.config import StagePaths
-    from compass.rl.cpu.configuration import micro_batch
     from compass.rl.dataset import write_training_set
+    from compass.rl.device import micro_batch
     from compass.rl.launch import train
     from compass.settings import load_settings
 

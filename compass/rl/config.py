@@ -2,7 +2,7 @@
 
 `verl_config` composes verl's own defaults with the keys below, so that what is written to disk, printed by `compass rl show` and logged is
 everything that runs, not the differences. The keys follow the recipe group by group (`compass/settings/recipe.py`). What the device decides
-has one owner per device: `compass.rl.cpu.configuration` and `compass.rl.gpu.configuration`. Any other key of verl is set by `rl.verl`.
+is in `compass.rl.device`. Any other key of verl is set by `rl.verl`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from compass.prompts.find import find_prompt
 from compass.rl.advantage import advantage_overrides, critic_overrides
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import BYPASS_COPY, correction_overrides
+from compass.rl.device import device_overrides
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 from compass.settings.correction import Correction
@@ -135,10 +136,6 @@ def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) ->
 
 def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, dict[str, Any]]:
     """The same by the group of settings that decides them; that of `PIPELINE` no setting decides."""
-    if settings.resources.gpus == 0:
-        from compass.rl.cpu.configuration import cpu_overrides as device_overrides
-    else:
-        from compass.rl.gpu.configuration import gpu_overrides as device_overrides
     policy = {
         "data": _data(settings),
         "rollout": _rollout(settings, seed) | correction_overrides(settings.rollout.correction),

@@ -9,7 +9,6 @@ import pytest
 from compass.prompts.templates import TEMPLATES
 from compass.rl.config import StagePaths, is_one_update, overrides, verl_config, watch_config
 from compass.rl.correction import BYPASS_COPY
-from compass.rl.gpu.configuration import gpu_overrides
 from compass.rl.verl_keys import MAY_DIFFER, NOT_IN_VERLS_FILES, VerlKeyError, has_key, verls_own
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Critic
@@ -103,33 +102,29 @@ def test_the_sampler_and_the_trainer_are_told_what_to_watch_and_where_to_write()
 
 
 def test_every_setting_becomes_verls() -> None:
-    actor, rollout = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
-    device = gpu_overrides(ODD, PATHS.model)
-    values = overrides("warm", ODD, PATHS, seed=3)
-    assert device.items() <= values.items()
-    assert {key: value for key, value in values.items() if key not in device} == {
-        "data.train_files": "train.parquet",
-        "data.val_files": "train.parquet",
-        "data.val_max_samples": 1,
+    """Settings that act on the device are in test_device.py, those of a critic below."""
+    actor, rollout, correction = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm.rollout_correction"
+    expected = {
         "data.train_batch_size": 60,
         "data.max_prompt_length": 700,
-        "data.max_response_length": 900,
-        "data.filter_overlong_prompts": False,
-        "data.truncation": "error",
-        "data.shuffle": True,
-        "data.seed": 3,
-        "data.dataloader_num_workers": 0,
-        f"{rollout}.name": "vllm",
+        "actor_rollout_ref.model.custom_chat_template": TEMPLATES["question-answer"],
         f"{rollout}.n": 6,
-        f"{rollout}.temperature": 0.9,
-        f"{rollout}.top_p": 0.8,
-        f"{rollout}.seed": 3,
+        "data.max_response_length": 900,
         f"{rollout}.max_model_len": 1600,
-        f"{rollout}.calculate_log_probs": True,
-        f"{rollout}.disable_log_stats": True,
-        f"{rollout}.agent.agent_loop_manager_class": "compass.rl.agent_loop.AgentLoopManager",
+        f"{rollout}.temperature": 0.9,
+        f"{rollout}.val_kwargs.temperature": 0.9,
+        f"{rollout}.top_p": 0.8,
+        f"{rollout}.val_kwargs.top_p": 0.8,
         "algorithm.filter_groups.enable": True,
-        "algorithm.filter_groups.metric": "acc",
+        f"{correction}.rollout_is": "token",
+        f"{correction}.rollout_is_threshold": "0.4_1.7",
+        f"{correction}.bypass_mode": False,
+        f"{correction}.loss_type": "ppo_clip",
+        "reward.custom_reward_function.reward_kwargs": {"function": "rewards.mine:reward"},
+        "reward.reward_kwargs": {
+            "max_resp_len": 900,
+            "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
+        },
         "algorithm.use_kl_in_reward": True,
         "algorithm.kl_penalty": "k2",
         "algorithm.kl_ctrl.type": "adaptive",
@@ -138,82 +133,39 @@ def test_every_setting_becomes_verls() -> None:
         "algorithm.kl_ctrl.horizon": 7000,
         "algorithm.adv_estimator": "grpo",
         "algorithm.norm_adv_by_std_in_grpo": False,
-        "algorithm.gamma": 1.0,
-        "algorithm.lam": 1.0,
-        "critic.enable": False,
-        "trainer.critic_warmup": 0,
-        "reward.num_workers": 0,
-        "reward.custom_reward_function.path": "pkg://compass.rl.reward_function",
-        "reward.custom_reward_function.name": "compute_score",
-        "reward.custom_reward_function.reward_kwargs": {"function": "rewards.mine:reward"},
-        "reward.reward_manager.name": "dapo",
-        "reward.reward_kwargs": {
-            "max_resp_len": 900,
-            "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
-        },
-        "algorithm.rollout_correction.rollout_is": "token",
-        "algorithm.rollout_correction.rollout_is_threshold": "0.4_1.7",
-        "algorithm.rollout_correction.bypass_mode": False,
-        "algorithm.rollout_correction.loss_type": "ppo_clip",
-        f"{actor}.clip_ratio": 0.21,
         f"{actor}.clip_ratio_low": 0.21,
         f"{actor}.clip_ratio_high": 0.31,
+        f"{actor}.clip_ratio_c": 4.5,
         f"{actor}.loss_agg_mode": "seq-mean-token-sum-norm",
         f"{actor}.loss_scale_factor": 900,
-        f"{actor}.entropy_coeff": 0.02,
-        f"{actor}.calculate_entropy": True,
-        f"{actor}.clip_ratio_c": 4.5,
         f"{actor}.use_kl_loss": True,
         f"{actor}.kl_loss_coef": 0.01,
         f"{actor}.kl_loss_type": "k3+",
+        f"{actor}.entropy_coeff": 0.02,
+        f"{actor}.calculate_entropy": True,
         f"{actor}.optim.lr": 3e-6,
         f"{actor}.optim.weight_decay": 0.04,
         f"{actor}.optim.betas": [0.85, 0.97],
         f"{actor}.optim.override_optimizer_config": {"eps": 1e-7},
+        f"{actor}.optim.lr_warmup_steps": 5,
         f"{actor}.optim.lr_scheduler_type": "cosine",
         f"{actor}.optim.min_lr_ratio": 0.25,
         f"{actor}.optim.num_cycles": 0.2,  # 18 of the schedule's 36 iterations after the warm-up
         f"{actor}.optim.zero_indexed_step": False,
-        f"{actor}.optim.lr_warmup_steps": 5,
-        f"{actor}.optim.clip_grad": 0.6,
         f"{actor}.grad_clip": 0.6,
         f"{actor}.ppo_mini_batch_size": 20,
         f"{actor}.ppo_epochs": 3,
-        f"{actor}.shuffle": True,
-        f"{actor}.data_loader_seed": 3,
-        f"{actor}.strategy": "fsdp2",
-        f"{actor}.checkpoint.save_contents": ["model", "optimizer", "extra"],
-        f"{actor}.checkpoint.load_contents": ["model", "optimizer", "extra"],
-        "actor_rollout_ref.model.path": "models/base",
-        "actor_rollout_ref.model.custom_chat_template": TEMPLATES["question-answer"],
-        "actor_rollout_ref.model.trust_remote_code": False,
         "trainer.save_freq": 11,
-        "trainer.max_actor_ckpt_to_keep": None,
-        "trainer.default_local_dir": "work/checkpoints",
-        "trainer.resume_mode": "auto",
-        "trainer.logger": ["console", "file"],
-        "trainer.project_name": "compass",
-        "trainer.experiment_name": "warm",
-        "trainer.total_training_steps": 23,
-        "trainer.total_epochs": 24,
-        "trainer.val_before_train": False,
         "trainer.test_freq": -1,
-        "trainer.v1.sampler.sync_refill_failed_groups": True,
-        f"{rollout}.val_kwargs.n": 4,
-        f"{rollout}.val_kwargs.do_sample": True,
-        f"{rollout}.val_kwargs.temperature": 0.9,
-        f"{rollout}.val_kwargs.top_p": 0.8,
-        "trainer.v1.sampler.custom_sampler.path": "pkg://compass.rl.dynamic_sampling",
-        "trainer.v1.sampler.custom_sampler.name": "GroupSampler",
-        "trainer.v1.sampler.sampler_kwargs": {
-            "filter_groups_metric": "acc",
-            "train_batch_size": 60,
-            "gen_batch_size": 1,
-            "max_generation_batches": 7,
-            "reproducible": False,
-            "watch": watch_config(ODD, PATHS),
-        },
+        "trainer.total_training_steps": 23,
+        **{f"{key}seed": 3 for key in ("data.", f"{rollout}.", f"{actor}.data_loader_")},
+        "data.train_files": "train.parquet",
+        "trainer.default_local_dir": "work/checkpoints",
     }
+    values = overrides("warm", ODD, PATHS, seed=3)
+    assert {key: values[key] for key in expected} == expected
+    sampler = values["trainer.v1.sampler.sampler_kwargs"]
+    assert (sampler["train_batch_size"], sampler["max_generation_batches"], sampler["reproducible"]) == (60, 7, False)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""What only runs with GPUs read: how verl's configuration differs there."""
+"""What only runs with GPUs load: the module that verl imports in every process where a stage has a critic."""

@@ -1,15 +1,14 @@
-"""How verl is told to run with GPUs."""
+"""How verl is configured for the CPU and for GPUs."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compass.rl.cpu.configuration import cpu_overrides
-from compass.rl.gpu.configuration import gpu_overrides
+from compass.rl.device import device_overrides, micro_batch
 from compass.settings import RlStage, load_settings
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PAPER = load_settings(ROOT / "profiles/paper.yaml").rl.stages["rl-1"]
 TINY = load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
 ACTOR, REF, ROLLOUT = (f"actor_rollout_ref.{role}" for role in ("actor", "ref", "rollout"))
@@ -21,13 +20,9 @@ def with_resources(**changes: Any) -> RlStage:
     return PAPER.model_copy(update={"resources": PAPER.resources.model_copy(update=changes)})
 
 
-def test_both_devices_set_the_same_keys() -> None:
-    assert gpu_overrides(PAPER, HERE).keys() == cpu_overrides(TINY, HERE).keys()
-
-
 def test_the_policy_and_its_reference_are_computed_alike() -> None:
-    for settings in (PAPER, with_resources(dtype="float32", offload="always", sequence_parallel=2)):
-        values = gpu_overrides(settings, HERE)
+    for settings in (TINY, PAPER, with_resources(dtype="float32", offload="always", sequence_parallel=2)):
+        values = device_overrides(settings, HERE)
         ours = {key.removeprefix(ACTOR): value for key, value in values.items() if key.startswith(f"{ACTOR}.fsdp")}
         its = {key.removeprefix(REF): value for key, value in values.items() if key.startswith(f"{REF}.fsdp")}
         assert ours == its
@@ -145,5 +140,45 @@ def test_the_policy_and_its_reference_are_computed_alike() -> None:
     ],
 )
 def test_each_setting_reaches_verl(changes: dict[str, Any], expected: dict[str, Any]) -> None:
-    values = gpu_overrides(with_resources(**changes), HERE)
+    values = device_overrides(with_resources(**changes), HERE)
     assert {key: values[key] for key in expected} == expected
+
+
+def test_on_the_cpu_verl_has_one_engine_process_eager_with_weights_that_it_can_update() -> None:
+    values = device_overrides(TINY, HERE)
+    assert values[f"{ROLLOUT}.engine_kwargs.vllm"] == {
+        "worker_extension_cls": "compass.rl.cpu.rollout.CpuRolloutWorker",
+        "distributed_executor_backend": "uni",
+        "block_size": 32,
+    }
+    expected = {
+        "trainer.device": "cpu",
+        f"{RAY}.address": "local",
+        f"{RAY}.num_gpus": 1,
+        f"{RAY}.num_cpus": 16,
+        f"{RAY}.object_store_memory": 512 * 2**20,
+        "actor_rollout_ref.model.external_lib": "compass.rl.cpu.engine",
+        f"{ROLLOUT}.enforce_eager": True,
+        f"{ROLLOUT}.agent.num_workers": 1,
+        f"{ROLLOUT}.checkpoint_engine.update_weights_bucket_megabytes": 64,
+        f"{ACTOR}.ppo_max_token_len_per_gpu": 64 * 160,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+    }
+    assert {key: values[key] for key in expected} == expected
+    off = ("use_dynamic_bsz", "entropy_checkpointing", "free_cache_engine", "enable_sleep_mode", "use_fused_kernels")
+    assert not any(value for key, value in values.items() if key.endswith(off))
+
+
+@pytest.mark.parametrize(
+    ("asked", "responses"),
+    [(64, 60), (59, 40), (1, 1), (1000, 120)],  # of 20 problems times 6 responses
+)
+def test_a_pass_on_the_cpu_holds_a_divisor_of_the_responses_of_an_update(asked: int, responses: int) -> None:
+    settings = TINY.model_copy(
+        update={
+            "optimizer": TINY.optimizer.model_copy(update={"mini_batch_size": 20}),
+            "rollout": TINY.rollout.model_copy(update={"group_size": 6}),
+            "resources": TINY.resources.model_copy(update={"micro_batch_size": asked}),
+        }
+    )
+    assert micro_batch(settings) == responses
