@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from compass.verifier import Mode, judge
-from compass.verifier.form import formula_texts, gives_away, is_formula_text
+from compass.verifier.form import find_formula_texts, gives_away, is_formula_text
 
 _NUMBER = re.compile(r"(?<![\w.,\\])\d[\d,]*(?:\.\d+)?(?![\w])")
 _DISPLAY = re.compile(r"\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]", re.DOTALL)
@@ -28,7 +28,7 @@ class Policy(NamedTuple):
 
 
 def _formulas(question: str) -> list[str]:
-    return [text for text in formula_texts(question) if is_formula_text(text)]
+    return [text for text in find_formula_texts(question) if is_formula_text(text)]
 
 
 def _numbers(question: str) -> list[str]:

@@ -175,10 +175,10 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
         return None
     values = find_announced(tail)
     if values:
-        return _agreed(values, tail)
+        return _choose_announced(values, tail)
     if has_announcement(tail):
         return None
-    return _stated(tail, mode)
+    return _find_stated(tail, mode)
 
 
 def _boxed(text: str, boxes: list[Box], mode: Mode) -> str | None:
@@ -189,7 +189,7 @@ def _boxed(text: str, boxes: list[Box], mode: Mode) -> str | None:
     if boxes[-1].content is None:
         return None
     group = last_group(text, boxes)
-    answer = _of_group(text, boxes, group)
+    answer = _answer_of_group(text, boxes, group)
     after = text[group[-1].end : group[-1].end + TAIL]
     corrected = CORRECTED.search(after) is not None
     later = find_later_value(after)
@@ -210,7 +210,7 @@ def _is_final_after_reasoning(after: str) -> bool:
     return bool(announcements) and len(after[: announcements[-1].start()].split()) >= A_STEP
 
 
-def _of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
+def _answer_of_group(text: str, boxes: list[Box], group: list[Box]) -> str | None:
     """What neighbouring boxes answer together."""
     if (whole := read_whole_formula(text, group)) is not None:
         return whole or None
@@ -276,7 +276,7 @@ _UNSURE_ALONE = re.compile(
 )
 
 
-def _agreed(values: list[tuple[str, bool]], tail: str) -> str | None:
+def _choose_announced(values: list[tuple[str, bool]], tail: str) -> str | None:
     """The value that announcements agree on: the last one called final, else the last, unless another contradicts it."""
     final = [value for value, is_final in values if is_final]
     candidates = final or [value for value, _ in values]
@@ -291,7 +291,7 @@ def _same(one: str, other: str) -> bool:
     return one == other or verify(gold=one, answer=other).equal or verify(gold=other, answer=one).equal
 
 
-def _stated(text: str, mode: Mode) -> str | None:
+def _find_stated(text: str, mode: Mode) -> str | None:
     """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
     output = _OUTPUT.search(text[-400:])
     if output is not None:

@@ -56,7 +56,7 @@ def is_final(gold: str, answer: str) -> bool:
     one, two = read_tree(gold), read_tree(answer)
     if one is None or two is None:
         return True
-    return _open(last_side(two)) <= _open(last_side(one))
+    return _open_operations(last_side(two)) <= _open_operations(last_side(one))
 
 
 def read_tree(text: str) -> Node | None:
@@ -82,7 +82,7 @@ def last_side(tree: Node) -> Node:
     return value
 
 
-def _open(tree: Node) -> set[str]:
+def _open_operations(tree: Node) -> set[str]:
     """The kinds of operations on numbers that a tree leaves open."""
     kinds: set[str] = set()
     for node in walk(tree):
@@ -154,7 +154,7 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
         return _is_rewritten_number(gold, answer, question)
     if _key(one) == _key(two):
         return False
-    for formula in formulas(question):
+    for formula in read_formulas(question):
         if _holds(two, formula) and not _holds(one, formula) and _equal(whole, formula):
             return True
     return False
@@ -172,16 +172,16 @@ def gives_away(gold: str, question: str, *, items: bool = True) -> bool:
     if tree is None:
         return False
     value = value_of(tree)
-    found = formulas(question) if items else stated_formulas(question)
+    found = read_formulas(question) if items else find_stated_formulas(question)
     return not _is_plain(value) and any(_key(value) == _key(formula) for formula in found)
 
 
 @lru_cache(maxsize=512)
-def formulas(question: str) -> tuple[Node, ...]:
+def read_formulas(question: str) -> tuple[Node, ...]:
     """The formulas of a question, and the sides, items and cells of those that are relations, lists or systems; without plain numbers,
     single letters and prose."""
     found: dict[Node, None] = {}
-    for text in formula_texts(question):
+    for text in find_formula_texts(question):
         tree = read_tree(text)
         for part in [] if tree is None else _parts(tree):
             if not _is_plain(part):
@@ -189,9 +189,9 @@ def formulas(question: str) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def stated_formulas(question: str) -> tuple[Node, ...]:
+def find_stated_formulas(question: str) -> tuple[Node, ...]:
     """The formulas of a question that stand alone, and the sides of those that are relations."""
-    trees = [tree for text in formula_texts(question) if (tree := read_tree(text)) is not None]
+    trees = [tree for text in find_formula_texts(question) if (tree := read_tree(text)) is not None]
     sides = [side for tree in trees if isinstance(tree, Relation) for side in tree.sides]
     return tuple(part for part in (*trees, *sides) if not _is_plain(part))
 
@@ -218,7 +218,7 @@ def _written(text: str) -> tuple[str, str] | None:
     return "fraction", (match["top"] or match["top2"]) + "/" + (match["bottom"] or match["bottom2"])
 
 
-def formula_texts(question: str) -> list[str]:
+def find_formula_texts(question: str) -> list[str]:
     """The formulas of a question as they are written: what is between delimiters, and runs of mathematics in plain text."""
     texts = []
     for match in _FORMULA.finditer(question):

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from compass.verifier import budget
 from compass.verifier.comparing.answers import compare_answers
-from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, numbers
+from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, compare_numbers
 from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
@@ -90,7 +90,7 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
     if gold == answer:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
-    finding = _decimal_comma(gold, written) or _choices(gold, answer) or _read(gold, answer)
+    finding = _compare_decimal_comma(gold, written) or _compare_choices(gold, answer) or _compare_readings(gold, answer)
     if not finding.same and tolerance is not None:
         rewind()
         finding = compare_within(gold, answer, read_tolerance(tolerance)) or finding
@@ -99,7 +99,7 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
 
 
-def _decimal_comma(gold: str, answer: str) -> Finding | None:
+def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
     """`1000,99` against the decimal 1000.99; None where the comma may separate thousands, as in `1,250`."""
     match = _DECIMAL_COMMA.fullmatch(answer) if "," in answer else None
     if match is None or len(match[2]) == 3:
@@ -116,18 +116,18 @@ def _is_hollow(text: str) -> bool:
     return not text[:1].isalnum() and _HOLLOW.fullmatch(text) is not None
 
 
-def _read(gold: str, answer: str) -> Finding:
+def _compare_readings(gold: str, answer: str) -> Finding:
     return (
-        _plain_numbers(gold, answer)
-        or _number_words(gold, answer)
-        or _sentences(gold, answer)
-        or _words(gold, answer)
-        or _dimensions(gold, answer)
-        or _trees(gold, answer)
+        _compare_plain_numbers(gold, answer)
+        or _compare_number_words(gold, answer)
+        or _compare_sentences(gold, answer)
+        or _compare_words(gold, answer)
+        or _compare_dimensions(gold, answer)
+        or _compare_trees(gold, answer)
     )
 
 
-def _choices(gold: str, answer: str) -> Finding | None:
+def _compare_choices(gold: str, answer: str) -> Finding | None:
     """Letters of choices, with or without their values: the letter or the value decides, and both where both sides give both."""
     if gold[:1] not in _CHOICE_SIGNS and answer[:1] not in _CHOICE_SIGNS:
         return None
@@ -142,9 +142,9 @@ def _choices(gold: str, answer: str) -> Finding | None:
         if letter != other or one is None or two is None:
             lean(Leniency.CHOICE)
             return Finding(letter == other, "text", f"choice {letter} against {other}")
-        return _read(_normalised(one[1]), _normalised(two[1]))
+        return _compare_readings(_normalised(one[1]), _normalised(two[1]))
     marked = mark()
-    finding = _read(_normalised(one[1]) if one else gold, _normalised(two[1]) if two else answer)
+    finding = _compare_readings(_normalised(one[1]) if one else gold, _normalised(two[1]) if two else answer)
     if finding.same:
         lean(Leniency.CHOICE)
         return finding
@@ -152,7 +152,7 @@ def _choices(gold: str, answer: str) -> Finding | None:
     return None
 
 
-def _plain_numbers(gold: str, answer: str) -> Finding | None:
+def _compare_plain_numbers(gold: str, answer: str) -> Finding | None:
     """Both sides plain numbers, one of them perhaps with its name: `x = 5`."""
     gold_name, gold_text = _split_name(gold)
     answer_name, answer_text = _split_name(answer)
@@ -165,9 +165,9 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
     if two is None or (one.mark and two.mark and one.mark != two.mark):
         return None
     if "%" in (one.mark, two.mark) and one.mark != two.mark:
-        finding = _percent(one, two)
+        finding = _compare_percent(one, two)
     else:
-        finding = numbers(one.value, one.literal, two.value, two.literal)
+        finding = compare_numbers(one.value, one.literal, two.value, two.literal)
     if finding.same:
         if one.mark != two.mark:
             lean(Leniency.PERCENT if "%" in (one.mark, two.mark) else Leniency.DEGREE)
@@ -176,13 +176,13 @@ def _plain_numbers(gold: str, answer: str) -> Finding | None:
     return finding
 
 
-def _percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
+def _compare_percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
     """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
     one, two = (side if side.mark else times_100(side) for side in (gold, answer))
-    finding = numbers(one.value, one.literal, two.value, two.literal)
+    finding = compare_numbers(one.value, one.literal, two.value, two.literal)
     if finding.same or 0 < abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
         return finding
-    return numbers(gold.value, gold.literal, answer.value, answer.literal)
+    return compare_numbers(gold.value, gold.literal, answer.value, answer.literal)
 
 
 def _split_name(text: str) -> tuple[str, str]:
@@ -193,7 +193,7 @@ def _split_name(text: str) -> tuple[str, str]:
     return match.group(1), match.group(2)
 
 
-def _number_words(gold: str, answer: str) -> Finding | None:
+def _compare_number_words(gold: str, answer: str) -> Finding | None:
     """A number in words, `twenty-three` or `3rd`, against one in digits; None where neither side begins with one."""
     one, two = write_digits(gold), write_digits(answer)
     if one == gold and two == answer:
@@ -206,7 +206,7 @@ def _number_words(gold: str, answer: str) -> Finding | None:
     if is_prose(gold) and is_prose(answer) and plain_words(gold) == plain_words(answer):
         return Finding(True, "text", "the same words")
     lean(Leniency.WORDING)
-    return _plain_numbers(one, two) or _trees(one, two)
+    return _compare_plain_numbers(one, two) or _compare_trees(one, two)
 
 
 def _is_bare(text: str) -> bool:
@@ -214,7 +214,7 @@ def _is_bare(text: str) -> bool:
     return number is not None and not number.mark
 
 
-def _words(gold: str, answer: str) -> Finding | None:
+def _compare_words(gold: str, answer: str) -> Finding | None:
     """Choices, times, dates and prose; None where either side may be mathematics."""
     if is_formula(gold) or is_formula(answer):
         return None
@@ -235,13 +235,13 @@ def _words(gold: str, answer: str) -> Finding | None:
         return Finding(False, "text", "a date against something else")
     if " " in gold and is_spelled(gold) and is_spelled(answer):
         return Finding(False, "text", "letters in another order")
-    if prose and _listed(gold) == _listed(answer) is not None:
+    if prose and _list_words(gold) == _list_words(answer) is not None:
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words in another order")
     return Finding(False, "text", "other words") if prose else None
 
 
-def _sentences(gold: str, answer: str) -> Finding | None:
+def _compare_sentences(gold: str, answer: str) -> Finding | None:
     """A sentence with a formula in it, "the function $f(x)$ is odd", against what it says, "odd"; None for anything else."""
     for sentence, words in ((gold, answer), (answer, gold)):
         verb = "is " in sentence or "are " in sentence
@@ -251,12 +251,12 @@ def _sentences(gold: str, answer: str) -> Finding | None:
     return None
 
 
-def _listed(text: str) -> list[str] | None:
+def _list_words(text: str) -> list[str] | None:
     """The items of a list in words, sorted; None where text is no list."""
     return sorted(map(plain_words, _SEPARATOR.split(text))) if "," in text else None
 
 
-def _dimensions(gold: str, answer: str) -> Finding | None:
+def _compare_dimensions(gold: str, answer: str) -> Finding | None:
     """`22 \\times 22 \\times 11` against `44 \\times 11 \\times 11`: products left as they are, which name sizes; None for anything else."""
     if r"\times" not in gold or r"\times" not in answer:
         return None
@@ -268,20 +268,20 @@ def _dimensions(gold: str, answer: str) -> Finding | None:
     )
 
 
-def _trees(gold: str, answer: str) -> Finding:
+def _compare_trees(gold: str, answer: str) -> Finding:
     """Parse both sides and compare what they are."""
     budget.start()
-    left, right = parse(_divided(_as_set(gold))), parse(_divided(_as_set(answer)))
+    left, right = parse(_write_division(_as_set(gold))), parse(_write_division(_as_set(answer)))
     for side in (right, left):
         if isinstance(side, Unreadable):
-            return _unread(gold, answer, side)
+            return _compare_unreadable(gold, answer, side)
     try:
         return compare_answers(left, right)
     except Unreadable as error:
-        return _unread(gold, answer, error)
+        return _compare_unreadable(gold, answer, error)
 
 
-def _divided(text: str) -> str:
+def _write_division(text: str) -> str:
     """Text with `:` as a sign of division where it is inside brackets and before another bracket, `(a:(b-c)-d):e`; ratios stay."""
     return text.replace(":", r"\div ") if ":(" in text and _DIVISION.search(text) else text
 
@@ -293,15 +293,15 @@ def _as_set(text: str) -> str:
     return _SETS.get(plain_words(text), text)
 
 
-def _unread(gold: str, answer: str, error: Unreadable) -> Finding:
+def _compare_unreadable(gold: str, answer: str, error: Unreadable) -> Finding:
     """Two texts of which one is no expression, compared as texts."""
     if isinstance(error, OverBudget):
         return Finding(None, "budget", str(error))
-    if _unspaced(gold) == _unspaced(answer):
+    if _drop_spaces(gold) == _drop_spaces(answer):
         return Finding(True, "text", "the same but for spaces")
     return Finding(None, "structure", str(error))
 
 
-def _unspaced(text: str) -> str:
+def _drop_spaces(text: str) -> str:
     """Text without the spaces that separate letters; those between digits stay."""
     return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compass.verifier import Outcome, answer_type, budget, extract_answer, reward, verify
-from compass.verifier.reading.grammar import remembered
+from compass.verifier.reading.grammar import parse_once
 
 POWERS = {
     "tower of nines": ("1", "9^{9^{9^9}}"),
@@ -254,7 +254,7 @@ def test_a_hostile_answer_is_never_equal_and_little_work(
     name: str, gold: str, answer: str, count_calls: Callable[[Callable[[], Any]], int]
 ) -> None:
     def decide() -> None:
-        remembered.cache_clear()
+        parse_once.cache_clear()
         assert verify(gold=gold, answer=answer).outcome is not Outcome.EQUAL, name
 
     assert count_calls(decide) < MOST_CALLS, name

@@ -21,7 +21,15 @@ from compass.verifier.reading.lexer import MAX_TOKENS, tokenize
 from compass.verifier.reading.normalise import normalise, rewrite_chinese
 from compass.verifier.reading.notation import rewrite_notation, rewrite_numbers
 from compass.verifier.reading.numbers import read_literal, read_plain_number, write_digits
-from compass.verifier.reading.units import conversion, is_vague, named_unit, spelled, split, temperature, unit_of
+from compass.verifier.reading.units import (
+    conversion_factor,
+    convert_temperature,
+    find_unit,
+    is_vague,
+    read_unit,
+    spell_unit,
+    split_unit,
+)
 from compass.verifier.reading.vocabulary import FRACTIONS
 from compass.verifier.reading.words import (
     is_formula,
@@ -57,7 +65,7 @@ def time_of_day(text: str) -> tuple[int, int, int] | None:
 
 
 def factor(text: str) -> str | None:
-    found = conversion(*text.split(" to "))
+    found = conversion_factor(*text.split(" to "))
     return None if found is None else str(found)
 
 
@@ -78,9 +86,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "is_prose": is_prose,
     "is_sentence": is_sentence,
     "is_formula": is_formula,
-    "unit_of": lambda text: unit_of(text.split()),
-    "named_unit": named_unit,
-    "conversion": factor,
+    "read_unit": lambda text: read_unit(text.split()),
+    "find_unit": find_unit,
+    "conversion_factor": factor,
     "answer_type": answer_type,
 }
 
@@ -154,9 +162,9 @@ def test_a_token_has_bounded_digits_and_exponents(text: str) -> None:
 
 def test_a_conversion_and_its_inverse_agree() -> None:
     for row in ROWS:
-        if row["reader"] == "conversion":
+        if row["reader"] == "conversion_factor":
             unit, other = row["text"].split(" to ")
-            there, back = conversion(unit, other), conversion(other, unit)
+            there, back = conversion_factor(unit, other), conversion_factor(other, unit)
             assert there is back is None or there * back == 1, row["text"]
 
 
@@ -170,15 +178,15 @@ def test_a_vague_unit_agrees_with_any_of_its_power(unit: str, other: str, vague:
 
 
 def test_temperatures_convert_with_their_zeros() -> None:
-    assert temperature("celsius", "fahrenheit") == (fmpq(9, 5), fmpq(32))
-    assert temperature("celsius", "K") == (fmpq(1), fmpq(27315, 100))
-    assert temperature("celsius", "m") is temperature("m", "K") is None
+    assert convert_temperature("celsius", "fahrenheit") == (fmpq(9, 5), fmpq(32))
+    assert convert_temperature("celsius", "K") == (fmpq(1), fmpq(27315, 100))
+    assert convert_temperature("celsius", "m") is convert_temperature("m", "K") is None
 
 
 def test_the_canonical_form_of_a_unit_is_read_back() -> None:
     for unit in ("m", "kg m/s^2", "/s", "m^2/s/kg^3"):
-        assert spelled(split(unit)) == unit
-    assert spelled([("m", 1), ("s", -1), ("m", 1), ("s", 1)]) == "m^2"
+        assert spell_unit(split_unit(unit)) == unit
+    assert spell_unit([("m", 1), ("s", -1), ("m", 1), ("s", 1)]) == "m^2"
 
 
 @pytest.mark.parametrize(("sign", "parts"), FRACTIONS.items())

@@ -11,7 +11,7 @@ from compass.curation.noise.text import ASK, holds_any, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 from compass.sources.gold import last_boxed
-from compass.verifier.form import formula_texts, gives_away
+from compass.verifier.form import find_formula_texts, gives_away
 
 LEAST_SIGNS = 5
 """Digits, letters and commands in a gold from which a problem that holds the same formula hardly holds it by chance."""
@@ -100,7 +100,7 @@ def _may_hold(text: str, marks: Counter[str]) -> bool:
         return False
     return any(
         Counter(_MARKS.findall(side)) == marks
-        for formula in formula_texts(text)
+        for formula in find_formula_texts(text)
         for side in (formula, *_SIDES.split(formula))
     )
 

@@ -103,12 +103,12 @@ def _fits(pattern: Node, at: int, term: Node) -> bool:
 def _agree(one: Node, two: Node) -> bool:
     """Whether two terms are equal; unknown functions, as subscripts are, at equal arguments."""
     if not contains(one, Call):
-        return bool(scalar.values(one, two).same)
+        return bool(scalar.compare_values(one, two).same)
     if isinstance(one, Call) and isinstance(two, Call) and one.function != two.function:
         return False
     if type(one) is type(two) and len(one.children()) == len(two.children()) > 0:
         return all(map(_agree, one.children(), two.children()))
-    return bool(scalar.values(one, two).same)
+    return bool(scalar.compare_values(one, two).same)
 
 
 def _at(pattern: Node, index: Node) -> Node:
@@ -159,7 +159,7 @@ def _pattern(one: Node, two: Node, at: int) -> Node | None:
 def _simple(node: Node) -> Node | None:
     """A difference whose letters cancel, as a number."""
     for value in range(-4, 5):
-        if scalar.values(node, number(value)).same:
+        if scalar.compare_values(node, number(value)).same:
             return number(value)
     return None
 
@@ -178,7 +178,7 @@ def _length(pattern: Node, last: Node) -> Node | None:
     for shift in (0, 1):
         for part in _exponents(last):
             length = Sum((part, number(shift)))
-            if scalar.values(_at(pattern, length), last).same:
+            if scalar.compare_values(_at(pattern, length), last).same:
                 return length
     value = rational(last) if not symbols(last) else None
     if value is not None and not symbols(pattern) - {_INDEX.name}:

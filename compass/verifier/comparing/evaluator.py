@@ -13,7 +13,7 @@ from zlib import crc32
 from flint import acb, arb, ctx, fmpq
 
 from compass.verifier.budget import spend_numeric
-from compass.verifier.comparing.exact import MAX_SUM_TERMS, bits, rational, takes
+from compass.verifier.comparing.exact import MAX_SUM_TERMS, bits, rational, takes_arguments
 from compass.verifier.tree import (
     BigOperator,
     Call,
@@ -147,10 +147,10 @@ def whole_number(value: Any) -> int:
     return int(whole)
 
 
-def digits(value: Any) -> str:
+def show_digits(value: Any) -> str:
     """The middle of a ball, to 25 digits."""
     if isinstance(value, acb):
-        return f"{digits(value.real)},{digits(value.imag)}"
+        return f"{show_digits(value.real)},{show_digits(value.imag)}"
     return value.mid().str(25, radius=False)
 
 
@@ -366,7 +366,7 @@ class Evaluator:
         function = FUNCTIONS.get(name)
         if function is None:
             return self._unknown(name, values)
-        if not takes(name, len(values)):
+        if not takes_arguments(name, len(values)):
             raise Unreadable(f"{name} of {len(values)} values")
         if name == "erf":
             self._spend(size(values[0]) ** 2 * 3)
@@ -382,7 +382,7 @@ class Evaluator:
 
     def _unknown(self, name: str, values: list[Any]) -> Any:
         """A function without a meaning: a value that depends on its name and arguments alone."""
-        return unknown_function(self.field, crc32(";".join([name, *map(digits, values)]).encode()))
+        return unknown_function(self.field, crc32(";".join([name, *map(show_digits, values)]).encode()))
 
     def _big(self, node: BigOperator) -> Any:
         if node.operator not in ("sum", "prod") or not node.variable:

@@ -255,7 +255,7 @@ def rational(node: Node, bound: dict[str, fmpq] | None = None) -> fmpq | None:
     return None
 
 
-def takes(function: str, arguments: int) -> bool:
+def takes_arguments(function: str, arguments: int) -> bool:
     """Whether a function with a meaning takes that many arguments."""
     fewest, most = ARITY.get(function, (1, 1))
     return fewest <= arguments <= most
@@ -263,7 +263,7 @@ def takes(function: str, arguments: int) -> bool:
 
 def _call(node: Call, bound: dict[str, fmpq] | None) -> fmpq | None:
     function = FUNCTIONS.get(node.function)
-    if function is None or not takes(node.function, len(node.arguments)):
+    if function is None or not takes_arguments(node.function, len(node.arguments)):
         return None
     # all of them, so that one beyond the budget stops the whole
     values = [_constant(part) if symbols(part) and not bound else rational(part, bound) for part in node.arguments]
@@ -275,7 +275,7 @@ def _constant(node: Node) -> fmpq | None:
     names = tuple(sorted(symbols(node)))
     if len(names) > MAX_VARIABLES:
         return None
-    value = quotient(node, names)
+    value = to_quotient(node, names)
     if value is None or value[1].total_degree() > 0 or value[0].total_degree() > 0:
         return None
     return value[0].leading_coefficient() / value[1].leading_coefficient() if value[0] != 0 else fmpq(0)
@@ -302,7 +302,7 @@ def _finite(node: BigOperator, bound: dict[str, fmpq]) -> fmpq | None:
     return total
 
 
-def quotient(node: Node, names: tuple[str, ...]) -> Quotient | None:
+def to_quotient(node: Node, names: tuple[str, ...]) -> Quotient | None:
     """The expression as numerator and denominator, polynomials in `names`; None where it is no rational function.
 
     Raises:
@@ -403,15 +403,15 @@ def _quotients(left: Node, right: Node) -> tuple[Quotient, Quotient] | None:
     names = tuple(sorted(symbols(left) | symbols(right)))
     if not names or len(names) > MAX_VARIABLES:
         return None
-    first, second = quotient(left, names), quotient(right, names)
+    first, second = to_quotient(left, names), to_quotient(right, names)
     return None if first is None or second is None else (first, second)
 
 
-def same_function(left: Node, right: Node) -> bool | None:
+def same_rational_function(left: Node, right: Node) -> bool | None:
     """Whether two rational functions are equal, exactly; None where one is none.
 
     Raises:
-        OverBudget, Unreadable: as `quotient`.
+        OverBudget, Unreadable: as `to_quotient`.
     """
     both = _quotients(left, right)
     if both is None:

@@ -17,7 +17,7 @@ from flint import arb, fmpq
 
 from compass.verifier.comparing import scalar
 from compass.verifier.comparing.evaluator import PRECISION, working_precision
-from compass.verifier.comparing.lists import YES, Compare, no
+from compass.verifier.comparing.lists import SAME_PARTS, Compare, differ
 from compass.verifier.comparing.numeric import approximate
 from compass.verifier.comparing.shapes import expand_sign, label, split_name
 from compass.verifier.tree import (
@@ -218,7 +218,7 @@ class Line(NamedTuple):
     names: tuple[str, ...]
 
 
-def linear(node: Node, letters: tuple[str, ...]) -> tuple[Node, tuple[Node, ...]] | None:
+def split_linear(node: Node, letters: tuple[str, ...]) -> tuple[Node, tuple[Node, ...]] | None:
     """`a + b k + ...` as `a` and the steps of those letters that occur; None for any other expression."""
     if contains(node, Sequence, Relation, SetOperation, NamedSet):
         return None
@@ -236,7 +236,7 @@ def linear(node: Node, letters: tuple[str, ...]) -> tuple[Node, tuple[Node, ...]
         start = at({})
         steps = tuple(difference(at({name: ONE}), start) for name in used)
         straight = Sum((start, *(Product((step, Symbol(name))) for step, name in zip(steps, used, strict=True))))
-        same = scalar.values(node, straight).same
+        same = scalar.compare_values(node, straight).same
     except Unreadable:
         return None
     return (start, steps) if same else None
@@ -251,24 +251,24 @@ def same_line(one: Line, two: Line, *, whole: bool) -> bool:
             return False
         order = [two.names.index(name) for name in one.names]
         two = Line(tuple(two.start[at] for at in order), tuple(two.step[at] for at in order), one.names)
-    pivot = next((at for at, step in enumerate(one.step) if not scalar.values(step, ZERO).same), None)
+    pivot = next((at for at, step in enumerate(one.step) if not scalar.compare_values(step, ZERO).same), None)
     if pivot is None:
         return False
     unit = Power(one.step[pivot], number(-1))
     ratio, shift = Product((two.step[pivot], unit)), Product((difference(two.start[pivot], one.start[pivot]), unit))
-    if scalar.values(ratio, ZERO).same:
+    if scalar.compare_values(ratio, ZERO).same:
         return False
     if whole:
         moved = approximate(shift)
         if (
             moved is None
             or moved.unique_fmpz() is None
-            or not any(scalar.values(ratio, number(sign)).same for sign in (1, -1))
+            or not any(scalar.compare_values(ratio, number(sign)).same for sign in (1, -1))
         ):
             return False
     return all(
-        scalar.values(two.step[at], Product((ratio, one.step[at]))).same
-        and scalar.values(difference(two.start[at], one.start[at]), Product((shift, one.step[at]))).same
+        scalar.compare_values(two.step[at], Product((ratio, one.step[at]))).same
+        and scalar.compare_values(difference(two.start[at], one.start[at]), Product((shift, one.step[at]))).same
         for at in range(len(one.start))
     )
 
@@ -283,7 +283,7 @@ def named_value(item: Node) -> tuple[Node | None, Node]:
     return split_name(item)
 
 
-def progressions(items: tuple[Node, ...], letters: tuple[str, ...]) -> list[Progression] | None:
+def find_progressions(items: tuple[Node, ...], letters: tuple[str, ...]) -> list[Progression] | None:
     """The items as progressions; None where one is none."""
     found: list[Progression] = []
     for item in items:
@@ -303,7 +303,7 @@ def _by_parity(item: Node, letters: tuple[str, ...]) -> list[Node]:
             case Power(Negative(Number()) | Number(), exponent) if inside := [
                 name for name in letters if name in symbols(exponent)
             ]:
-                if len(inside) > 1 or scalar.values(part.base, number(-1)).same is not True:
+                if len(inside) > 1 or scalar.compare_values(part.base, number(-1)).same is not True:
                     return [item]
                 double = Product((number(2), Symbol(inside[0])))
                 return [substitute(item, Symbol(inside[0]), each) for each in (double, Sum((double, ONE)))]
@@ -327,13 +327,13 @@ def _progression(item: Node, letters: tuple[str, ...]) -> Progression | None:
             opening, closing, (low, high)
         ) if opening in ("(", "["):
             kind = opening + closing
-    start = linear(low, letters)
+    start = split_linear(low, letters)
     if start is None:
         return None
     if high is None:
         return Progression(kind, *start)
-    end = linear(high, letters)
-    if end is None or not all(scalar.values(one, two).same for one, two in zip(start[1], end[1], strict=True)):
+    end = split_linear(high, letters)
+    if end is None or not all(scalar.compare_values(one, two).same for one, two in zip(start[1], end[1], strict=True)):
         return None
     return Progression(kind, *start, difference(end[0], start[0]))
 
@@ -391,12 +391,12 @@ def compare_families(gold: Node, answer: Node, compare: Compare) -> Finding | No
             return _renamed_constants(one, two, compare)
         lean(Leniency.CONDITION)
         return compare(_joined(one), _joined(two))
-    both = _with_domains(one, two)
+    both = _share_domains(one, two)
     if both is None:
-        return no("a family against something else")
+        return differ("a family against something else")
     if bool(one.domains) != bool(two.domains):
         lean(Leniency.CONDITION)
-    return _decided(*both, compare)
+    return _decide(*both, compare)
 
 
 def _items(node: Node) -> tuple[Node, ...]:
@@ -453,7 +453,7 @@ def _joined(family: Family) -> Node:
     return family.items[0] if len(family.items) == 1 else Sequence("", family.word, family.items)
 
 
-def _with_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
+def _share_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
     """Both families with their letters: a side that says nothing of its letters has those that the other lacks."""
     if one.domains and two.domains:
         return one, two
@@ -469,25 +469,28 @@ def _with_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
     return (explicit, silent) if explicit is one else (silent, explicit)
 
 
-def _decided(one: Family, two: Family, compare: Compare) -> Finding:
+def _decide(one: Family, two: Family, compare: Compare) -> Finding:
     named = {
         label(name) for family in (one, two) for item in family.items if (name := named_value(item)[0]) is not None
     }
     domains = set(one.domains.values()) | set(two.domains.values())
     if domains <= set(WHOLE):
-        first, second = progressions(one.items, tuple(one.domains)), progressions(two.items, tuple(two.domains))
+        first, second = (
+            find_progressions(one.items, tuple(one.domains)),
+            find_progressions(two.items, tuple(two.domains)),
+        )
         if first is not None and second is not None:
             if len(named) > 1:
-                return no("families of other names")
+                return differ("families of other names")
             firsts = {WHOLE[domain] for domain in domains}
             if domains == {"N", "N+"} or domains == {"N", "Z+"}:
                 firsts = {1}  # some begin the natural numbers with 1
             same = same_union(first, second, firsts.pop()) if len(firsts) == 1 else False
             if same is not None:
-                return YES if same else no("other families of numbers")
+                return SAME_PARTS if same else differ("other families of numbers")
     lines = _line(one), _line(two)
     if lines[0] is not None and lines[1] is not None:
-        return YES if same_line(*lines, whole=domains <= set(WHOLE)) else no("other lines")
+        return SAME_PARTS if same_line(*lines, whole=domains <= set(WHOLE)) else differ("other lines")
     return _renamed(one, two, compare)
 
 
@@ -499,7 +502,7 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
         or len(letters) > MAX_PARAMETERS
         or sorted(one.domains.values()) != sorted(two.domains.values())
     ):
-        return no("families of other letters")
+        return differ("families of other letters")
     gold = _joined(one)
     for at, letter in enumerate(letters):
         gold = substitute(gold, Symbol(letter), Symbol(f" {at} any"))
@@ -510,9 +513,9 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
             answer = substitute(answer, Symbol(letter), Symbol(f" {at} any"))
         if compare(gold, answer).same:
             lean(Leniency.NAME)
-            return YES
+            return SAME_PARTS
         rewind(marked)
-    return no("other families")
+    return differ("other families")
 
 
 def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | None:
@@ -534,7 +537,7 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
     else:
         return None
     one, two = one._replace(domains=dict.fromkeys(first, domain)), two._replace(domains=dict.fromkeys(second, domain))
-    return _decided(one, two, compare)
+    return _decide(one, two, compare)
 
 
 def _is_periodic(item: Node) -> bool:
@@ -579,7 +582,7 @@ def _line(family: Family) -> Line | None:
     else:
         return None
     letter = next(iter(family.domains))
-    parts = [(place, (ZERO,)) if letter not in symbols(place) else linear(place, (letter,)) for place in places]
+    parts = [(place, (ZERO,)) if letter not in symbols(place) else split_linear(place, (letter,)) for place in places]
     if None in parts or any(symbols(part[0]) for part in parts):
         return None
     return Line(tuple(part[0] for part in parts), tuple(part[1][0] for part in parts), names)

@@ -14,28 +14,28 @@ from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
 MAX_PAIRINGS = 200
 """Comparisons of any two parts; longer lists are compared in the order given."""
-YES = Finding(True, "structure", "the same parts")
+SAME_PARTS = Finding(True, "structure", "the same parts")
 
 Compare = Callable[[Node, Node], Finding]
 """Compares a part of the gold with one of the answer."""
 Parts = tuple[Node, ...]
 
 
-def no(detail: str) -> Finding:
+def differ(detail: str) -> Finding:
     """Different, and why."""
     return Finding(False, "structure", detail)
 
 
-def in_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
+def compare_in_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
     """Whether two lists of one length hold the same values in the same order."""
     for at, (one, two) in enumerate(zip(gold, answer, strict=True)):
         finding = compare(one, two)
         if not finding.same:
             return finding._replace(detail=f"part {at + 1}: {finding.detail}")
-    return YES
+    return SAME_PARTS
 
 
-def any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
+def compare_in_any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
     """Whether two lists of one length hold the same values, each as often."""
     unmatched = Counter(map(_key, gold))
     rest_answer = []
@@ -52,7 +52,7 @@ def any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
             unmatched[key] -= 1
             rest_gold.append(item)
     if len(rest_gold) ** 2 > MAX_PAIRINGS:
-        return in_order(tuple(rest_gold), tuple(rest_answer), compare)
+        return compare_in_order(tuple(rest_gold), tuple(rest_answer), compare)
     for one in rest_gold:
         for at, two in enumerate(rest_answer):
             marked = mark()
@@ -61,8 +61,8 @@ def any_order(gold: Parts, answer: Parts, compare: Compare) -> Finding:
                 break
             rewind(marked)
         else:
-            return no("a value that the other side lacks")
-    return YES
+            return differ("a value that the other side lacks")
+    return SAME_PARTS
 
 
 def _key(node: Node) -> object:
@@ -87,23 +87,23 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         return _one_of(gold, answer, compare)
     first, second = gold.items, answer.items
     if len(first) != len(second):
-        return no(f"{len(first)} values against {len(second)}")
+        return differ(f"{len(first)} values against {len(second)}")
     if kinds == {"tuple"} and _naming(gold.names) == _naming(answer.names) == "several":
         return _by_name(gold, answer, compare)
     if kinds == {"tuple"}:
-        return in_order(first, second, compare) if _same_brackets(gold, answer) else no("other brackets")
+        return compare_in_order(first, second, compare) if _same_brackets(gold, answer) else differ("other brackets")
     if "tuple" in kinds:
         if "set" in kinds:
-            return no("a set against an ordered tuple")
+            return differ("a set against an ordered tuple")
         if not _in_a_row(*((gold, answer) if gold.kind == "tuple" else (answer, gold))):
-            return no("an interval, or values in no order, against a tuple")
+            return differ("an interval, or values in no order, against a tuple")
         lean(Leniency.CONTAINER)
-        return in_order(first, second, compare)
+        return compare_in_order(first, second, compare)
     if kinds == {"set"} and _sets_within(gold) != _sets_within(answer):
-        return no("sets of numbers against sets of sets")
+        return differ("sets of numbers against sets of sets")
     words = {side.node.closing for side in (gold, answer) if isinstance(side.node, Sequence)}
     if words == {"and", "or"} and all(map(symbols, (*first, *second))):
-        return no("statements that are joined otherwise")
+        return differ("statements that are joined otherwise")
     named = _naming(gold.names), _naming(answer.names)
     if "" not in named and _variables(gold) != _variables(answer):
         lean(Leniency.NAME)
@@ -113,16 +113,16 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         if named == ("several", "several"):
             return _by_name(gold, answer, compare)
         if "" not in named or "set" in kinds:
-            return no("other names")
+            return differ("other names")
         lean(Leniency.NAME)
-        return in_order(first, second, compare)
+        return compare_in_order(first, second, compare)
     if named == ("one", "one") and set(gold.names) - {""} != set(answer.names) - {""}:
-        return no("other names")
+        return differ("other names")
     if gold.kind != answer.kind:
         lean(Leniency.CONTAINER)
     if named[0] != named[1]:
         lean(Leniency.NAME)
-    return any_order(first, second, compare)
+    return compare_in_any_order(first, second, compare)
 
 
 def _sets_within(side: Shape) -> int:
@@ -171,7 +171,7 @@ def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if len(many.items) == 1 and many.kind in ("set", "list"):
         (item,) = many.items
         return compare(item, answer.node) if many is gold else compare(gold.node, item)
-    return no(f"{len(many.items)} values against one")
+    return differ(f"{len(many.items)} values against one")
 
 
 def _in_a_row(ordered: Shape, values: Shape) -> bool:
@@ -198,13 +198,13 @@ def _same_brackets(gold: Shape, answer: Shape) -> bool:
 
 def _by_name(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     if Counter(gold.names) != Counter(answer.names):
-        return no("other names")
+        return differ("other names")
     for name in dict.fromkeys(gold.names):
         first, second = (
             tuple(item for item, other in zip(side.items, side.names, strict=True) if other == name)
             for side in (gold, answer)
         )
-        finding = any_order(first, second, compare)
+        finding = compare_in_any_order(first, second, compare)
         if not finding.same:
             return finding
-    return YES
+    return SAME_PARTS

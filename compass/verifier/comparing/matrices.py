@@ -43,18 +43,18 @@ def as_vectors(gold: Node, answer: Node) -> tuple[Node, Node]:
     one, two = _worked_out(gold), _worked_out(answer)
     if isinstance(one, (Sequence, Matrix)) != isinstance(two, (Sequence, Matrix)):
         if isinstance(one, (Sequence, Matrix)):
-            two = in_entries(two, _entries(one)) or two
+            two = to_entries(two, _entries(one)) or two
         else:
-            one = in_entries(one, _entries(two)) or one
+            one = to_entries(one, _entries(two)) or one
     elif is_in_basis(one) or is_in_basis(two):
-        both = in_entries(one, 3), in_entries(two, 3)
+        both = to_entries(one, 3), to_entries(two, 3)
         one, two = (one, two) if None in both else both
     return one, two
 
 
 def _worked_out(node: Node) -> Node:
     if isinstance(node, (Sum, Product, Negative, Power)) and contains(node, Sequence):
-        return column(node) or tuple_of(node) or node
+        return to_column(node) or to_tuple(node) or node
     return node
 
 
@@ -68,7 +68,7 @@ def _entries(node: Node) -> int:
     return 0
 
 
-def in_entries(node: Node, entries: int) -> Sequence | None:
+def to_entries(node: Node, entries: int) -> Sequence | None:
     """An expression in `i`, `j` and `k` as the tuple of its coefficients; None where it is no such vector of that many entries."""
     if entries not in (2, 3) or contains(node, Sequence, Matrix):
         return None
@@ -80,10 +80,10 @@ def in_entries(node: Node, entries: int) -> Sequence | None:
         vector = substitute(vector, Symbol(name), Symbol(f" {BASIS[name]}"))
     letters = [Symbol(f" {at}") for at in range(3)]
     values = [_at(vector, letters, one) for one in range(3)]
-    if not scalar.values(_at(vector, letters, None), ZERO).same:
+    if not scalar.compare_values(_at(vector, letters, None), ZERO).same:
         return None
     straight = Sum(tuple(Product((value, letter)) for value, letter in zip(values, letters, strict=True)))
-    if not scalar.values(vector, straight).same or (entries == 2 and letters[2] in walk(vector)):
+    if not scalar.compare_values(vector, straight).same or (entries == 2 and letters[2] in walk(vector)):
         return None
     return Sequence("(", ")", tuple(values[:entries]))
 
@@ -99,18 +99,18 @@ def is_in_basis(node: Node) -> bool:
     return any("(" in name for name in symbols(node) & BASIS.keys())
 
 
-def tuple_of(node: Node) -> Sequence | None:
+def to_tuple(node: Node) -> Sequence | None:
     """The tuple that sums and multiples of tuples work out to: `2(1,2)`, `(1,2)+(3,4)`."""
     match node:
         case Sequence("(" | "<", ")" | ">", (_, _, *_)):
             return node
         case Negative(operand):
-            inner = tuple_of(operand)
+            inner = to_tuple(operand)
             return None if inner is None else _each(inner, negate)
         case Sum((first, *others)):
-            total = tuple_of(first)
+            total = to_tuple(first)
             for term in others:
-                part = tuple_of(term)
+                part = to_tuple(term)
                 if total is None or part is None or len(total.items) != len(part.items):
                     return None
                 total = Sequence("(", ")", tuple(Sum(pair) for pair in zip(total.items, part.items, strict=True)))
@@ -120,7 +120,7 @@ def tuple_of(node: Node) -> Sequence | None:
             scalars = tuple(part for part in factors if not isinstance(part, Sequence))
             if len(vectors) != 1 or not scalars or any(symbols(part) for part in scalars):
                 return None
-            inner = tuple_of(vectors[0])
+            inner = to_tuple(vectors[0])
             return None if inner is None else _each(inner, lambda item: Product((*scalars, item)))
     return None
 
@@ -129,7 +129,7 @@ def _each(vector: Sequence, change: Callable[[Node], Node]) -> Sequence:
     return Sequence("(", ")", tuple(map(change, vector.items)))
 
 
-def column(node: Node) -> Matrix | None:
+def to_column(node: Node) -> Matrix | None:
     """`(1,2,3)^T`: the tuple as a column."""
     match node:
         case Power(Sequence("(" | "[" | "<", _, items), Symbol(name)) if name in TRANSPOSES:
@@ -144,7 +144,7 @@ MAX_POWER = 4
 Rows = tuple[tuple[Node, ...], ...]
 
 
-def matrix_of(node: Node) -> Node | None:
+def to_matrix(node: Node) -> Node | None:
     """The matrix that an expression with matrices works out to; None where there is none in it.
 
     Raises:

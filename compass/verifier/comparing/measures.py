@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from compass.verifier.reading.units import LETTERS, conversion, is_vague, spelled, split, temperature
+from compass.verifier.reading.units import (
+    LETTERS,
+    conversion_factor,
+    convert_temperature,
+    is_vague,
+    spell_unit,
+    split_unit,
+)
 from compass.verifier.tree import (
     PI,
     Degrees,
@@ -52,7 +59,7 @@ def peel(node: Node) -> Measured:
         inner = peel(node)
         if inner.unit is None or not (_is_unit(unit) and _is_unit(inner.unit)):
             return Measured(node, unit)
-        return Measured(inner.value, spelled([*split(inner.unit), *split(unit)]))
+        return Measured(inner.value, spell_unit([*split_unit(inner.unit), *split_unit(unit)]))
     match node:
         case Negative(operand):
             inner = peel(operand)
@@ -86,7 +93,7 @@ def _is_unit(unit: str) -> bool:
 
 
 def _raised(unit: str, power: int) -> str:
-    return spelled((name, exponent * power) for name, exponent in split(unit))
+    return spell_unit((name, exponent * power) for name, exponent in split_unit(unit))
 
 
 def _product(node: Node, factors: tuple[Node, ...]) -> Measured:
@@ -94,7 +101,7 @@ def _product(node: Node, factors: tuple[Node, ...]) -> Measured:
     units = [part.unit for part in parts if part.unit is not None]
     if not units or not all(map(_is_unit, units)):
         return Measured(node, None)
-    unit = units[0] if len(units) == 1 else spelled(factor for unit in units for factor in split(unit))
+    unit = units[0] if len(units) == 1 else spell_unit(factor for unit in units for factor in split_unit(unit))
     return Measured(Product(tuple(part.value for part in parts)), unit or None)
 
 
@@ -110,7 +117,7 @@ def _sum(node: Node, terms: tuple[Node, ...]) -> Measured:
         return Measured(Sum(tuple(part.value for part in parts)), last.unit)
     values = []
     for part in parts:
-        factor = None if part.unit is None else conversion(part.unit, last.unit)
+        factor = None if part.unit is None else conversion_factor(part.unit, last.unit)
         if factor is None:
             return Measured(node, None)
         values.append(part.value if factor == 1 else Product((number(factor), part.value)))
@@ -121,14 +128,14 @@ def in_one_unit(one: Measured, two: Measured) -> tuple[Node, Node] | None:
     """Two values in the unit of the first; None where their units measure different things. A unit that one side lacks says nothing."""
     if one.unit is None or two.unit is None or one.unit == two.unit or agree_vaguely(one.unit, two.unit):
         return one.value, two.value
-    factor = conversion(two.unit, one.unit)
+    factor = conversion_factor(two.unit, one.unit)
     if factor is not None:
         return one.value, Product((number(factor), two.value))
     if (one.unit, two.unit) == (DEGREE, RADIAN):
         return one.value, Product((two.value, IN_DEGREES))
     if (one.unit, two.unit) == (RADIAN, DEGREE):
         return one.value, Product((two.value, _RADIANS))
-    scale = temperature(two.unit, one.unit)
+    scale = convert_temperature(two.unit, one.unit)
     if scale is None:
         return None
     return one.value, Sum((Product((number(scale[0]), two.value)), number(scale[1])))
@@ -148,8 +155,8 @@ def read_letters(node: Node, other: str) -> Measured | None:
     letters: list[tuple[str, int]] = []
     if not _letters(node, 1, values, letters) or not letters or not values:
         return None
-    unit = spelled(letters)
-    if not unit or conversion(unit, other) is None:
+    unit = spell_unit(letters)
+    if not unit or conversion_factor(unit, other) is None:
         return None
     return Measured(values[0] if len(values) == 1 else Product(tuple(values)), unit)
 

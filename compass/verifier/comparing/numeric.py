@@ -46,7 +46,7 @@ _NO_NUMBER = (Sequence, Relation, Matrix, Cases, SetOperation, Words, Ratio, Bas
 ONE_SIDED = STEPS | {"abs", "re", "im", "arg"}
 
 
-def at_point(
+def choose_point(
     names: frozenset[str], index: int, *, whole: bool, complex_field: bool, wide: bool = False
 ) -> dict[str, Any]:
     """The point number `index` for these variables: fixed by their names, so that a verdict never changes."""
@@ -121,7 +121,7 @@ def _same_at_points(
 
     def place(index: int) -> dict[str, Any]:
         whole_here = whole or (steps and index % 2 == 0)
-        return at_point(names, index, whole=whole_here, wide=steps, complex_field=complex_field)
+        return choose_point(names, index, whole=whole_here, wide=steps, complex_field=complex_field)
 
     for index in range(max(wanted, POINTS)):
         ctx.prec = PRECISION
@@ -203,7 +203,7 @@ def same_equation(left: Node, right: Node) -> bool | None:
     ratios: list[Any] = []
     with working_precision(PRECISION):
         for index in range(POINTS):
-            point = at_point(names, index, whole=False, complex_field=False)
+            point = choose_point(names, index, whole=False, complex_field=False)
             try:
                 first, second = Evaluator(point).value(left), Evaluator(point).value(right)
             except Undefined:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from flint import fmpq
 
 from compass.verifier.comparing import scalar
-from compass.verifier.comparing.exact import quotient, rational
+from compass.verifier.comparing.exact import rational, to_quotient
 from compass.verifier.comparing.measures import DEGREE, PERCENT, Measured, in_one_unit, peel
 from compass.verifier.comparing.numeric import approximate, identical
 from compass.verifier.comparing.shapes import choose_sign, is_name
@@ -64,7 +64,7 @@ class Piece(NamedTuple):
 EVERYTHING = [Piece(MINUS_INFINITY, False, INFINITY, False)]
 
 
-def order(left: Node, right: Node) -> int:
+def compare_ends(left: Node, right: Node) -> int:
     """-1, 0 or 1 as the first of two constants is smaller, equal or larger; a unit that only one has is ignored.
 
     Raises:
@@ -113,14 +113,14 @@ def infinite_sign(node: Node) -> int:
 
 
 def _compare_low(one: Piece, two: Piece) -> int:
-    return order(one.low, two.low) or (two.low_closed - one.low_closed)
+    return compare_ends(one.low, two.low) or (two.low_closed - one.low_closed)
 
 
 def union(parts: list[Piece]) -> list[Piece]:
     """Overlapping and touching intervals joined, empty ones dropped, in rising order."""
     kept = []
     for piece in parts:
-        width = order(piece.low, piece.high)
+        width = compare_ends(piece.low, piece.high)
         if width < 0 or (width == 0 and piece.low_closed and piece.high_closed):
             kept.append(piece)
     kept.sort(key=cmp_to_key(_compare_low))
@@ -128,9 +128,9 @@ def union(parts: list[Piece]) -> list[Piece]:
     for piece in kept:
         if joined:
             last = joined[-1]
-            gap = order(piece.low, last.high)
+            gap = compare_ends(piece.low, last.high)
             if gap < 0 or (gap == 0 and (piece.low_closed or last.high_closed)):
-                end = order(piece.high, last.high)
+                end = compare_ends(piece.high, last.high)
                 if end > 0 or (end == 0 and piece.high_closed):
                     joined[-1] = last._replace(high=piece.high, high_closed=piece.high_closed)
                 continue
@@ -155,14 +155,14 @@ def intersect(left: list[Piece], right: list[Piece]) -> list[Piece]:
     for one in left:
         for two in right:
             low = one if _compare_low(one, two) >= 0 else two
-            ends = order(one.high, two.high)
+            ends = compare_ends(one.high, two.high)
             high = one if ends < 0 or (ends == 0 and not one.high_closed) else two
             common.append(Piece(low.low, low.low_closed, high.high, high.high_closed))
     return union(common)
 
 
 def same_pieces(left: list[Piece], right: list[Piece]) -> bool:
-    """Whether two sets of reals, each from `pieces`, are equal."""
+    """Whether two sets of reals, each from `find_pieces`, are equal."""
     return len(left) == len(right) and all(
         one.low_closed == two.low_closed
         and one.high_closed == two.high_closed
@@ -173,7 +173,7 @@ def same_pieces(left: list[Piece], right: list[Piece]) -> bool:
 
 
 def _same_end(one: Node, two: Node) -> bool:
-    return in_one_unit(_measured(one), _measured(two)) is not None and order(one, two) == 0
+    return in_one_unit(_measured(one), _measured(two)) is not None and compare_ends(one, two) == 0
 
 
 MAX_WHOLE = 200
@@ -182,7 +182,7 @@ _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _ENDS = (Number, Negative, Sum, Product, Inverse, Power, Constant, Call, Quantity, Degrees, Percent)
 
 
-def pieces(node: Node) -> list[Piece] | None:
+def find_pieces(node: Node) -> list[Piece] | None:
     """The set of reals that a node describes, as disjoint intervals in rising order; None where it describes none."""
     match node:
         case NamedSet("R"):
@@ -198,17 +198,17 @@ def pieces(node: Node) -> list[Piece] | None:
         case SetOperation("cap", NamedSet("Z" | "N" | "Z+" | "N+" | "Z0+" | "N0+") as whole, other) | SetOperation(
             "cap", other, NamedSet("Z" | "N" | "Z+" | "N+" | "Z0+" | "N0+") as whole
         ):
-            parts = pieces(other)
+            parts = find_pieces(other)
             return None if parts is None else whole_numbers(parts, whole)
         case SetOperation(operator, left, right):
-            one, two = pieces(left), pieces(right)
+            one, two = find_pieces(left), find_pieces(right)
             if one is None or two is None:
                 return None
             if operator == "cup":
                 return union(one + two)
             return intersect(one, complement(two) if operator == "minus" else two)
         case Relation(("in",), (name, values)):
-            return pieces(values) if is_name(name) else None
+            return find_pieces(values) if is_name(name) else None
         case Relation():
             return _relation(node)
     return None
@@ -225,7 +225,7 @@ def _sequence(node: Sequence) -> list[Piece] | None:
         case Sequence("(" | "[", closing, (low, high)):
             if symbols(low) or symbols(high) or not (isinstance(low, _ENDS) and isinstance(high, _ENDS)):
                 return None
-            if order(low, high) > 0:
+            if compare_ends(low, high) > 0:
                 raise Unreadable("an interval whose ends are in reverse")
             low_closed = node.opening == "[" and not infinite_sign(low)
             return union([Piece(low, low_closed, high, closing == "]" and not infinite_sign(high))])
@@ -245,7 +245,9 @@ def _joined(items: tuple[Node, ...], word: str) -> list[Piece] | None:
         return None
     if all(conditions) and len(frozenset().union(*map(symbols, items))) > 1:
         return None
-    parts = [_condition(item) if condition else pieces(item) for item, condition in zip(items, conditions, strict=True)]
+    parts = [
+        _condition(item) if condition else find_pieces(item) for item, condition in zip(items, conditions, strict=True)
+    ]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -273,7 +275,7 @@ def _condition(node: Node) -> list[Piece] | None:
     match node:
         case Relation(("=",), (name, value)) if is_name(name) and not symbols(value) and isinstance(value, _ENDS):
             return [Piece(value, True, value, True)]
-    return pieces(node)
+    return find_pieces(node)
 
 
 def whole_numbers(parts: list[Piece], domain: NamedSet) -> list[Piece] | None:
@@ -287,7 +289,7 @@ def whole_numbers(parts: list[Piece], domain: NamedSet) -> list[Piece] | None:
             return None
         for value in range(math.floor(float(low)) - 1, math.ceil(float(high)) + 2):
             point = number(value)
-            from_low, from_high = order(piece.low, point), order(point, piece.high)
+            from_low, from_high = compare_ends(piece.low, point), compare_ends(point, piece.high)
             inside = (from_low < 0 or (from_low == 0 and piece.low_closed)) and (
                 from_high < 0 or (from_high == 0 and piece.high_closed)
             )
@@ -356,7 +358,7 @@ def _linear(operator: str, left: Node, right: Node) -> tuple[str, Node] | None:
     names = tuple(symbols(left) | symbols(right))
     if len(names) != 1:
         return None
-    value = quotient(difference(left, right), names)
+    value = to_quotient(difference(left, right), names)
     if value is None or value[0].total_degree() != 1 or value[1].total_degree() != 0:
         return None
     scale = value[1].leading_coefficient()
@@ -410,7 +412,7 @@ def _stretches(node: Node) -> Stretches | None:
             case (value, Words(text)) if text.lower() in _OTHERWISE:
                 parts: list[Piece] | None = complement(_domain(found))
             case (value, condition):
-                parts = pieces(condition)
+                parts = find_pieces(condition)
             case _:
                 return None
         if parts is None:
@@ -426,7 +428,7 @@ def _domain(stretches: Stretches) -> list[Piece]:
 def _points(part: Piece) -> list[Node]:
     """Points of an interval: inside, and its ends where they belong to it."""
     ends = [end for end, closed in ((part.low, part.low_closed), (part.high, part.high_closed)) if closed]
-    if order(part.low, part.high) == 0:
+    if compare_ends(part.low, part.high) == 0:
         return ends[:1]
     low, high = (None if infinite_sign(end) else _near(end) for end in (part.low, part.high))
     if low is None and high is None:
@@ -450,7 +452,7 @@ def _agree(one: Stretches, two: Stretches, point: Node, variable: Symbol) -> boo
     first, second = _value(one, point), _value(two, point)
     if first is None or second is None:
         return False
-    return bool(scalar.values(substitute(first, variable, point), substitute(second, variable, point)).same)
+    return bool(scalar.compare_values(substitute(first, variable, point), substitute(second, variable, point)).same)
 
 
 def _value(stretches: Stretches, point: Node) -> Node | None:
@@ -461,5 +463,5 @@ def _value(stretches: Stretches, point: Node) -> Node | None:
 
 
 def _holds(part: Piece, point: Node) -> bool:
-    low, high = order(part.low, point), order(point, part.high)
+    low, high = compare_ends(part.low, point), compare_ends(point, part.high)
     return (low < 0 or (low == 0 and part.low_closed)) and (high < 0 or (high == 0 and part.high_closed))

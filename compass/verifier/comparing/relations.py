@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from compass.verifier.comparing.exact import same_zeros
-from compass.verifier.comparing.lists import YES, Compare, any_order, in_order, no
+from compass.verifier.comparing.lists import SAME_PARTS, Compare, compare_in_any_order, compare_in_order, differ
 from compass.verifier.comparing.numeric import same_equation
-from compass.verifier.comparing.real_sets import Piece, pieces, same_pieces
+from compass.verifier.comparing.real_sets import Piece, find_pieces, same_pieces
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.tree import (
     Matrix,
@@ -34,45 +34,47 @@ _FALLING = {">": "<", ">=": "<="}
 def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     """Compare two answers of which one is a relation, a union or the like, or a set with a name."""
     if gold.node == answer.node:
-        return YES
+        return SAME_PARTS
     if gold.kind == answer.kind == "relation":
         return compare_relations(gold.node, answer.node, compare)
     match gold.node, answer.node:
         case (Symbol(one), NamedSet(two)) | (NamedSet(one), Symbol(two)) if one == two:
             lean(Leniency.WORDING)
-            return YES  # a plain R for the set of reals
+            return SAME_PARTS  # a plain R for the set of reals
     if gold.kind in _NAMING and answer.kind in _NAMING and symbols(gold.node) != symbols(answer.node):
-        return no("conditions on other variables")
+        return differ("conditions on other variables")
     first, second = _pieces(gold), _pieces(answer)
     if first is not None and second is not None:
-        return YES if same_pieces(first, second) else no("other sets of numbers")
+        return SAME_PARTS if same_pieces(first, second) else differ("other sets of numbers")
     match gold.node, answer.node:
         case Sequence("", word, items), Sequence("", other, others) if gold.kind == answer.kind == "conditions":
             if "or" in (word, other) and word != other:
-                return no("conditions that are joined otherwise")
+                return differ("conditions that are joined otherwise")
             return (
-                any_order(items, others, compare) if len(items) == len(others) else no("another number of conditions")
+                compare_in_any_order(items, others, compare)
+                if len(items) == len(others)
+                else differ("another number of conditions")
             )
         case SetOperation(operator), SetOperation(other) if operator == other:
             return _same_operation(gold.node, answer.node, compare)
-    return no(f"{gold.kind} against {answer.kind}")
+    return differ(f"{gold.kind} against {answer.kind}")
 
 
 def _pieces(side: Shape) -> list[Piece] | None:
     """The set of numbers that a side describes; a list of values is the set of them."""
     if side.kind == "list" and not any(isinstance(item, (Sequence, SetOperation, Relation)) for item in side.items):
-        return pieces(Sequence("{", "}", side.items))
-    return pieces(side.node)
+        return find_pieces(Sequence("{", "}", side.items))
+    return find_pieces(side.node)
 
 
 def _same_operation(gold: SetOperation, answer: SetOperation, compare: Compare) -> Finding:
     """A union or the like with variables in it: operand by operand."""
     first, second = _operands(gold, gold.operator), _operands(answer, answer.operator)
     if len(first) != len(second):
-        return no("another number of sets")
+        return differ("another number of sets")
     if gold.operator == "minus":
-        return in_order(first, second, compare)
-    return any_order(first, second, compare)
+        return compare_in_order(first, second, compare)
+    return compare_in_any_order(first, second, compare)
 
 
 def _operands(node: Node, operator: str) -> tuple[Node, ...]:
@@ -89,19 +91,19 @@ def compare_relations(gold: Relation, answer: Relation, compare: Compare) -> Fin
     if set(gold.operators) == set(answer.operators) == {"="}:
         return compare_equations(gold, answer, compare)
     if symbols(gold) == symbols(answer) and len(symbols(gold)) <= MAX_VARIABLES:
-        first, second = pieces(gold), pieces(answer)
+        first, second = find_pieces(gold), find_pieces(answer)
         if first is not None and second is not None:
-            return YES if same_pieces(first, second) else no("other sets of numbers")
+            return SAME_PARTS if same_pieces(first, second) else differ("other sets of numbers")
     one, two = _rising(gold), _rising(answer)
     if one.operators == two.operators:
-        finding = in_order(one.sides, two.sides, compare)
+        finding = compare_in_order(one.sides, two.sides, compare)
         if finding.same:
             return finding
         if len(one.operators) == 1 and same_zeros(
             difference(one.sides[1], one.sides[0]), difference(two.sides[1], two.sides[0]), signed=True
         ):
             return Finding(True, "algebra", "the same inequality up to a factor")
-    return no("other relations")
+    return differ("other relations")
 
 
 def _rising(chain: Relation) -> Relation:
@@ -119,11 +121,11 @@ def compare_equations(gold: Relation, answer: Relation, compare: Compare) -> Fin
     """Compare two equations: the same up to moving terms and a constant factor."""
     if not (_plain(gold) and _plain(answer)):
         if len(gold.sides) != len(answer.sides):
-            return no("other equations")
-        return in_order(gold.sides, answer.sides, compare)
+            return differ("other equations")
+        return compare_in_order(gold.sides, answer.sides, compare)
     first, second = difference(*gold.sides), difference(*answer.sides)
     if symbols(first) != symbols(second):
-        return no("equations in other variables")
+        return differ("equations in other variables")
     try:
         same = same_zeros(first, second)
     except OverBudget:
@@ -133,7 +135,7 @@ def compare_equations(gold: Relation, answer: Relation, compare: Compare) -> Fin
     if same is not None:
         return Finding(same, "algebra", "as polynomials up to a factor")
     if not symbols(first) or contains(gold, Quantity) or contains(answer, Quantity):
-        return in_order(gold.sides, answer.sides, compare)
+        return compare_in_order(gold.sides, answer.sides, compare)
     return Finding(same_equation(first, second), "numeric", "up to a constant factor")
 
 

@@ -16,7 +16,7 @@ from flint import arb, fmpq
 
 from compass.verifier.comparing import sympy_client
 from compass.verifier.comparing.evaluator import PRECISION, working_precision
-from compass.verifier.comparing.exact import rational, same_function
+from compass.verifier.comparing.exact import rational, same_rational_function
 from compass.verifier.comparing.measures import (
     DEGREE,
     IN_DEGREES,
@@ -131,7 +131,7 @@ def compare(gold: Node, answer: Node) -> Finding:
         OverBudget, Unreadable: a side that cannot be evaluated.
     """
     if not contains(gold, *MARKS) and not contains(answer, *MARKS):
-        return values(gold, answer)
+        return compare_values(gold, answer)
     one, two = peel(gold), peel(answer)
     if one.unit is None and two.unit is not None:
         one = read_letters(gold, two.unit) or one
@@ -144,7 +144,7 @@ def compare(gold: Node, answer: Node) -> Finding:
     both = in_one_unit(one, two)
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")
-    finding = values(*both)
+    finding = compare_values(*both)
     if finding.same and PERCENT in (one.unit, two.unit) and _is_small(one, two):
         finding = Finding(False, "rational", "a number up to 1 is no percentage without its sign")
     if one.unit == two.unit or (one.unit is not None and two.unit is not None):
@@ -157,7 +157,7 @@ def compare(gold: Node, answer: Node) -> Finding:
     mark = one.unit or two.unit
     if mark not in _LEANS_ON or (mark == DEGREE and not _is_angle(one.value if one.unit is None else two.value)):
         return finding
-    second = values(*(side.value if side.unit else _scaled(side.value, mark) for side in (one, two)))
+    second = compare_values(*(side.value if side.unit else _scaled(side.value, mark) for side in (one, two)))
     if not second.same:
         return finding
     lean(_LEANS_ON[mark])
@@ -186,7 +186,7 @@ def _scaled(node: Node, mark: str) -> Node:
     return Product((_HUNDRED, node))
 
 
-def values(gold: Node, answer: Node) -> Finding:
+def compare_values(gold: Node, answer: Node) -> Finding:
     """Compare two values without units."""
     if gold == answer:
         rational(gold)  # a division by zero or a number over budget equals nothing
@@ -200,10 +200,10 @@ def values(gold: Node, answer: Node) -> Finding:
             return Finding(infinite[0] == infinite[1], "structure", "infinite")
     one, two = rational(gold), rational(answer)
     if one is not None and two is not None:
-        return numbers(one, literal_of(gold), two, literal_of(answer))
+        return compare_numbers(one, literal_of(gold), two, literal_of(answer))
     names = symbols(gold), symbols(answer)
     if names[0] ^ names[1] == {"I"}:  # computer algebra writes the imaginary unit so
-        return values(*(substitute(node, Symbol("I"), IMAGINARY) for node in (gold, answer)))
+        return compare_values(*(substitute(node, Symbol("I"), IMAGINARY) for node in (gold, answer)))
     # between a constant and an expression algebra decides nothing that a point would not
     exact = None if bool(names[0]) != bool(names[1]) else _exact(gold, answer)
     if exact is not None:
@@ -221,7 +221,7 @@ def values(gold: Node, answer: Node) -> Finding:
     return Finding(False, "numeric", "different values")
 
 
-def numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_literal: str | None) -> Finding:
+def compare_numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_literal: str | None) -> Finding:
     """Compare two exact numbers; the literals are their decimal texts, if they have any."""
     if gold == answer:
         return Finding(True, "rational", f"both are {_shown(gold)}")
@@ -267,7 +267,7 @@ def _numeric(gold: Node, answer: Node) -> bool | None:
 
 def _exact(gold: Node, answer: Node) -> bool | None:
     try:
-        return same_function(gold, answer)
+        return same_rational_function(gold, answer)
     except OverBudget:
         return None
 

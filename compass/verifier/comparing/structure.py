@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compass.verifier.comparing import scalar
-from compass.verifier.comparing.lists import YES, any_order, compare_lists, in_order, no
-from compass.verifier.comparing.matrices import matrix_of, tuple_of
+from compass.verifier.comparing.lists import SAME_PARTS, compare_in_any_order, compare_in_order, compare_lists, differ
+from compass.verifier.comparing.matrices import to_matrix, to_tuple
 from compass.verifier.comparing.real_sets import same_piecewise
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
 from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
@@ -71,7 +71,7 @@ def compare(gold: Node, answer: Node) -> Finding:
             lean(Leniency.NAME)
             return compare(place_variables(gold_name, gold_value), place_variables(answer_name, answer_value))
         if not (isinstance(gold, Relation) and isinstance(answer, Relation)):
-            return no("other names")  # points: M(1,2) and N(1,2)
+            return differ("other names")  # points: M(1,2) and N(1,2)
         return compare_equations(gold, answer, compare)
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
@@ -79,7 +79,7 @@ def compare(gold: Node, answer: Node) -> Finding:
         if (_in_interval(gold) and shape(answer).kind == "list") or (
             _in_interval(answer) and shape(gold).kind == "list"
         ):
-            return no("an interval against single values")
+            return differ("an interval against single values")
         lean(Leniency.NAME)
         gold, answer = gold_value, answer_value
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
@@ -103,7 +103,7 @@ def _without_ratios(relation: Relation) -> Relation:
 def _worked_out(node: Node) -> Node:
     """Sums and multiples of matrices and tuples as one."""
     if isinstance(node, (Sum, Product, Negative, Power)):
-        return matrix_of(node) or tuple_of(node) or node
+        return to_matrix(node) or to_tuple(node) or node
     return node
 
 
@@ -154,7 +154,7 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
     if kinds == {"matrix"}:
         return _matrices(gold.node, answer.node)
     if "based" in kinds:
-        return YES if gold.node == answer.node else no("a number in another base, or without one")
+        return SAME_PARTS if gold.node == answer.node else differ("a number in another base, or without one")
     if "ratio" in kinds:
         return _ratios(gold, answer)
     if "cases" in kinds:
@@ -178,8 +178,8 @@ def _words(gold: Node, answer: Node) -> Finding:
 
 def _matrices(gold: Matrix, answer: Matrix) -> Finding:
     if [len(row) for row in gold.rows] != [len(row) for row in answer.rows]:
-        return no("matrices of other sizes")
-    return in_order(cells(gold.rows), cells(answer.rows), compare)
+        return differ("matrices of other sizes")
+    return compare_in_order(cells(gold.rows), cells(answer.rows), compare)
 
 
 def _vector(gold: Shape, answer: Shape) -> Finding:
@@ -191,12 +191,16 @@ def _vector(gold: Shape, answer: Shape) -> Finding:
         if other.node.opening + other.node.closing in ("()", "<>"):
             values = other.items
             lean(Leniency.CONTAINER)
-            return in_order(entries, values, compare) if matrix is gold else in_order(values, entries, compare)
+            return (
+                compare_in_order(entries, values, compare)
+                if matrix is gold
+                else compare_in_order(values, entries, compare)
+            )
     elif other.kind == "scalar" and len(entries) == 1:
         return compare(entries[0], other.node) if matrix is gold else compare(other.node, entries[0])
     elif (listed := _listed_rows(other.node)) is not None:
         return _matrices(matrix.node, listed) if matrix is gold else _matrices(listed, matrix.node)
-    return no("a matrix against something else")
+    return differ("a matrix against something else")
 
 
 def _listed_rows(node: Node) -> Matrix | None:
@@ -213,15 +217,15 @@ def _ratios(gold: Shape, answer: Shape) -> Finding:
     match gold.node, answer.node:
         case Ratio(first), Ratio(second):
             if len(first) != len(second):
-                return no("ratios of other lengths")
+                return differ("ratios of other lengths")
             if _looks_like_a_time(first) and _looks_like_a_time(second):
-                return in_order(first, second, compare)
-            return in_order(_scaled(first), _scaled(second), compare)
+                return compare_in_order(first, second, compare)
+            return compare_in_order(_scaled(first), _scaled(second), compare)
         case Ratio((top, bottom)), other if answer.kind == "scalar":
             return scalar.compare(quotient(top, bottom), other)
         case other, Ratio((top, bottom)) if gold.kind == "scalar":
             return scalar.compare(other, quotient(top, bottom))
-    return no("a ratio against something else")
+    return differ("a ratio against something else")
 
 
 def _scaled(ratio: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -249,12 +253,12 @@ def _without_brace(side: Shape) -> Shape:
 def _cases(gold: Shape, answer: Shape) -> Finding:
     match gold.node, answer.node:
         case Cases(first), Cases(second) if len(first) == len(second):
-            finding = any_order(tuple(map(_row, first)), tuple(map(_row, second)), compare)
+            finding = compare_in_any_order(tuple(map(_row, first)), tuple(map(_row, second)), compare)
             if finding.same:
                 return finding
     same = same_piecewise(gold.node, answer.node) if {gold.kind, answer.kind} <= {"cases", "scalar"} else None
     if same is None:
-        return no("a definition by cases, or a system, against something else")
+        return differ("a definition by cases, or a system, against something else")
     return Finding(same, "numeric", "equal at points of every case" if same else "different at a point")
 
 

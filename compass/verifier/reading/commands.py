@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from compass.verifier.reading.brackets import BRACKETS, bracket, environment
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.names import named, text_of
+from compass.verifier.reading.names import name_text, read_name
 from compass.verifier.reading.numbers import read_literal
 from compass.verifier.reading.numerals import based
 from compass.verifier.reading.operators import leading_plus_minus, leading_relation, power
@@ -225,7 +225,7 @@ def _constant(parser: Parser, name: str) -> Node:
 
 
 def _greek(parser: Parser, name: str) -> Node:
-    return named(parser, _VARIANTS.get(name, name))
+    return read_name(parser, _VARIANTS.get(name, name))
 
 
 def _greek_function(parser: Parser, name: str) -> Node:
@@ -239,7 +239,7 @@ def _accent(parser: Parser, name: str) -> Node:
         return based(str(below.value), parser.argument())
     if shown == "bar" and IMAGINARY in walk(below) and below != IMAGINARY:
         return Call("conj", (below,))
-    return named(parser, f"{shown}({text_of(below)})")
+    return read_name(parser, f"{shown}({name_text(below)})")
 
 
 def _based(parser: Parser, name: str) -> Node:

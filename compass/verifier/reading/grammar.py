@@ -28,8 +28,8 @@ from compass.verifier.reading.quantities import (
     CURRENCIES,
     currency_after,
     currency_word,
-    divided,
     read_adjacent,
+    read_division,
     read_second_unit,
 )
 from compass.verifier.reading.units import CURRENCY_WORDS
@@ -79,7 +79,7 @@ GRAMMAR = Grammar(
         **dict.fromkeys([("cmd", "pm"), ("cmd", "mp")], (SUM, operators.plus_minus)),
         ("op", "*"): (PRODUCT, operators.multiply),
         **{("cmd", name): (PRODUCT, operators.multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
-        **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, divided)),
+        **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, read_division)),
         **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
         ("cmd", "pmod"): (LIST + 5, operators.residue),
         ("cmd", "choose"): (PRODUCT, operators.choose),
@@ -100,21 +100,21 @@ GRAMMAR = Grammar(
 
 def parse(text: str) -> Node | Unreadable:
     """The tree of normalised text, or the error that says why it cannot be read. What its reading leans on is recorded."""
-    tree, leaned = remembered(text)
+    tree, leaned = parse_once(text)
     if leaned:
         rewind(mark() | leaned)
     return tree
 
 
 @lru_cache(maxsize=1024)
-def remembered(text: str) -> tuple[Node | Unreadable, int]:
+def parse_once(text: str) -> tuple[Node | Unreadable, int]:
     """The tree or the error, so that both are cached, and what its reading leans on."""
     before = rewind()
-    tree = _parsed(text)
+    tree = _parse(text)
     return tree, rewind(before)
 
 
-def _parsed(text: str) -> Node | Unreadable:
+def _parse(text: str) -> Node | Unreadable:
     try:
         tokens = tokenize(rewrite_notation(rewrite_numbers(text)))
         node = _answer(Parser(tokens, GRAMMAR))
@@ -137,4 +137,4 @@ def _answer(parser: Parser) -> Node:
         return items[0]
     if "&" in separators:
         raise Unreadable("an alignment mark outside a matrix")
-    return build_list(operators.with_one_modulus(items), separators)
+    return build_list(operators.share_modulus(items), separators)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from compass.braces import closing_brace
-from compass.verifier.reading.units import CURRENCY_WORDS, PLAIN_SYMBOLS, UNIT_WORDS, UPRIGHT_LETTERS, named_unit
+from compass.verifier.reading.units import CURRENCY_WORDS, PLAIN_SYMBOLS, UNIT_WORDS, UPRIGHT_LETTERS, find_unit
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 from compass.verifier.tree import OverBudget, Unreadable
 
@@ -179,7 +179,7 @@ def _after_number(tokens: list[Token]) -> bool:
 def _is_unit(text: str) -> bool:
     """Whether upright text is units and the signs between them alone: `kg\\cdot m/s^2`."""
     return _UNITS.fullmatch(text) is not None and all(
-        named_unit(part[1]) is not None for part in _UNIT_PART.finditer(text) if part[1]
+        find_unit(part[1]) is not None for part in _UNIT_PART.finditer(text) if part[1]
     )
 
 

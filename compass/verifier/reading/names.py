@@ -41,14 +41,14 @@ _SUBSCRIPT, _PRIME = ("op", "_"), ("op", "'")
 
 def symbol(parser: Parser, token: Token) -> Node:
     """The variable, constant or function call that starts with a letter."""
-    return named(parser, token[1])
+    return read_name(parser, token[1])
 
 
-def named(parser: Parser, name: str) -> Node:
+def read_name(parser: Parser, name: str) -> Node:
     """The same for a name that has been read already."""
     start = parser.at - 1
     while parser.accept(_SUBSCRIPT):
-        name = f"{name}_{text_of(parser.argument())}"
+        name = f"{name}_{name_text(parser.argument())}"
     while parser.accept(_PRIME):
         name += "'"
     if name in ("i", "e"):
@@ -110,7 +110,7 @@ def _event(parser: Parser) -> Words | None:
     return Words(text)
 
 
-def primed(base: Node) -> Node:
+def add_prime(base: Node) -> Node:
     """The name with a prime after it."""
     match base:
         case Symbol(name):
@@ -122,13 +122,13 @@ def subscripted(parser: Parser, base: Node, token: Token) -> Node:
     """The name with the subscript whose `_` has been read."""
     match base:
         case Symbol(name):
-            return Symbol(f"{name}_{text_of(parser.argument())}")
+            return Symbol(f"{name}_{name_text(parser.argument())}")
         case Number(value) if value.q == 1 and parser.tokens[parser.at - 2] == _CLOSE:
             return based(str(value), parser.argument())
     raise Unreadable("a subscript on something that is no name")
 
 
-def text_of(node: Node) -> str:
+def name_text(node: Node) -> str:
     """A subscript's text.
 
     Raises:
@@ -140,13 +140,13 @@ def text_of(node: Node) -> str:
         case Number(value):
             return str(value)
         case Product(parts):
-            return "".join(map(text_of, parts))
+            return "".join(map(name_text, parts))
         case Sum(parts):
-            return "+".join(map(text_of, parts))
+            return "+".join(map(name_text, parts))
         case Sequence(_, _, parts):
-            return ",".join(map(text_of, parts))
+            return ",".join(map(name_text, parts))
         case Power(base, exponent):
-            return f"{text_of(base)}^{text_of(exponent)}"
+            return f"{name_text(base)}^{name_text(exponent)}"
         case Negative(operand):
-            return f"-{text_of(operand)}"
+            return f"-{name_text(operand)}"
     raise Unreadable("a subscript that is no name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compass.verifier.reading.lexer import Token
-from compass.verifier.reading.names import primed, text_of
+from compass.verifier.reading.names import add_prime, name_text
 from compass.verifier.reading.numbers import read_literal
 from compass.verifier.reading.parser import END, POWER, PRODUCT, RATIO, RELATION, SETOP, SIGN, SUM, Parser
 from compass.verifier.reading.vocabulary import RELATIONS
@@ -136,7 +136,7 @@ def residue_class(left: Node, modulus: Node) -> Node:
     return Call("residue", (left, modulus))
 
 
-def with_one_modulus(items: list[Node]) -> list[Node]:
+def share_modulus(items: list[Node]) -> list[Node]:
     """`n \\equiv 1, 3 (mod 4)`: the modulus after the last item holds for all."""
     match items[-1]:
         case Relation(("=",), (_, Call("residue", (_, modulus)))) | Call("residue", (_, modulus)):
@@ -246,7 +246,7 @@ def degrees(parser: Parser, left: Node, token: Token) -> Node:
 
 def prime(parser: Parser, left: Node, token: Token) -> Node:
     """`a'`."""
-    return primed(left)
+    return add_prime(left)
 
 
 def power(parser: Parser, base: Node, token: Token) -> Node:
@@ -257,12 +257,12 @@ def power(parser: Parser, base: Node, token: Token) -> Node:
         parser.at += 3
         return degrees(parser, base, token)
     if parser.accept(*_PRIMES):
-        return primed(base)
+        return add_prime(base)
     if parser.token == _OPEN and parser.peek() in _PRIMES:
         return _primes(parser, base)
     exponent = _exponent(parser)
     if isinstance(base, Symbol) and parser.accept(("op", "_")):
-        return Power(Symbol(f"{base.name}_{text_of(parser.argument())}"), exponent)
+        return Power(Symbol(f"{base.name}_{name_text(parser.argument())}"), exponent)
     if parser.accept(("op", "^")):
         exponent = power(parser, exponent, token)
     return Power(base, exponent)
@@ -287,7 +287,7 @@ def _primes(parser: Parser, base: Node) -> Node:
     if not parser.accept(_CLOSE):
         raise Unreadable("an exponent after a prime")
     for _ in range(count):
-        base = primed(base)
+        base = add_prime(base)
     return base
 
 

@@ -9,7 +9,7 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, read_literal
 from compass.verifier.reading.numerals import numeral
 from compass.verifier.reading.operators import divide, times
 from compass.verifier.reading.parser import PRODUCT, Parser
-from compass.verifier.reading.units import LETTERS, conversion, named_unit, spelled, split, unit_of
+from compass.verifier.reading.units import LETTERS, conversion_factor, find_unit, read_unit, spell_unit, split_unit
 from compass.verifier.tree import (
     Call,
     Degrees,
@@ -53,13 +53,13 @@ def starts_unit(parser: Parser) -> bool:
     return token in _OHM or (token in _MICRO and _unit_follows(parser, 1))
 
 
-def starts_unit_sign(token: Token) -> bool:
+def continues_unit(token: Token) -> bool:
     """Whether a token after a prefix continues the unit: the ohm of `k\\Omega`."""
     return token in _OHM
 
 
 def read_unit_words(parser: Parser) -> list[str]:
-    """Read the words and signs of a unit, as `unit_of` takes them.
+    """Read the words and signs of a unit, as `read_unit` takes them.
 
     Raises:
         Unreadable: a power that is no whole number, or a fraction that is no unit.
@@ -186,7 +186,7 @@ def read_adjacent(parser: Parser, left: Node, power: int) -> Node | None:
     if parser.token == _OPEN and parser.peek()[0] in _WORDS and not symbols(left):
         unit = _bracketed_unit(parser)
         if unit is not None:
-            return measured(left, unit)
+            return attach_unit(left, unit)
     if starts_unit(parser) and not symbols(left):
         start = parser.at
         try:
@@ -227,7 +227,7 @@ def read_second_unit(parser: Parser, left: Quantity, power: int) -> Node | None:
             right = _with_unit(parser, numeral(parser, parser.take()))
         except Unreadable:
             right = None
-        factor = conversion(left.unit, right.unit) if isinstance(right, Quantity) else None
+        factor = conversion_factor(left.unit, right.unit) if isinstance(right, Quantity) else None
         if factor is not None and factor > 1:
             return Quantity(Sum((Product((number(factor), left.value)), right.value)), right.unit)
     parser.at, parser.depth, parser.commas = start, depth, commas
@@ -236,7 +236,7 @@ def read_second_unit(parser: Parser, left: Quantity, power: int) -> Node | None:
 
 def _is_variable(parser: Parser) -> bool:
     """Whether an upright letter names no unit, alone or with the sign after it: `3\\mathrm{x}`."""
-    return named_unit(parser.token[1]) is None and not starts_unit_sign(parser.peek())
+    return find_unit(parser.token[1]) is None and not continues_unit(parser.peek())
 
 
 def _bracketed_unit(parser: Parser) -> str | None:
@@ -247,8 +247,8 @@ def _bracketed_unit(parser: Parser) -> str | None:
         words = read_unit_words(parser)
     except Unreadable:
         words = []
-    if words and parser.accept(_CLOSE) and all(named_unit(word) for word in words if word[0].isalpha()):
-        unit = unit_of(words)
+    if words and parser.accept(_CLOSE) and all(find_unit(word) for word in words if word[0].isalpha()):
+        unit = read_unit(words)
         if unit is not None:
             return unit
     parser.at = start
@@ -271,7 +271,7 @@ def _arc(parser: Parser, left: Degrees) -> Node:
     return Degrees(value)
 
 
-def divided(parser: Parser, left: Node, token: Token) -> Node:
+def read_division(parser: Parser, left: Node, token: Token) -> Node:
     """`a / b`; `\\$5 / hour` has a unit."""
     if parser.token[0] in _WORDS and isinstance(left, Quantity):
         parser.at -= 1
@@ -281,36 +281,38 @@ def divided(parser: Parser, left: Node, token: Token) -> Node:
 
 def currency_before(parser: Parser, token: Token) -> Node:
     """`\\$5`."""
-    return measured(parser.expression(PRODUCT), CURRENCIES[token[1]])
+    return attach_unit(parser.expression(PRODUCT), CURRENCIES[token[1]])
 
 
 def currency_after(parser: Parser, left: Node, token: Token) -> Node:
     """`5 €`."""
-    return measured(left, CURRENCIES[token[1]])
+    return attach_unit(left, CURRENCIES[token[1]])
 
 
 def currency_word(parser: Parser, word: str) -> Node | None:
     """`USD 5`, `Rs. 5`; None where no amount follows."""
     ahead = 1 if parser.token == ("op", ".") else 0
-    unit = named_unit(word)
+    unit = find_unit(word)
     if unit is None or parser.peek(ahead)[0] != "num":
         return None
     parser.at += ahead
-    return measured(parser.expression(PRODUCT), unit)
+    return attach_unit(parser.expression(PRODUCT), unit)
 
 
-def measured(value: Node, unit: str) -> Node:
+def attach_unit(value: Node, unit: str) -> Node:
     """A value with its unit. A unit after a list, a set, an interval or a matrix measures each of its values, and one after a relation its
     last side: so no comparison of containers meets a unit."""
     match value:
         case Relation(operators, sides):
-            return Relation(operators, (*sides[:-1], measured(sides[-1], unit)))
+            return Relation(operators, (*sides[:-1], attach_unit(sides[-1], unit)))
         case Sequence() | SetOperation() | Matrix():
-            return rebuild(value, lambda part: measured(part, unit))
+            return rebuild(value, lambda part: attach_unit(part, unit))
         case Degrees(inner) if unit in _TEMPERATURES:
             return Quantity(inner, unit)
         case Quantity(inner, own):
-            return Quantity(inner, own if conversion(own, unit) == 1 else spelled([*split(own), *split(unit)]))
+            return Quantity(
+                inner, own if conversion_factor(own, unit) == 1 else spell_unit([*split_unit(own), *split_unit(unit)])
+            )
         case _:
             return Quantity(value, unit)
 
@@ -326,10 +328,10 @@ def _with_unit(parser: Parser, left: Node) -> Node:
         left, words = changed, words[1:]
     if not words:
         return left
-    unit = unit_of(words)
+    unit = read_unit(words)
     if unit is None:
         raise Unreadable(f"cannot read {shown!r} after a value")
-    return measured(left, unit)
+    return attach_unit(left, unit)
 
 
 def _multiplied(value: Node, word: str) -> Node | None:

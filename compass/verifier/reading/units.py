@@ -81,7 +81,7 @@ _POWERED = {"squared": 2, "cubed": 3}
 
 
 @lru_cache(maxsize=2048)
-def named_unit(word: str) -> str | None:
+def find_unit(word: str) -> str | None:
     """The canonical unit that one word or symbol names; None for a word that names none."""
     found = _SYMBOLS.get(word) or _COMPOUNDS.get(word)
     if found is not None:
@@ -101,7 +101,7 @@ def named_unit(word: str) -> str | None:
     return None
 
 
-def unit_of(words: Iterable[str]) -> str | None:
+def read_unit(words: Iterable[str]) -> str | None:
     """The unit that the words and signs after a number name, in its canonical form; None where they say something else.
 
     `["square", "feet"]` -> `ft^2`, `["m", "s", "^-1"]` -> `m/s`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
@@ -136,7 +136,7 @@ def unit_of(words: Iterable[str]) -> str | None:
                 sign = 1
     if factors[:1] == [("degree", 1)] and factors[1:] and factors[1][0] in ("celsius", "fahrenheit"):
         del factors[0]
-    return None if not factors or len(factors) > MAX_FACTORS else spelled(factors)
+    return None if not factors or len(factors) > MAX_FACTORS else spell_unit(factors)
 
 
 def _head_last(words: list[str]) -> list[str]:
@@ -148,7 +148,7 @@ def _head_last(words: list[str]) -> list[str]:
 def _parts(word: str) -> list[str]:
     """The words of `sq.in`, where spaces were lost."""
     parts = word.split(".")
-    return parts if len(parts) > 1 and all(part in _POWERS or named_unit(part) for part in parts) else [word]
+    return parts if len(parts) > 1 and all(part in _POWERS or find_unit(part) for part in parts) else [word]
 
 
 def _is_inch(words: list[str], at: int) -> bool:
@@ -162,15 +162,15 @@ def _is_inch(words: list[str], at: int) -> bool:
 
 
 def _factors_of(word: str) -> list[tuple[str, int]]:
-    name = named_unit(word)
+    name = find_unit(word)
     if name is None:
         lower = word.lower()
         name = lower[:-1] if lower.endswith("s") and len(lower) > 3 else lower
-    return split(name)
+    return split_unit(name)
 
 
 @lru_cache(maxsize=2048)
-def split(unit: str) -> list[tuple[str, int]]:
+def split_unit(unit: str) -> list[tuple[str, int]]:
     """The factors of a canonical unit with their powers; not to be changed by the caller."""
     factors = []
     for sign, part in re.findall(r"(/|^| )([^ /]+)", unit):
@@ -179,7 +179,7 @@ def split(unit: str) -> list[tuple[str, int]]:
     return factors
 
 
-def spelled(factors: Iterable[tuple[str, int]]) -> str:
+def spell_unit(factors: Iterable[tuple[str, int]]) -> str:
     """The canonical form of factors; those of the same name are joined."""
     powers: dict[str, int] = {}
     for name, power in factors:
@@ -232,7 +232,7 @@ Dimensions = frozenset[tuple[str, int]]
 def measure(unit: str) -> tuple[fmpq, Dimensions]:
     """The size of a canonical unit and its dimensions with their powers."""
     size, powers = fmpq(1), {}
-    for name, power in split(unit):
+    for name, power in split_unit(unit):
         own, dimensions = _base(name)
         size *= own**power
         for dimension, exponent in dimensions:
@@ -247,10 +247,10 @@ def _base(name: str) -> tuple[fmpq, list[tuple[str, int]]]:
     if known is None:
         return size, [(name, 1)]
     top, _, bottom = known[0].partition("/")
-    return size * fmpq(int(top), int(bottom or 1)), split(known[1])
+    return size * fmpq(int(top), int(bottom or 1)), split_unit(known[1])
 
 
-def conversion(unit: str, other: str) -> fmpq | None:
+def conversion_factor(unit: str, other: str) -> fmpq | None:
     """The factor that turns a value in `unit` into one in `other`; None where the two measure different things."""
     if unit == other or {unit, other} == {"pound", "gbp"}:  # "pounds" are a mass or money
         return fmpq(1)
@@ -258,7 +258,7 @@ def conversion(unit: str, other: str) -> fmpq | None:
     return size / size_other if dimensions == dimensions_other else None
 
 
-def temperature(unit: str, other: str) -> tuple[fmpq, fmpq] | None:
+def convert_temperature(unit: str, other: str) -> tuple[fmpq, fmpq] | None:
     """Factor and offset that turn a temperature in `unit` into one in `other`; None where one of them is no scale of temperature."""
     if unit not in _TEMPERATURES or other not in _TEMPERATURES:
         return None
@@ -279,9 +279,9 @@ def is_vague(unit: str, other: str) -> bool:
     base, _, power = unit.partition("^")
     if base in _VAGUE:
         return other.partition("^")[2] == power
-    own, others = set(split(unit)), set(split(other))
+    own, others = set(split_unit(unit)), set(split_unit(other))
     return (
         set() < own < others  # a unit to the power 0 names nothing
         and all(name.isalpha() and name not in _BASE for name, _ in others - own)
-        and split(unit)[-1] == split(other)[-1]
+        and split_unit(unit)[-1] == split_unit(other)[-1]
     )

@@ -15,8 +15,8 @@ from compass.verifier.comparing.evaluator import (
     PRECISION,
     Evaluator,
     Undefined,
-    digits,
     magnitude,
+    show_digits,
     size,
     whole_number,
     working_precision,
@@ -127,8 +127,8 @@ def test_unknown_functions_depend_on_name_and_arguments_alone(tree: Read) -> Non
 
 
 def test_the_digits_size_and_magnitude_of_balls() -> None:
-    assert digits(arb(fmpq(1, 4))) == "0.2500000000000000000000000"
-    assert digits(acb(1, 2)) == "1.000000000000000000000000,2.000000000000000000000000"
+    assert show_digits(arb(fmpq(1, 4))) == "0.2500000000000000000000000"
+    assert show_digits(acb(1, 2)) == "1.000000000000000000000000,2.000000000000000000000000"
     assert (size(arb(-3)), size(acb(3, 4))) == (3.0, 5.0)
     assert [magnitude(arb(value)) for value in (0, 1, 8, fmpq(1, 8))] == [0, 0, 3, 3]
     assert magnitude(arb("inf")) == math.inf

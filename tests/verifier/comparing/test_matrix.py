@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compass.verifier.comparing.matrices import MAX_MATRICES, MAX_SIDE, matrix_of
+from compass.verifier.comparing.matrices import MAX_MATRICES, MAX_SIDE, to_matrix
 from compass.verifier.tree import Matrix, Node, OverBudget, Unreadable, negate, number
 
 
@@ -33,29 +33,29 @@ COLUMN, SQUARE = written("1", "2"), written("1&2", "3&4")
 def test_a_matrix_is_worked_out(
     tree: Callable[[str], Node], brief: Callable[[object], str], text: str, rows: str
 ) -> None:
-    assert brief(matrix_of(tree(text))) == f"matrix({rows})"
+    assert brief(to_matrix(tree(text))) == f"matrix({rows})"
 
 
 @pytest.mark.parametrize(
     "text", ["5", "x+1", f"{COLUMN}+{SQUARE}", f"{COLUMN}+1", r"\sin x", f"({COLUMN},1)", f"1+{COLUMN}"]
 )
 def test_what_is_no_matrix(tree: Callable[[str], Node], text: str) -> None:
-    assert matrix_of(tree(text)) is None
+    assert to_matrix(tree(text)) is None
 
 
 def test_sizes_must_fit(tree: Callable[[str], Node]) -> None:
     with pytest.raises(Unreadable, match="a product of matrices whose sizes don't fit"):
-        matrix_of(tree(COLUMN + SQUARE))
+        to_matrix(tree(COLUMN + SQUARE))
 
 
 def test_the_work_is_bounded(tree: Callable[[str], Node]) -> None:
-    assert matrix_of(tree("+".join([COLUMN] * MAX_MATRICES))) is not None
+    assert to_matrix(tree("+".join([COLUMN] * MAX_MATRICES))) is not None
     with pytest.raises(OverBudget, match="arithmetic on more than 4 matrices"):
-        matrix_of(tree("+".join([COLUMN] * (MAX_MATRICES + 1))))
+        to_matrix(tree("+".join([COLUMN] * (MAX_MATRICES + 1))))
     for rows, columns in ((MAX_SIDE, 1), (1, MAX_SIDE)):
         large = Matrix(((number(1),) * columns,) * rows)
         larger = Matrix(((number(1),) * (columns + (columns > 1)),) * (rows + (rows > 1)))
-        assert matrix_of(negate(large)) is not None
-        assert matrix_of(larger) is larger
+        assert to_matrix(negate(large)) is not None
+        assert to_matrix(larger) is larger
         with pytest.raises(Unreadable, match="arithmetic on matrices larger than 8"):
-            matrix_of(negate(larger))
+            to_matrix(negate(larger))

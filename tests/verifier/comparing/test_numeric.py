@@ -8,7 +8,7 @@ import pytest
 from flint import acb, arb
 
 from compass.verifier import budget
-from compass.verifier.comparing.numeric import approximate, at_point, identical, needs_whole_numbers, same_equation
+from compass.verifier.comparing.numeric import approximate, choose_point, identical, needs_whole_numbers, same_equation
 from compass.verifier.tree import Call, Node, OverBudget, Product, Symbol
 
 Read = Callable[[str], Node]
@@ -57,7 +57,7 @@ def test_variables_stand_for_any_number(tree: Read, text: str) -> None:
 def test_points_are_fixed_by_the_names_and_differ() -> None:
     def values(**kind: bool) -> list[float]:
         return [
-            float(at_point(frozenset("x"), index, **({"whole": False, "complex_field": False} | kind))["x"])
+            float(choose_point(frozenset("x"), index, **({"whole": False, "complex_field": False} | kind))["x"])
             for index in range(9)
         ]
 
@@ -65,13 +65,13 @@ def test_points_are_fixed_by_the_names_and_differ() -> None:
     assert [round(value, 3) for value in values()] == POINTS
     assert values(whole=True) == WHOLE
     assert values(whole=True, wide=True) == WIDE
-    assert set(at_point(frozenset("xy"), 0, whole=False, complex_field=False)) == {"x", "y"}
+    assert set(choose_point(frozenset("xy"), 0, whole=False, complex_field=False)) == {"x", "y"}
     assert (
-        at_point(frozenset("x"), 0, whole=False, complex_field=False)["x"]
-        != at_point(frozenset("y"), 0, whole=False, complex_field=False)["y"]
+        choose_point(frozenset("x"), 0, whole=False, complex_field=False)["x"]
+        != choose_point(frozenset("y"), 0, whole=False, complex_field=False)["y"]
     )
-    assert isinstance(at_point(frozenset("x"), 0, whole=False, complex_field=True)["x"], acb)
-    assert isinstance(at_point(frozenset("x"), 0, whole=True, complex_field=False)["x"], arb)
+    assert isinstance(choose_point(frozenset("x"), 0, whole=False, complex_field=True)["x"], acb)
+    assert isinstance(choose_point(frozenset("x"), 0, whole=True, complex_field=False)["x"], arb)
 
 
 def test_real_constants_have_an_approximate_value(tree: Read) -> None:

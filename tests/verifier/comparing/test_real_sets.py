@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compass.verifier import budget
-from compass.verifier.comparing.real_sets import complement, intersect, order, pieces, same_pieces, union
+from compass.verifier.comparing.real_sets import compare_ends, complement, find_pieces, intersect, same_pieces, union
 from compass.verifier.tree import Node, Unreadable
 
 Read = Callable[[str], Node]
@@ -24,7 +24,7 @@ def shown(tree: Read, brief: Callable[[Any], str]) -> Callable[[str], str | None
     """A set as intervals: `(1, 2] [3, 3]`."""
 
     def showing(text: str) -> str | None:
-        parts = pieces(tree(text))
+        parts = find_pieces(tree(text))
         if parts is None:
             return None
         return " ".join(
@@ -71,7 +71,7 @@ def test_sets_as_intervals_in_rising_order(
     ],
 )  # fmt: skip
 def test_ends_have_an_order(tree: Read, left: str, right: str, sign: int) -> None:
-    assert order(tree(left), tree(right)) == sign
+    assert compare_ends(tree(left), tree(right)) == sign
 
 
 @pytest.mark.parametrize(
@@ -83,22 +83,22 @@ def test_ends_have_an_order(tree: Read, left: str, right: str, sign: int) -> Non
 )
 def test_some_ends_have_none(tree: Read, left: str, right: str, message: str) -> None:
     with pytest.raises(Unreadable, match=message):
-        order(tree(left), tree(right))
+        compare_ends(tree(left), tree(right))
 
 
 def test_ends_of_other_dimensions_are_different(tree: Read) -> None:
-    hours, metres = pieces(tree(r"x<3\text{ hours}")), pieces(tree(r"x<3\text{ metres}"))
+    hours, metres = find_pieces(tree(r"x<3\text{ hours}")), find_pieces(tree(r"x<3\text{ metres}"))
     assert not same_pieces(hours, metres)
-    assert same_pieces(hours, pieces(tree(r"x<180\text{ minutes}")))
-    assert same_pieces(hours, pieces(tree("x<3")))
-    assert not same_pieces(hours, pieces(tree(r"x\le 3")))
-    assert not same_pieces(hours, pieces(tree("x<4")))
-    assert not same_pieces(hours, pieces(tree("1<x<3")))
-    assert not same_pieces(pieces(tree("1<x<3")), pieces(tree("1<x<3,5<x<6")))
-    assert not same_pieces(pieces(tree("1<x<3")), pieces(tree(r"1\le x<3")))
+    assert same_pieces(hours, find_pieces(tree(r"x<180\text{ minutes}")))
+    assert same_pieces(hours, find_pieces(tree("x<3")))
+    assert not same_pieces(hours, find_pieces(tree(r"x\le 3")))
+    assert not same_pieces(hours, find_pieces(tree("x<4")))
+    assert not same_pieces(hours, find_pieces(tree("1<x<3")))
+    assert not same_pieces(find_pieces(tree("1<x<3")), find_pieces(tree("1<x<3,5<x<6")))
+    assert not same_pieces(find_pieces(tree("1<x<3")), find_pieces(tree(r"1\le x<3")))
 
 
 def test_union_intersection_and_complement_of_nothing(tree: Read) -> None:
-    line = pieces(tree(r"\mathbb{R}"))
+    line = find_pieces(tree(r"\mathbb{R}"))
     assert union([]) == intersect(line, []) == complement(line) == []
     assert complement([]) == intersect(line, line) == line
