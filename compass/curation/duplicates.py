@@ -19,8 +19,7 @@ import pyarrow as pa
 import xxhash
 
 from compass.curation.clusters import first_equal, join, roots
-from compass.curation.minhash import band_keys, bands, signatures
-from compass.curation.ngram_hashes import ngram_sets
+from compass.curation.minhash import band_keys, bands, ngram_sets, signatures
 from compass.curation.problem_words import numbers, tokens
 from compass.curation.spill import spill
 from compass.parallel import in_processes

@@ -9,8 +9,7 @@ import xxhash
 
 from compass.curation import duplicates
 from compass.curation.duplicates import find_duplicates, read_features
-from compass.curation.minhash import bands
-from compass.curation.ngram_hashes import ngram_sets
+from compass.curation.minhash import bands, ngram_sets
 from compass.curation.problem_words import ngrams, numbers, tokens, words
 from compass.curation.spill import spill
 from compass.settings import Dedup

@@ -2,8 +2,8 @@
 
     drop, doubts = noise.review(record, settings.denoise)
 
-Every filter is `(record, settings) -> Finding | None` in a file of its own, and says why, how sure it is and on what
-text. Adding one is a file, a `Reason` and a line in `FILTERS`. A finding as strong as `denoise.strictness` drops the row;
+Every filter is `(record, settings) -> Finding | None`, and says why, how sure it is and on what text. Adding one is a
+function, a `Reason` and a line in `FILTERS`. A finding as strong as `denoise.strictness` drops the row;
 weaker ones stay with it as doubts.
 """
 
@@ -12,24 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from compass.curation.noise.answer_given import answer_given
-from compass.curation.noise.encoding import encoding
+from compass.curation.noise.damaged_text import encoding, image, link, markup, too_long, too_short, truncated
 from compass.curation.noise.estimation import estimation, scoring
 from compass.curation.noise.figure import figure
 from compass.curation.noise.finding import Finding
-from compass.curation.noise.image import image
+from compass.curation.noise.guessable import letter_gold, multiple_choice, true_false, yes_no
 from compass.curation.noise.language import language
-from compass.curation.noise.length import too_long, too_short
-from compass.curation.noise.letter_gold import letter_gold
-from compass.curation.noise.link import link
 from compass.curation.noise.lost_context import lost_context
-from compass.curation.noise.markup import markup
 from compass.curation.noise.multi_part import multi_part
 from compass.curation.noise.multi_question import multi_question
-from compass.curation.noise.multiple_choice import multiple_choice
 from compass.curation.noise.proof import proof
-from compass.curation.noise.true_false import true_false
-from compass.curation.noise.truncated import truncated
-from compass.curation.noise.yes_no import yes_no
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 

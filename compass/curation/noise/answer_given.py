@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from compass.curation.noise.finding import Finding, Strength, found
-from compass.curation.noise.multiple_choice import multiple_choice
+from compass.curation.noise.guessable import multiple_choice
 from compass.curation.noise.text import ASK, holds_any, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.curation.noise.letter_gold import letter_gold
+from compass.curation.noise.guessable import letter_gold
 from compass.settings import Denoise
 
 LOST = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.curation.noise.multiple_choice import multiple_choice
+from compass.curation.noise.guessable import multiple_choice
 from compass.settings import Denoise
 
 CHOICES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.curation.noise.markup import markup
+from compass.curation.noise.damaged_text import markup
 from compass.curation.noise.proof import proof
 from compass.settings import Denoise
 

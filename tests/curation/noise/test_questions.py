@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compass.curation.noise.answer_given import answer_given
+from compass.curation.noise.guessable import multiple_choice, yes_no
 from compass.curation.noise.multi_part import multi_part
 from compass.curation.noise.multi_question import multi_question
-from compass.curation.noise.multiple_choice import multiple_choice
-from compass.curation.noise.yes_no import yes_no
 from compass.ledger import Reason
 from compass.settings import Denoise
 

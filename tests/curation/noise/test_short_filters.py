@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from compass.curation.noise.encoding import encoding
+from compass.curation.noise.damaged_text import encoding, image, link, markup, too_long, too_short, truncated
 from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.image import image
-from compass.curation.noise.length import too_long, too_short
-from compass.curation.noise.link import link
-from compass.curation.noise.markup import markup
+from compass.curation.noise.guessable import true_false
 from compass.curation.noise.proof import proof
-from compass.curation.noise.true_false import true_false
-from compass.curation.noise.truncated import truncated
 from compass.ledger import Reason
 from compass.settings import Denoise
 

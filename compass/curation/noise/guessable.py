@@ -1,7 +1,8 @@
-"""Multiple choice: the answer can be guessed from a short list, so that a reward says little.
+"""Answers that a guess gets right: one of several options, true or false, yes or no, and golds that are an option's letter.
 
 Options are several marks in the order of the alphabet, parallel, none of which asks for something, and there is a choice: the gold is
-one of them, or what stands before asks. A choice among numbered statements ("which is correct: ① … ② …") counts as well.
+one of them, or what comes before asks. A choice among numbered statements ("which is correct: ① … ② …") counts as well.
+A letter that the text uses as a name ("players A, B and C … who wins?") and asks for is an answer.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import re
 from dataclasses import dataclass
 
 from compass.curation.noise.finding import Finding, Strength, found
-from compass.curation.noise.text import ASK, holds_any, sentences, without_figures
+from compass.curation.noise.text import ASK, blank, excerpt, holds_any, sentences, without_figures
 from compass.ledger import Reason
 from compass.settings import Denoise
 
-_WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
-_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_WRAP}"
+_MULTIPLE_CHOICE_WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
+_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_MULTIPLE_CHOICE_WRAP}"
 _UPPER = re.compile(
     rf"{_LEAD}(?:\(\s*(?:\\(?:mathrm|text|textbf|bf)\s*\{{?\s*)?([A-H])\s*\}}?\s*\)|[（]\s*([A-H])\s*[）]|([A-H])\s?[).．、]|([A-H])[:：]|([A-H])\}}?\)|\[(?:\\mathrm\{{)?([A-H])\}}?\]|^([A-H])(?=[ \t]+\S))",
     re.M,
@@ -31,7 +32,7 @@ _CONDITIONS = re.compile(
     r"\b(?:satisf\w*|conditions?|propert\w*|such that|rules?|requirements?|hold|holds|facts?|axioms?|defined|given that|information|clues?|steps?)\b",
     re.I,
 )
-_LETTER_ASKED = re.compile(
+_MULTIPLE_CHOICE_LETTER_ASKED = re.compile(
     r"letters? of the correct|\b(?:the|one|each|your|all) correct (?:option|choice|letter)|letters? (?:of|for) (?:each|all|the) .{0,40}(?:option|choice)"
     r"|(?:enter|choose|select|write) (?:the|all) (?:correct )?letters?\b|choose the correct answer|select the correct",
     re.I,
@@ -86,7 +87,7 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
             if strength != Strength.POSSIBLE:
                 return finding
             doubt = doubt or finding
-    if holds_any(text, ("etter", "orrect")) and (match := _LETTER_ASKED.search(text)):
+    if holds_any(text, ("etter", "orrect")) and (match := _MULTIPLE_CHOICE_LETTER_ASKED.search(text)):
         return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
     if len(answer) < 400 and (match := _GOLD_MARKED.search(answer)):
         return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
@@ -187,3 +188,138 @@ def _found(record: dict, strength: Strength, kind: str, marks: list[re.Match[str
     start, end = marks[0].start(), marks[-1].end()
     whole = re.compile(re.escape(record["problem"][start:end]), re.S).match(record["problem"], start)
     return found(Reason.MULTIPLE_CHOICE, strength, record, whole, kind=kind, **more)
+
+
+_TRUE_FALSE_GOLD = re.compile(
+    r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:true|false|correct|incorrect|right|wrong|√|×|✓|✗|\\times|\\checkmark|对|错|正确|错误)[\s.})$]*",
+    re.I,
+)
+_ASKED = re.compile(
+    r"\btrue or false\b\s*[:?)]|\((?:true|right)\s*(?:/|or)\s*(?:false|wrong)\)|^\s*(?:true|right) or (?:false|wrong)\b"
+    r"|\bis (?:this|the following|that|the) (?:statement|claim|assertion)?.{0,40}\btrue or false\b"
+    r"|\(judge (?:true|right)|\bwhether (?:the|this|each) (?:following )?(?:statement|proposition|claim|assertion)s? (?:is|are) (?:true|correct)",
+    re.I,
+)
+
+
+def true_false(record: dict, settings: Denoise) -> Finding | None:
+    """A problem that asks whether something is true."""
+    answer = record.get("answer") or ""
+    if len(answer) < 40 and _TRUE_FALSE_GOLD.fullmatch(answer):
+        return Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"answer": answer})
+    text = record["problem"]
+    lowered = text.lower()
+    match = _ASKED.search(text) if holds_any(lowered, ("true", "right", "correct")) else None
+    return match and Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"text": excerpt(text, *match.span())})
+
+
+_DEBRIS = re.compile(r"(?:\s|\\\\|\\noindent|\\end\{(?:problem|question|exercise)\})+\Z")
+_WHETHER_GUARDS = ("whether", "etermine if", "ecide if", "ind out if", "nvestigate if", "heck if", "erify if", "ell if")
+_WHETHER = re.compile(r"\b(?:determine|decide|find out|investigate|check|verify|tell) (?:whether|if)\b", re.I)
+_YES_NO_GOLD = re.compile(
+    r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:yes|no|possible|impossible|not possible|it is (?:im|not )?possible|cannot|can(?:'t| not)?|does not exist|exists|有|没有|是|不是|能|不能|可以|不可以)"
+    r"(?:[\s.})$!]*|[,.;:]\s.*)",
+    re.I | re.S,
+)
+_QUESTION = re.compile(
+    r"(?:(?:then|so|if|in this case|and|but|now),?\s+)?(?:\([a-z0-9]\)\s*)?(?:is|are|can|could|does|do|did|will|would|was|were|has|have|must|should|may|might)\b(?! (?:you|the reader|anyone|we) )[^?]*\?\s*$",
+    re.I,
+)
+# "which" and "when" alone may open a clause: "a power of 2 which, when written …"
+_OPEN = re.compile(r"\b(?:what|how|which (?:of|one|number)|who\b.*\bwins|find|determine|calculate|compute)\b", re.I)
+
+_FURTHER = re.compile(
+    r"_{2,}|\b(?:find|determine|calculate|compute|evaluate|express|write|give|state|enter|record|what is|how many|how much)\b",
+    re.I,
+)
+
+
+def yes_no(record: dict, settings: Denoise) -> Finding | None:
+    """A gold that says yes or no, or a problem whose only question can be answered so."""
+    answer = _DEBRIS.sub("", record.get("answer") or "")
+    if _YES_NO_GOLD.fullmatch(answer[:200]):
+        return Finding(Reason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
+    text = record["problem"]
+    if "\\noindent" in text or "\\end{" in text:
+        text = _DEBRIS.sub(blank, text)
+    if (
+        holds_any(text, _WHETHER_GUARDS)
+        and (match := _WHETHER.search(text))
+        and not _FURTHER.search(text, match.end())
+        and "?" not in text
+    ):
+        # "Determine whether …" behind another demand asks for its reason as well.
+        if not _FURTHER.search(_WHETHER.sub("", text)) and (not answer or not re.search(r"\d", answer)):
+            return found(Reason.YES_NO, Strength.LIKELY, record, match)
+        return None
+    if "?" not in text:
+        return None
+    # A question may run over displayed formulas, which `sentences` takes for sentences of their own.
+    whole = text.strip()
+    if text.count("?") == 1 and ". " not in text and _QUESTION.match(whole) and not _OPEN.search(whole):
+        return Finding(Reason.YES_NO, Strength.LIKELY, {"text": whole[:160]})
+    parts = [part.strip() for part in sentences(text)]
+    questions = [part for part in parts if part.endswith("?")]
+    # "… at 4 P.M. should the candles be lit?": what follows an abbreviation begins no sentence.
+    if (
+        len(questions) != 1
+        or not questions[0].lstrip("([*$ ")[:1].isupper()
+        or not _QUESTION.match(questions[0])
+        or _OPEN.search(questions[0])
+    ):
+        return None
+    if any(_FURTHER.search(part) for part in parts if part is not questions[0]):
+        return None
+    return Finding(Reason.YES_NO, Strength.LIKELY, {"text": questions[0][:160]})
+
+
+_LETTER_GOLD_WRAP = r"(?:\\(?:text|textbf|mathrm|mathbf|boxed|textrm)\s*\{\s*)?"
+_LETTER_GOLD_GOLD = re.compile(
+    rf"\s*(?:(?i:option|choice|answer)s?:?\s*)?\$?{_LETTER_GOLD_WRAP}\(?\s*(?P<letters>[A-H]|[A-E]{{2,5}}|[a-e](?=\s*\)))\s*(?:[).]|\}}|\s)*\$?[\s.]*"
+)
+_LETTER_GOLD_LETTER_ASKED = re.compile(
+    r"\b(?:which|what|name the|the (?:missing|next|last|first|final|middle|same|correct|\w+th)) letters?\b|\bletters? (?:that|which|stands?|represents?|comes?|is|are|should|will|in|of)\b|\broman\b|\bhexadecimal\b|\bbase (?:1[1-9]|[2-9]\d)\b|\bgrade\b|\bblood\b|\bchord\b|\bnote\b|_\{?1[1-9]\}?",
+    re.I,
+)
+_NAME_ASKED = re.compile(
+    r"\b(?:who|whose|whom)\b|\b(?:which|what)(?! of (?:the following|these|those)\b(?! (?:cities|players|points|boxes|letters|teams|people|sets|events)))"
+    r"(?:(?<=which) (?:is|are|was|one|of|has|holds?|wins?|will|does|did|must|can)\b| (?:\w+ )?(?:points?|players?|persons?|people|teams?|box(?:es)?|cit(?:y|ies)|towns?|cards?|cups?|doors?|bags?|jars?|urns?|horses?|cars?|"
+    r"runners?|students?|child(?:ren)?|boys?|girls?|m[ae]n|wom[ae]n|vert(?:ex|ices)|quarters?|columns?|rows?|parts?|sectors?|zones?|curves?|graphs?|sides?|segments?|angles?|lines?|sets?|events?|matri(?:x|ces)|positions?|places?|stations?|stops?|shops?|machines?|tanks?|sheets?|groups?|"
+    r"routes?|roads?|paths?|digits?|symbols?|numbers?|variables?|companies|company|plans?|factory|factories|solutions?|countr(?:y|ies)|villages?|houses?|rooms?|seats?|squares?|regions?|faces?|corners?|blocks?|tiles?|candidates?|athletes?|friends?|suspects?|islanders?)\b)"
+    r"|\bwhere\b|\b(?:name|find|determine|identify) (?:of )?the (?:\w+ )?(?:point|player|person|team|box|city|card|culprit|winner|thief|liar|knight|knave|loser|vertex|letter|set)\b|\bsimplif|\bequals? to\b",
+    re.I,
+)
+_ALGEBRA = re.compile(
+    r"\bsimplif|\bexpress\b|\bin terms of\b|\\cup|\\cap|\\subset|\\overline|\\bar|\\neg|\\land|\\lor|\\cdot|matri|\bset\b|\bidentity\b",
+    re.I,
+)
+_FOLLOWING = re.compile(r"\bwhich (?:one )?(?:of )?(?:the )?(?:following|these|below)\b", re.I)
+
+
+def letter_gold(record: dict, settings: Denoise) -> Finding | None:
+    """A gold that is one option's letter, or several, beside a text without options."""
+    answer = record.get("answer") or ""
+    if not 0 < len(answer) < 40 or not (match := _LETTER_GOLD_GOLD.fullmatch(answer)):
+        return None
+    text, letters = record["problem"], match["letters"].upper()
+    if len(letters) > 1 and (list(letters) != sorted(set(letters)) or match["letters"] != letters):
+        return None
+    if has_options(text) or _LETTER_GOLD_LETTER_ASKED.search(text):
+        return None
+    if len(letters) > 1 and re.search(r"\b(?:segment|side|chord|diagonal|edge|arc|line)s?\b", text, re.I):
+        return None
+    named = re.search(
+        rf"(?<![A-Za-z\\]){letters}(?![A-Za-z'’])" if letters != "A" else r"(?<![A-Za-z\\])A(?![A-Za-z'’]| [a-z])", text
+    )
+    if not named or _FOLLOWING.search(text):
+        return found(Reason.LETTER_GOLD, Strength.SURE if not named else Strength.LIKELY, record, match, "answer")
+    question = (sentences(without_figures(text)) or [text])[-1]
+    if _NAME_ASKED.search(question) or (_ALGEBRA.search(text) and re.search(rf"[$\\(].*{letters}", question)):
+        return None
+    if re.search(r"\b(?:which|who|what) \w+", question, re.I) and not re.search(
+        r"\b(?:value|number|area|length|sum|angle|distance|measure|probability|how (?:many|much|long|far))\b",
+        question,
+        re.I,
+    ):
+        return found(Reason.LETTER_GOLD, Strength.POSSIBLE, record, match, "answer")
+    return found(Reason.LETTER_GOLD, Strength.LIKELY, record, match, "answer")
