@@ -12,9 +12,8 @@ import os
 import shutil
 from pathlib import Path
 
-from compass.base.origin import Origin, write_origin
 from compass.base.pretrain import pretrain
-from compass.base.resolve import resolve
+from compass.base.resolve import Origin, resolve, write_origin
 from compass.base.warm_start.examples import write_examples
 from compass.base.warm_start.launch import train
 from compass.files import folder_digest

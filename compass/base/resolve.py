@@ -6,22 +6,36 @@ never run (`trust_remote_code` stays off), and pickled weights are refused.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.base.origin import Origin
 from compass.errors import UserError
 from compass.files import file_digest, folder_digest
+
+ORIGIN_FILE = "compass_origin.json"
+"""In a model's folder: where its starting weights came from."""
 
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 _REST = ("config.json", "generation_config.json", "tokenizer*", "vocab.*", "merges.txt", "special_tokens_map.json")
 _TEMPLATES = ("added_tokens.json", "chat_template.*", "*.model", "LICENSE*", "README*")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl")
 _ENDS_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`kind` is pretrained, folder, gguf or hub; `digest` is a SHA-256 of the weights as they came."""
+
+    kind: str
+    name: str
+    revision: str
+    digest: str
 
 
 class ModelError(UserError):
@@ -43,7 +57,7 @@ def resolve(
         revision: the commit of a hub id.
         out: a folder that does not exist yet.
         environment: variables, `os.environ` by default.
-        setting: what messages call the setting that names the model; its revision is `revision` beside it.
+        setting: what messages call the setting that names the model; its revision is the setting `revision` next to it.
 
     Returns:
         Where the model came from and the digest of its source.
@@ -192,3 +206,13 @@ def _download(name: str, revision: str, setting: str) -> Path:
             f"{setting}: {name} at {revision} could not be fetched ({type(error).__name__}: {error}); "
             "check id and revision, or give a local folder"
         ) from error
+
+
+def write_origin(folder: Path, origin: Origin) -> None:
+    """Write `origin` into a model's folder."""
+    (folder / ORIGIN_FILE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
+
+
+def read_origin(folder: Path) -> Origin:
+    """Read a model folder's origin."""
+    return Origin(**json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8")))

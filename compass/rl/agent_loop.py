@@ -8,7 +8,7 @@ With a small policy that takes several times the processor time of sampling. Her
 2. the verifier scores in the worker, by the same reward manager that a reward actor would load;
 3. a group is one entry in the transfer queue, with the fields that something reads;
 4. the reason of a response that cannot be sampled or scored goes with its group, for the guard `failed_rollouts`;
-5. under ReMax one greedy response per problem is sampled and scored beside the group, and its reward goes with each response;
+5. under ReMax one greedy response per problem is sampled and scored next to the group, and its reward goes with each response;
 6. with `rollout.reproducible` each response is drawn from a seed of its own (`compass.rl.reproducible`).
 
 verl loads it by name (`actor_rollout_ref.rollout.agent.agent_loop_manager_class`); `compass.rl.train` registers `GroupReplica` in the place of
@@ -158,7 +158,7 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
         try:
             outputs = await self._loop.sample(sampling, self._seeds(prompt, number), list(prompt["raw_prompt"]))
         finally:
-            if greedy is not None:  # a group is told as finished or failed when no engine works on it any more
+            if greedy is not None:  # a group is marked as finished or failed when no engine works on it any more
                 await asyncio.wait([greedy])
         scored = await asyncio.gather(*(self._score(prompt, output) for output in outputs), return_exceptions=True)
         whole = {place: output for place, output in enumerate(outputs) if not isinstance(scored[place], BaseException)}
@@ -217,7 +217,7 @@ def _fields(output: AgentLoopOutput, problem: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tag(output: AgentLoopOutput, step: int) -> dict[str, Any]:
-    """What the queue's controller tells of a response."""
+    """What the queue's controller keeps of a response."""
     prompt, response = len(output.prompt_ids), len(output.response_ids)
     return {
         "status": "success",

@@ -128,7 +128,7 @@ def reserved(config: DictConfig) -> dict[str, int]:
 
 
 def check_cluster(config: DictConfig, nodes: Mapping[str, Mapping[str, float]]) -> None:
-    """Check that a cluster has free what verl will reserve: verl waits for ever for what is missing.
+    """Check that a cluster has free what verl will reserve: verl waits forever for what is missing.
 
     Args:
         config: the complete configuration.

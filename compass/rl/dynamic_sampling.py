@@ -1,7 +1,7 @@
 """Dynamic sampling with a bound and a record (report section 3; DAPO).
 
 verl's replay buffer leaves out groups whose responses are all right or all wrong and asks for others in their place.
-It has no bound: a policy that solves everything, or nothing, would generate for ever. And a group with a response that
+It has no bound: a policy that solves everything, or nothing, would generate forever. And a group with a response that
 could not be sampled or scored counts as a sample like any other. This sampler
 
 1. stops the stage when one iteration has thrown away more than `max_generation_batches` batches of groups

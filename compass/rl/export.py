@@ -1,6 +1,6 @@
 """A model folder made of a checkpoint: once, at the stage's end, in the stage's type, with a configuration that says so.
 
-verl can write transformers weights with every checkpoint, in single precision and beside a configuration that says bfloat16.
+verl can write transformers weights with every checkpoint, in single precision, next to a configuration that says bfloat16.
 Here checkpoints hold the training state alone, and the shards of the last one are put together.
 """
 

@@ -50,7 +50,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         verl's metrics, one dict per iteration with its `step`, in order.
 
     Raises:
-        TrainingError: verl ended early; the message is the first cause in its log, or the log's end where none is told.
+        TrainingError: verl ended early; the message is the first cause in its log, or the log's end where it has none.
         GuardError: a guard of level `stop` fired (`compass.rl.guards`).
     """
     from omegaconf import OmegaConf
@@ -152,7 +152,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
 
 
 def _phase(progress: Path) -> str:
-    """What the trainer is at, in words; empty before it tells."""
+    """The trainer's iteration and phase in words; empty before it reports any."""
     at = read_progress(progress)
     if at is None:
         return ""

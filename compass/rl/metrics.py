@@ -1,7 +1,7 @@
 """The metrics of an RL stage: those that the project adds to verl's, and the files that hold them all.
 
-A metric of an iteration is an entry in the dict that `GroupSampler.sample` (of sampled groups) or `StageTrainer` (of the update) gives verl. Those
-whose names begin with `guards/`, `reward/` or `val-` are shown wherever metrics are, with no other list to extend.
+A metric of an iteration is an entry in the dict that `GroupSampler.sample` (of sampled groups) or `StageTrainer` (of the update) gives verl. Its
+name and what it means are here. All metrics are in `steps.csv`.
 
 verl writes `metrics.live.jsonl` and starts a new one with every process; the stage's own `metrics.jsonl` holds each iteration up to the last
 checkpoint once; `steps.csv` is made of it at the stage's end.

@@ -1,4 +1,4 @@
-"""Where the trainer is, told to the process that watches it: one small JSON file, replaced at every change."""
+"""The trainer's step and phase, for the process that watches it: one small JSON file, replaced at every change."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class Progress:
 
 
 def read_progress(path: Path) -> dict[str, Any] | None:
-    """What the trainer told last: `step`, `phase`, `detail` and `at` (seconds since 1970); None before it told anything."""
+    """What the trainer wrote last: `step`, `phase`, `detail` and `at` (seconds since 1970); None before it wrote anything."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None

@@ -1,7 +1,7 @@
 """Known answers through verl's own reward path, before the first iteration: a broken reward trains on silently.
 
 What is compared is `reward_score`, which verl writes over a response's last token and trains on; what the reward function
-returned before shaping is only told along.
+returned before shaping only goes into messages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""verl's synchronous trainer, watched: guards before the checkpoint, rollouts kept, progress told.
+"""verl's synchronous trainer, watched: guards before the checkpoint, rollouts kept, progress reported.
 
 verl trains, saves a checkpoint, and only then gives an iteration's metrics: a fault that they show is in the checkpoint by
 then, and a kill between the two loses them. Here
@@ -6,7 +6,7 @@ then, and a kill between the two loses them. Here
 1. the guards see an iteration after its update and before its checkpoint, so that a checkpoint is never of a faulty one;
 2. an iteration that is saved has its metrics on disk first;
 3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
-4. the phase that the trainer is in is told to the process that watches it;
+4. the trainer's phase is written for the process that watches it;
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
 6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards;
 7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);

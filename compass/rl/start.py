@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compass.base.origin import write_origin
-from compass.base.resolve import resolve
+from compass.base.resolve import resolve, write_origin
 from compass.errors import UserError
 from compass.rl.config import StagePaths, verl_config
 from compass.settings import RlStage

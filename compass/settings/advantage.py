@@ -85,12 +85,12 @@ class Advantage(Section):
 
     @model_validator(mode="after")
     def _acts(self) -> Advantage:
-        unheard = [
+        without_effect = [
             (not self.normalise_by_std, "normalise_by_std: false", DIVIDES_BY_STD, "normalise_by_std: true"),
             (self.gamma != 1, f"gamma: {self.gamma:g}", DISCOUNTS, "gamma: 1.0"),
             (self.lam != 1, f"lam: {self.lam:g}", ("gae",), "lam: 1.0"),
         ]
-        for given, what, acts_on, remedy in unheard:
+        for given, what, acts_on, remedy in without_effect:
             if given and self.estimator not in acts_on:
                 raise ValueError(
                     f"`{what}` acts on {' and '.join(f'`estimator: {name}`' for name in acts_on)} alone, and `estimator` is "

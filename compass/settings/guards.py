@@ -115,4 +115,4 @@ class Record(Section):
     """What is kept of a stage for people to look at."""
 
     rollouts_every: NotNegative = 5
-    """Iterations between two whose rollouts are kept, beside the first and the last; 0 keeps none."""
+    """Iterations between two whose rollouts are kept, besides the first and the last; 0 keeps none."""

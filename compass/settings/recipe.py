@@ -213,7 +213,7 @@ class Resources(Section):
 
 
 class Recipe(Section):
-    """A whole recipe. Every group stands in the parameter file, if only as `{}`: DVC compares parameters by name."""
+    """A whole recipe. Every group is in the parameter file, if only as `{}`: DVC compares parameters by name."""
 
     data: Data
     rollout: Rollout

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.base import resolve as module
-from compass.base.origin import Origin, read_origin, write_origin
-from compass.base.resolve import ModelError, check_tokens, fill_in, resolve
+from compass.base.resolve import ModelError, Origin, check_tokens, fill_in, read_origin, resolve, write_origin
 from compass.base.tokenizer import train_tokenizer
 from compass.files import file_digest, folder_digest
 

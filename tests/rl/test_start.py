@@ -12,8 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from compass.base import resolve as module
-from compass.base.origin import Origin, read_origin
-from compass.base.resolve import ModelError
+from compass.base.resolve import ModelError, Origin, read_origin
 from compass.files import folder_digest
 from compass.preflight.models import model_problems
 from compass.rl.start import StartError, bring_start, check_start, remove_start, start_folder

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compass.base.origin import Origin, read_origin
 from compass.base.pretrain import PretrainError
+from compass.base.resolve import Origin, read_origin
 from compass.files import folder_digest
 from compass.settings import load_settings
 from stages import base

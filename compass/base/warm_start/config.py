@@ -47,7 +47,7 @@ def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Pa
         "data.max_length": settings.max_tokens,
         "data.pad_mode": "no_padding",
         "data.num_workers": 0,
-        "data.custom_cls.path": "pkg://compass.base.warm_start.dataset",
+        "data.custom_cls.path": "pkg://compass.base.warm_start.train",
         "data.custom_cls.name": "ExampleDataset",
         "model.path": str(model),
         "model.use_remove_padding": False,

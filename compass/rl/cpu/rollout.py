@@ -49,7 +49,7 @@ def draw_by_gumbel_noise() -> None:
 def draw_from_each_seed() -> None:
     """Have vLLM draw each response from its own seed, where it has one.
 
-    vLLM's CPU backend forgets all seeds of a pass in which one response has none, such as a greedy one beside seeded ones.
+    vLLM's CPU backend forgets all seeds of a pass in which one response has none, such as a greedy one among seeded ones.
     """
     from vllm.v1.sample.ops.topk_topp_sampler import TopKTopPSampler
 

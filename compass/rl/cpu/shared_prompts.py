@@ -2,7 +2,7 @@
 
 A group's responses share their prompt, and padding to the longest sequence adds as much again: with short responses, most of what
 a forward and backward pass computes is not needed. Here a row is a prompt with its responses after it; a mask lets a token see
-its own prompt and what stands before it in its own response. Positions count as in separate sequences, so that each token's
+its own prompt and what comes before it in its own response. Positions count as in separate sequences, so that each token's
 log-probability is the same to rounding, and so are gradients.
 """
 
@@ -54,7 +54,7 @@ def can_share(config: Any) -> bool:
 
 
 def by_prompt(prompts: Sequence[torch.Tensor]) -> list[int]:
-    """An order of sequences in which those with the same prompt stand together, and groups of a size beside each other.
+    """An order of sequences in which those with the same prompt are together, and groups of one size next to each other.
 
     Args:
         prompts: token ids of each sequence's prompt.

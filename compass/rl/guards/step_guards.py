@@ -151,7 +151,7 @@ STEP_GUARDS = (
     StepGuard(
         "agreement",
         watches="the difference of token probabilities between rollout and trainer",
-        why="a rollout policy with other weights is trained from without a sign",
+        why="with other weights in the rollout engine, a run looks healthy and learns from another policy's responses",
         remedy=(
             "check that vLLM is the pinned version (requirements/) and that the model's vocabulary is no larger than the "
             "tokenizer's"

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from transformers import AutoTokenizer
 
-from compass.base.warm_start.dataset import ExampleDataset
 from compass.base.warm_start.examples import write_examples
+from compass.base.warm_start.train import ExampleDataset
 from compass.errors import UserError
 from compass.records import RECORD
 from compass.settings import WarmStart
