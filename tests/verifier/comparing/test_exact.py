@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
 from flint import fmpq
 
 from compass.verifier import budget
-from compass.verifier.comparing.exact import rational, same_rational_function, same_zeros, takes_arguments, to_quotient
+from compass.verifier.comparing import exact
+from compass.verifier.comparing.exact import (
+    FUNCTIONS,
+    bits,
+    check_size,
+    integer_root,
+    power,
+    rational,
+    rational_root,
+    same_rational_function,
+    same_zeros,
+    takes_arguments,
+    to_quotient,
+)
 from compass.verifier.tree import Node, OverBudget, Unreadable
 
 Read = Callable[[str], Node]
@@ -107,3 +121,127 @@ def test_polynomials_are_bounded(tree: Read) -> None:
     with pytest.raises(OverBudget, match="a coefficient too long to compute"):
         to_quotient(tree("x+4500!"), ("x",))
     assert to_quotient(tree("2^{2000}x"), ("x",)) is not None
+
+
+def q(text: str) -> fmpq:
+    top, _, bottom = text.partition("/")
+    return fmpq(int(top), int(bottom or 1))
+
+
+def test_a_fraction_is_as_long_as_its_numerator_and_denominator() -> None:
+    assert [bits(q(text)) for text in ("0", "1", "-1", "8", "1/8", "7/9")] == [1, 2, 2, 5, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        (fmpq(2) ** 49_998, True),  # 49,999 bits and the denominator's one
+        (fmpq(2) ** 49_999, False),
+        (1 / fmpq(2) ** 19_998, True),
+        (1 / fmpq(2) ** 19_999, False),
+    ],
+)
+def test_whole_numbers_may_be_longer_than_fractions(value: fmpq, fits: bool) -> None:
+    if fits:
+        check_size(value, "a number")
+    else:
+        with pytest.raises(OverBudget, match="a number too long to compute"):
+            check_size(value, "a number")
+
+
+def test_the_size_of_a_number_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[float] = []
+    monkeypatch.setattr(exact, "spend_exact", spent.append)
+    check_size(q("8"), "")
+    check_size(q("1/8"), "")
+    power(q("2"), q("6"))
+    integer_root(9, 2)
+    FUNCTIONS["factorial"]([q("4")])
+    FUNCTIONS["factorial2"]([q("5")])
+    FUNCTIONS["binom"]([q("5"), q("2")])
+    FUNCTIONS["mod"]([q("7"), q("3")])
+    FUNCTIONS["gcd"]([q("4"), q("6")])
+    FUNCTIONS["lcm"]([q("4"), q("6")])
+    assert spent == [1.25, 5, 2.0, 16, 3.0, 5, 6, 1.25, 14, 0.5, 20, 6, 1.0, 8, 1.25]
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "result"),
+    [
+        ("2", "10", "1024"), ("2", "-2", "1/4"), ("2/3", "3", "8/27"), ("2/3", "-3", "27/8"), ("-2", "3", "-8"), ("5", "0", "1"), ("0", "5", "0"),
+        ("1", "1000000", "1"), ("-1", "1000001", "-1"), ("-1", "1000000", "1"), ("8", "2/3", "4"), ("-8", "1/3", "-2"), ("-8", "2/3", "4"),
+        ("4", "1/2", "2"), ("4/9", "-1/2", "3/2"), ("2", "1/2", None), ("-4", "1/2", None), ("2", "1/64", None), ("1", "1/64", "1"), ("1", "1/65", None),
+    ],
+)  # fmt: skip
+def test_powers(base: str, exponent: str, result: str | None) -> None:
+    assert power(q(base), q(exponent)) == (None if result is None else q(result))
+
+
+@pytest.mark.parametrize("exponent", ["0", "-1"])
+def test_zero_has_positive_powers_alone(exponent: str) -> None:
+    with pytest.raises(Unreadable, match="zero to a power that is not positive"):
+        power(fmpq(0), q(exponent))
+
+
+@pytest.mark.parametrize(
+    ("base", "largest"), [("2", 16_666), ("3", 16_666), ("1/2", 6_666), ("-3", 16_666)]
+)  # 50,000 and 20,000 bits over the bits of the base
+def test_powers_are_bounded_by_size(base: str, largest: int) -> None:
+    assert power(q(base), fmpq(largest)) == q(base) ** largest
+    with pytest.raises(OverBudget, match="a power too large to compute"):
+        power(q(base), fmpq(largest + 1))
+    with pytest.raises(OverBudget, match="a power too large to compute"):
+        power(q(base), fmpq(-6_667))
+
+
+def test_whole_roots() -> None:
+    assert [integer_root(value, 2) for value in (0, 1, 2, 4, 15, 16)] == [0, 1, None, 2, None, 4]
+    assert integer_root(2**60, 3) == 2**20
+    assert integer_root(4 ** (9_999), 2) == 2**9_999
+    with pytest.raises(OverBudget, match="a root of a number too long"):
+        integer_root(4**10_000, 2)
+    assert rational_root(q("8/27"), q("2/3")) == q("4/9")
+    assert rational_root(q("8/26"), q("1/3")) is None
+    assert rational_root(q("7/27"), q("1/3")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result"),
+    [
+        ("factorial", "0", "1"), ("factorial", "5", "120"), ("factorial", "1/2", None), ("factorial2", "0", "1"), ("factorial2", "1", "1"),
+        ("factorial2", "6", "48"), ("factorial2", "7", "105"), ("binom", "5 2", "10"), ("binom", "5 3", "10"), ("binom", "5 0", "1"), ("binom", "5 5", "1"),
+        ("binom", "5 6", "0"), ("binom", "5 1/2", None), ("binom", "-5 2", None), ("binom", "5/2 2", None), ("binom", "5 -2", None), ("gcd", "12 18", "6"),
+        ("gcd", "1/2 1/3", "1/6"), ("gcd", "4 6 9", "1"), ("lcm", "4 6", "12"), ("lcm", "1/2 1/3", "1"), ("lcm", "4 0", "0"), ("mod", "7 3", "1"),
+        ("mod", "-7 3", "2"), ("mod", "7/2 1", "1/2"), ("mod", "6 3", "0"), ("sqrt", "9/4", "3/2"), ("sqrt", "2", None), ("sqrt", "-4", None), ("root", "8 3", "2"),
+        ("root", "8 -3", "1/2"), ("root", "2 2", None), ("abs", "-3", "3"), ("floor", "-7/2", "-4"), ("ceil", "-7/2", "-3"), ("max", "1 3 2", "3"),
+        ("min", "3 1 2", "1"), ("sgn", "-5", "-1"), ("sgn", "0", "0"), ("sgn", "5", "1"), ("conj", "3", "3"), ("re", "3", "3"), ("im", "3", "0"),
+    ],
+)  # fmt: skip
+def test_functions_of_fractions(name: str, arguments: str, result: str | None) -> None:
+    assert FUNCTIONS[name]([q(part) for part in arguments.split()]) == (None if result is None else q(result))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "message"),
+    [
+        ("factorial", [-1], Unreadable, "the factorial of something that is no whole number"),
+        ("factorial", [4_501], OverBudget, "the factorial of more than 4500"),
+        ("factorial2", [fmpq(1, 2)], Unreadable, "the double factorial of something that is no whole number"),
+        ("factorial2", [4_501], OverBudget, "the double factorial of more than 4500"),
+        ("binom", [2**63, 2], OverBudget, "a binomial coefficient too large to compute"),
+        ("binom", [2**62, 4_000], OverBudget, "a binomial coefficient too large to compute"),
+        ("binom", [10_000, 4_501], OverBudget, "a binomial coefficient too large to compute"),
+        ("mod", [5, 0], Unreadable, "a remainder by zero"),
+        ("root", [5, 0], Unreadable, "a root of index zero"),
+    ],
+)
+def test_functions_have_bounds_and_holes(name: str, arguments: list, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        FUNCTIONS[name]([fmpq(value) for value in arguments])
+    assert type(caught.value) is error
+
+
+def test_functions_work_up_to_their_bounds() -> None:
+    assert FUNCTIONS["factorial"]([fmpq(4_500)]) == math.factorial(4_500)
+    assert FUNCTIONS["binom"]([fmpq(2**62), fmpq(1)]) == 2**62
+    assert FUNCTIONS["binom"]([fmpq(9_000), fmpq(4_500)]) > 0

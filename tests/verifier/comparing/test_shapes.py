@@ -73,7 +73,7 @@ def test_shapes(
     assert (typed.kind, list(map(brief, typed.items)), typed.names) == (kind, items, names)
 
 
-def test_names_of_items_do_not_tell_how_a_variable_is_called(tree: Read) -> None:
+def test_names_of_items_do_not_depend_on_how_a_variable_is_called(tree: Read) -> None:
     assert shape(tree("f(x)=1,2")).names == shape(tree("f(t)=1,2")).names
     assert shape(tree("f(x)=1,2")).names != shape(tree("g(x)=1,2")).names
 
