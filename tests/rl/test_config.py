@@ -80,24 +80,13 @@ ODD = RlStage(
 )
 
 
-def test_the_sampler_and_the_trainer_are_told_what_to_watch_and_where_to_write() -> None:
-    told = watch_config(ODD, PATHS)
-    assert told.pop("guards") == Guards().model_dump()
-    assert told == {
-        "device": "cuda",
-        "dtype": "float32",
-        "steps": 23,
-        "rollouts_every": 3,
-        "one_update": False,
-        "rewards": "work/rewards.jsonl",
-        "metrics": "work/metrics.jsonl",
-        "saved_metrics": "work/metrics.saved.jsonl",
-        "findings": "work/guards.jsonl",
-        "progress": "work/progress.json",
-        "lost": "work/lost.txt",
-        "rollouts": "work/rollouts",
-        "samples": "work/samples",
-    }
+def test_the_sampler_and_the_trainer_watch_themselves_in_the_stages_work_folder() -> None:
+    watch = watch_config(ODD, PATHS)
+    assert watch.pop("guards") == Guards().model_dump()
+    own = {"device": "cuda", "dtype": "float32", "steps": 23, "rollouts_every": 3, "one_update": False}
+    assert {name: watch.pop(name) for name in own} == own
+    assert all(Path(file).parent == PATHS.work for file in watch.values())
+    assert len(set(watch.values())) == len(watch)
     assert watch_config(TINY, PATHS)["device"] == "cpu"
 
 
@@ -246,16 +235,6 @@ def test_the_overlong_penalty_is_on_from_one_token(tokens: int, enabled: bool) -
     assert values["overlong_buffer_cfg"]["enable"] is enabled
 
 
-def test_the_stages_files_lie_in_its_work_folder() -> None:
-    files = (PATHS.checkpoints, PATHS.metrics, PATHS.live_metrics, PATHS.rewards)
-    assert [str(path) for path in files] == [
-        "work/checkpoints",
-        "work/metrics.jsonl",
-        "work/metrics.live.jsonl",
-        "work/rewards.jsonl",
-    ]
-
-
 def test_the_recipe_is_the_reports() -> None:
     config = verl_config("rl-1", TINY, PATHS, seed=3)
     actor = config.actor_rollout_ref.actor
@@ -269,31 +248,11 @@ def test_the_recipe_is_the_reports() -> None:
     assert actor.loss_agg_mode == "token-mean"
 
 
-@pytest.mark.parametrize("stage", ["rl-1", "rl-2", "rl-3"])
-def test_the_papers_profile_trains_on_gpus(stage: str) -> None:
-    settings = load_settings(ROOT / "profiles/paper.yaml").rl.stages[stage]
-    config = verl_config(stage, settings, PATHS, seed=0)
-    assert config.trainer.device != "cpu"
-    assert config.trainer.n_gpus_per_node == 8
-    assert config.data.train_batch_size == 128
-    assert config.actor_rollout_ref.actor.ppo_mini_batch_size == 32
-    assert config.actor_rollout_ref.actor.ppo_epochs == 4
-    assert config.actor_rollout_ref.actor.optim.lr == 1e-6
-    assert config.data.max_prompt_length + config.data.max_response_length == 4096
-    assert "py_executable" not in config.ray_kwargs.ray_init.runtime_env or (
-        config.ray_kwargs.ray_init.runtime_env.py_executable is None
-    )
-
-
 def test_validation_has_problems_of_its_own_at_every_checkpoint() -> None:
     chosen = ODD.model_copy(update={"checkpoint": Checkpoint(save_every=11, validation_problems=30)})
     values = overrides("warm", chosen, PATHS, seed=3)
     changed = {key: value for key, value in values.items() if value != overrides("warm", ODD, PATHS, seed=3)[key]}
     assert changed == {"data.val_files": "validation.parquet", "data.val_max_samples": 30, "trainer.test_freq": 11}
-
-
-def test_the_models_own_template_is_left_alone_unless_the_settings_name_one() -> None:
-    assert verl_config("rl-1", TINY, PATHS, seed=0).actor_rollout_ref.model.custom_chat_template is None
 
 
 @pytest.mark.parametrize(

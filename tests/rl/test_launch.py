@@ -299,54 +299,38 @@ def ended(pid: int) -> bool:
     return False
 
 
-def test_a_run_on_gpus_is_told_nothing_of_the_cpus(stage: Stage) -> None:
-    assert len(stage.train(gpus=1, steps=[1, 2, 3], reached=3)) == 3
-    told = json.loads((stage.paths.work / "environment.json").read_text())
-    assert "VERL_PLATFORM" not in told
+def environment(given: dict[str, str], **resources: Any) -> dict[str, str]:
+    return trainer_environment(given, Resources(**resources), live_metrics=Path("work/metrics.live.jsonl"))
 
 
-def test_the_trainer_on_gpus_keeps_the_users_environment(tmp_path: Path) -> None:
-    told = trainer_environment(
-        {"HOME": "/here", "OMP_NUM_THREADS": "4"}, Resources(gpus=8), live_metrics=tmp_path / "live"
-    )
-    token = told.pop("RAY_AUTH_TOKEN")
-    assert told == {
+def test_the_trainer_on_gpus_keeps_the_users_environment_and_gets_a_token_of_its_own() -> None:
+    variables = environment({"HOME": "/here", "OMP_NUM_THREADS": "4"}, gpus=8)
+    token = variables.pop("RAY_AUTH_TOKEN")
+    assert variables == {
         "HOME": "/here",
         "OMP_NUM_THREADS": "4",
         "RAY_AUTH_MODE": "token",
-        "VERL_FILE_LOGGER_PATH": str(tmp_path / "live"),
+        "VERL_FILE_LOGGER_PATH": os.path.abspath("work/metrics.live.jsonl"),
         "RAY_DEDUP_LOGS": "0",
         "TQDM_DISABLE": "1",
     }
     assert len(bytes.fromhex(token)) == 32
-    assert token != trainer_environment({}, Resources(gpus=8), live_metrics=tmp_path)["RAY_AUTH_TOKEN"]
+    assert token != environment({}, gpus=8)["RAY_AUTH_TOKEN"]
 
 
-@pytest.mark.parametrize("gpus", [0, 8])
-def test_on_one_node_no_other_ray_cluster_is_looked_for(tmp_path: Path, gpus: int) -> None:
-    given = {"RAY_ADDRESS": "nonsense.invalid:6379", "RAY_AUTH_TOKEN": "the cluster's"}
-    told = trainer_environment(given, Resources(gpus=gpus), live_metrics=tmp_path)
-    assert "RAY_ADDRESS" not in told
-    assert told["RAY_AUTH_TOKEN"] != "the cluster's"
+@pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None), (8, None)])
+def test_on_one_node_no_other_ray_cluster_is_looked_for(gpus: int, platform: str | None) -> None:
+    variables = environment({"RAY_ADDRESS": "nonsense.invalid:6379", "RAY_AUTH_TOKEN": "the cluster's"}, gpus=gpus)
+    assert "RAY_ADDRESS" not in variables
+    assert variables["RAY_AUTH_TOKEN"] != "the cluster's"
+    assert variables.get("VERL_PLATFORM") == platform
 
 
-@pytest.mark.parametrize("resources", [Resources(gpus=8, nodes=2), Resources(ray_address="head:6379")])
+@pytest.mark.parametrize("resources", [{"gpus": 8, "nodes": 2}, {"ray_address": "head:6379"}])
 @pytest.mark.parametrize("given", [{"RAY_ADDRESS": "head:6379", "RAY_AUTH_TOKEN": "the cluster's"}, {}])
-def test_a_running_cluster_is_joined_as_the_user_says(
-    tmp_path: Path, given: dict[str, str], resources: Resources
-) -> None:
-    told = trainer_environment(given, resources, live_metrics=tmp_path)
-    assert {name: value for name, value in told.items() if name.startswith("RAY_A")} == given
-
-
-@pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None)])
-def test_one_gpu_is_enough_to_leave_the_cpus_environment_alone(tmp_path: Path, gpus: int, platform: str | None) -> None:
-    assert trainer_environment({}, Resources(gpus=gpus), live_metrics=tmp_path).get("VERL_PLATFORM") == platform
-
-
-def test_a_relative_path_reaches_the_trainer_whole() -> None:
-    told = trainer_environment({}, Resources(gpus=1), live_metrics=Path("work/metrics.live.jsonl"))
-    assert told["VERL_FILE_LOGGER_PATH"] == os.path.abspath("work/metrics.live.jsonl")
+def test_a_running_cluster_is_joined_as_the_user_says(given: dict[str, str], resources: dict[str, Any]) -> None:
+    variables = environment(given, **resources)
+    assert {name: value for name, value in variables.items() if name.startswith("RAY_A")} == given
 
 
 def test_the_bar_says_reward_and_length() -> None:

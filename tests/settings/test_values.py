@@ -20,7 +20,7 @@ from compass.settings import (
     Verify,
 )
 from compass.settings.advantage import Critic
-from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
+from compass.settings.recipe import Advantage, Loss, Optimizer, Resources, Reward, Rollout
 from compass.settings.section import Section
 
 SAMPLING = {
@@ -38,14 +38,6 @@ SAMPLING = {
     "chat_template": "",
     "system_prompt": "",
     "prompt_suffix": "",
-}
-
-CORRECTION = {
-    "bypass": False,
-    "loss": "ppo_clip",
-    "weights": "none",
-    "weight_above": 2.0,
-    "weight_below": None,
 }
 
 
@@ -174,104 +166,6 @@ CORRECTION = {
                 "solve_rate": [0.0, 1.0],
                 "use_source_level": False,
                 "doubtful": "keep",
-            },
-        ),
-        (
-            Data(),
-            {
-                "batch_size": 32,
-                "max_prompt_tokens": 1024,
-                "prompt": "default",
-                "chat_template": "",
-                "system_prompt": "",
-                "prompt_suffix": "",
-            },
-        ),
-        (
-            Rollout(),
-            {
-                "group_size": 8,
-                "max_response_tokens": 3072,
-                "temperature": 1.0,
-                "top_p": 1.0,
-                "dynamic_sampling": True,
-                "max_generation_batches": 10,
-                "reproducible": False,
-                "correction": CORRECTION,
-            },
-        ),
-        (
-            Reward(),
-            {
-                "function": "",
-                "overlong_buffer": 0,
-                "overlong_penalty": 1.0,
-                "kl_coef": 0.0,
-                "kl_estimator": "k1",
-                "kl_controller": "fixed",
-                "kl_target": 0.1,
-                "kl_horizon": 10_000,
-            },
-        ),
-        (
-            Advantage(),
-            {
-                "estimator": "grpo",
-                "normalise_by_std": True,
-                "gamma": 1.0,
-                "lam": 1.0,
-                "critic": {"learning_rate": 1e-5, "warmup_steps": 0, "alone": 0, "value_clip": 0.5},
-            },
-        ),
-        (
-            Loss(),
-            {
-                "clip_low": 0.2,
-                "clip_high": 0.28,
-                "dual_clip": 3.0,
-                "aggregation": "token-mean",
-                "kl_coef": 0.0,
-                "kl_estimator": "k3",
-                "entropy_coef": 0.0,
-            },
-        ),
-        (
-            Optimizer(),
-            {
-                "learning_rate": 1e-6,
-                "weight_decay": 0.01,
-                "betas": [0.9, 0.999],
-                "eps": 1e-8,
-                "warmup_steps": 0,
-                "schedule": "constant",
-                "min_learning_rate": 0.0,
-                "schedule_steps": 0,
-                "cycles": 0.5,
-                "zero_indexed": True,
-                "grad_clip": 1.0,
-                "mini_batch_size": 32,
-                "epochs": 1,
-            },
-        ),
-        (
-            Checkpoint(),
-            {"save_every": 5, "validation_problems": 0, "keep_optimizer": False, "carry_optimizer": False},
-        ),
-        (
-            Resources(),
-            {
-                "gpus": 0,
-                "nodes": 1,
-                "ranks": 1,
-                "ray_address": "",
-                "dtype": "bfloat16",
-                "micro_batch_size": 64,
-                "micro_batch_tokens": 16_384,
-                "attention": "sdpa",
-                "sequence_parallel": 1,
-                "offload": "none",
-                "rollout_memory": 0.5,
-                "tensor_parallel": 1,
             },
         ),
         (
