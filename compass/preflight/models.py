@@ -13,7 +13,8 @@ from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import ModelError, fill_in
 from compass.preflight.data import variable_problem
 from compass.preflight.problem import Problem, nearest_file, split_message
-from compass.rl.start import StartError, check_model
+from compass.rl.start import StartError, check_model, check_verl_keys
+from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Sampling, Settings
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -170,7 +171,8 @@ def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[
     for name, stage in settings.rl.stages.items():
         try:
             check_model(name, stage, starts[name], "the policy")
-        except StartError as error:
+            check_verl_keys(name, stage)
+        except (StartError, VerlKeyError) as error:
             found.append(split_message(f"rl.stages.{name}", str(error).removeprefix(f"{name}: ")))
     positions = config.get("max_position_embeddings")
     for section, sampling in _samplings(settings):

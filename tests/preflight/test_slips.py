@@ -58,6 +58,7 @@ SLIPS = [
     ({"evaluate.sampling.max_model_len": 4096}, "evaluate.sampling.max_model_len", "more than the 512 tokens",
      "lower it to 512"),
     ({"rl.rollout.max_response_tokens": 500}, "rl.stages.rl-1", "is more than the 512 tokens", "lower one of them"),
+    ({"rl.verl": {"trainer.save_freqq": 1}}, "rl.stages.rl-1", "verl has no such key", "the nearest is `trainer.save_freq`"),
     ({"rl.resources.gpus": 2}, "rl.resources.gpus", "2 GPUs are asked for, and this machine has none", "ray_address"),
     ({"rl.data.batch_size": 64, "rl.optimizer.mini_batch_size": 64, "curriculum.problems": 64}, "rl.data.batch_size",
      "all sources together hold 50 problems, fewer than a batch of 64", "to 50 or less"),
