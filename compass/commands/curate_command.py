@@ -76,7 +76,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     from compass.commands.curate_sources import ask, source_settings, write_params
     from compass.process_tree import own_processes
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
-    from compass.sources.named_fields import check_named
+    from compass.sources.recognise import check_named
 
     files, benchmarks = [path_or_url(text) for text in sources], [path_or_url(text) for text in asked.benchmarks]
     if asked.problems < 0:

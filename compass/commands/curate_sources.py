@@ -33,9 +33,8 @@ def source_settings(
     Raises:
         SourceError: files cannot be read, their fields cannot be guessed, no file is left, or two sources have one name.
     """
-    from compass.sources.named_fields import present, read_as
     from compass.sources.read import SourceError
-    from compass.sources.registry import described
+    from compass.sources.recognise import described, present, read_as
 
     by_file = {Path(source.path).name: source for source in known if source.path}
     sources, asked = [], [] if questions is None else questions

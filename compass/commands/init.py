@@ -69,7 +69,7 @@ def init(
     from compass.init.plan import plan
     from compass.init.rows import measure
     from compass.settings import Benchmark
-    from compass.sources.named_fields import check_named
+    from compass.sources.recognise import check_named
 
     if not Path("dvc.yaml").is_file() or not Path("profiles").is_dir():
         raise UserError("there is no dvc.yaml or profiles/ here; run this in the repository's root")
@@ -127,8 +127,8 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 def _read(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     """How a file is read; asks for fields that cannot be guessed where someone is there to answer."""
-    from compass.sources.named_fields import columns, present, read_as
     from compass.sources.read import SourceError
+    from compass.sources.recognise import columns, present, read_as
 
     here = present(path.expanduser(), named)
     try:

@@ -153,7 +153,7 @@ def _problems(path: Path, count: int) -> list[tuple[str, str]]:
     from compass.seeded_draw import draw
     from compass.settings import Collect
     from compass.sources.collect import collect
-    from compass.sources.registry import for_file
+    from compass.sources.recognise import for_file
 
     if not path.exists():
         raise AttackError(f"{path}: no such file")

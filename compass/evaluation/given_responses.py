@@ -13,8 +13,7 @@ from compass.errors import UserError
 from compass.evaluation.estimators import avg_at_k, majority, mean, pass_at_k, reported_k
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
-from compass.sources.gold import gold_answer
-from compass.sources.placeholder import is_placeholder
+from compass.sources.gold import gold_answer, is_placeholder
 from compass.sources.read import Row, data_files, file_rows
 from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from compass.evaluation.registry import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
 from compass.preflight.problem import Problem, nearest, nearest_file, split_message
 from compass.settings import Benchmark, Collect, Settings, Source
-from compass.sources.adapters import ADAPTERS, MISSING, reach
+from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach
 from compass.sources.collect import collect_benchmarks
-from compass.sources.configured_fields import CHECK_FIELDS_AFTER
 from compass.sources.read import SourceError, data_files, expand, file_rows
 from compass.sources.tiny import FILES as GENERATED
 

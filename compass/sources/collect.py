@@ -20,10 +20,9 @@ from compass.parallel import in_processes
 from compass.progress import reported
 from compass.records import RECORD, record_id, table
 from compass.settings import Collect, Source
-from compass.sources.adapters import ADAPTERS, MISSING, Adapter, Published, reach
-from compass.sources.configured_fields import ConfiguredFields
+from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
+from compass.sources.gold import is_placeholder
 from compass.sources.hub import hub_rows, is_commit, resolve_commit
-from compass.sources.placeholder import is_placeholder
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
 from compass.sources.repair import JSON_STARTS, repair, repaired_row
 

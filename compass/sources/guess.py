@@ -4,32 +4,45 @@ Each role (problem, gold, solution, options, id, level) has usual names, compare
 something of the values: a problem is text of some length that changes from row to row, a gold is short or marks its
 answer, an id is never twice the same. Where no name is usual, the contents alone must leave one choice; otherwise the
 guess is an error that names the candidates, for the user to decide.
+
+Several values of a gold, `["1/2", "0.5"]`, may be answers of which any is right, or parts of one answer. Values that equal each
+other are the former, numbers the latter; where neither names nor contents tell, the guess is an error that asks.
+
+Instructions that a source puts before or after every problem ("Let's think step by step …") are whole sentences or lines that nearly
+all rows share and that speak of the answer or the way to it, and without which most problems still ask: "Solve the equation."
+before every equation is the task itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
 from compass.sources.adapters import ADAPTERS, choice_texts, reach
-from compass.sources.field_names import (
+from compass.sources.gold import gold_answer
+from compass.sources.read import SourceError
+from compass.sources.sampled_fields import (
     ALTERNATIVES,
     ANSWER,
     CONTEXT,
     ID,
     LEVEL,
+    MULTIPLE,
     OPTION_COLUMNS,
     OPTIONS,
     PROBLEM,
+    SEVERAL_ANSWERS,
     SOLUTION,
-)
-from compass.sources.gold import gold_answer
-from compass.sources.read import SourceError
-from compass.sources.sampled_fields import (
+    TOLERANCE,
+    UNIT,
     Field,
+    asking,
     asks,
     has_follow_ups,
     is_about_rows,
@@ -42,8 +55,178 @@ from compass.sources.sampled_fields import (
     plain_name,
     sampled_fields,
 )
-from compass.sources.several_golds import guess_golds
-from compass.sources.shared_instructions import guess_instructions
+from compass.verifier import ToleranceError, read_tolerance, same_answer
+
+MOST_LISTS = 50
+"""Lists whose values are held against each other."""
+
+
+def guess_golds(path: Path, answer: str, fields: Sequence[Field], evidence: dict[str, str]) -> dict[str, Any]:
+    """Settings of a source for its golds besides `answer_field`; each that is not the default gets its evidence.
+
+    Args:
+        path: the file, for the error.
+        answer: the path of the gold's field, empty where only a solution has it.
+        fields: all sampled fields.
+        evidence: filled by setting.
+
+    Raises:
+        SourceError: the golds are lists, and whether all of a list are needed or any is right cannot be told.
+    """
+    found: dict[str, Any] = {}
+    own = next((field for field in fields if field.path == answer), None)
+    if own is not None and (means := _means(path, own, fields, evidence)):
+        found["answers_mean"] = means
+    beside = [field for field in fields if field.path.rpartition(".")[0] == answer.rpartition(".")[0] and field != own]
+    for setting, names, holds in (
+        ("alternatives_field", ALTERNATIVES, lambda field: True),
+        ("tolerance_field", TOLERANCE, _are_tolerances),
+        ("unit_field", UNIT, _are_units),
+    ):
+        field = next((field for field in beside if field.name in names and holds(field)), None)
+        if answer and field is not None:
+            found[setting] = field.path
+            evidence[setting] = field.describe("a usual name")
+    return found
+
+
+def _means(path: Path, field: Field, fields: Sequence[Field], evidence: dict[str, str]) -> str:
+    """The setting `answers_mean`; empty where no gold has several values."""
+    lists = [golds for value in field.values if len(golds := values_of(value)) > 1]
+    if not lists:
+        return ""
+    of = f"of the {len(lists)} golds with several values"
+    if field.name in ALTERNATIVES:
+        evidence["answers_mean"] = f"{field.path} names answers that are accepted"
+        return "any"
+    if flag := next((flag for flag in fields if flag.name in MULTIPLE and _says_yes(flag)), None):
+        evidence["answers_mean"] = f"{flag.path} says which problems have several answers"
+        return "all"
+    looked = lists[:MOST_LISTS]
+    same = sum(all(same_answer(golds[0], gold) for gold in golds[1:]) for golds in looked)
+    if 2 * same > len(looked):
+        evidence["answers_mean"] = f"{of}, {same} of {len(looked)} repeat one value in other words"
+        return "any"
+    if all(_are_numbers(value) for value in field.values) or field.name not in SEVERAL_ANSWERS:
+        evidence["answers_mean"] = f"{of}, {len(looked) - same} of {len(looked)} hold different values of one answer"
+        return "all"
+    shown = json.dumps(lists[0], ensure_ascii=False)[:80]
+    raise SourceError(
+        f"{path}: `{field.path}` holds several values in {len(lists)} of {len(field.values)} rows, for example {shown}; say in "
+        "`collect.sources` of a parameter file (--params) whether all of them are needed (`answers_mean: all`) or any of them "
+        "is right (`answers_mean: any`)"
+    )
+
+
+def values_of(value: Any) -> list[str]:
+    """The different golds in a published list, or in the JSON text of a list of texts; none in anything else."""
+    if isinstance(value, str) and value.lstrip().startswith('["'):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return []
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    return list(dict.fromkeys(gold for part in value if (gold := gold_answer(part)))) if isinstance(value, list) else []
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_are_numbers, value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _says_yes(field: Field) -> bool:
+    return any(value is True or str(value).lower() in ("true", "yes", "1") for value in field.values)
+
+
+def _are_tolerances(field: Field) -> bool:
+    try:
+        return all(read_tolerance(str(value)) for value in field.values)
+    except ToleranceError:
+        return False
+
+
+def _are_units(field: Field) -> bool:
+    return all(isinstance(value, str) and len(value) <= 30 for value in field.values)
+
+
+NEARLY_ALL = 0.8
+"""Share of the rows that have what counts as shared."""
+
+FEWEST = 5
+"""Rows that a guess needs."""
+
+_BOUNDARY = re.compile(r"(?<=[.!?:])\s+|\s*\n\s*")
+_TELLS = re.compile(
+    r"\b(?:answers?|respon(?:d|se)|step[- ]by[- ]step|boxed|reason(?:ing)?|final|output|format|think|assistant|solve the (?:following|given|below)"
+    r"|(?:math|mathematical|following) (?:problem|question)|explain your|show your work|instructions?|user)\b|^\W*(?:math )?problem\W*$",
+    re.I,
+)
+_MOST_PIECES = 12
+
+
+def shared_instructions(texts: Sequence[str]) -> tuple[str, str]:
+    """What nearly all texts begin with and what they end with, each empty where that is no instruction.
+
+    Args:
+        texts: problems as a source publishes them.
+    """
+    texts = [text.strip() for text in texts]
+    if len(texts) < FEWEST:
+        return "", ""
+    prefix = _shared(texts, _beginning, str.startswith)
+    suffix = _shared([text.removeprefix(prefix) for text in texts], _end, str.endswith)
+    bare = [text.removeprefix(prefix).removesuffix(suffix).strip() for text in texts]
+    if sum(map(asking, bare)) < 0.5 * len(bare):
+        return "", ""
+    return prefix.strip(), suffix.strip()
+
+
+def guess_instructions(texts: Sequence[str], evidence: dict[str, str]) -> dict[str, list[str]]:
+    """The settings `strip_prefixes` and `strip_suffixes` that take the shared instructions away; none where there are none.
+
+    Args:
+        texts: problems as a source publishes them.
+        evidence: receives a line for each setting.
+    """
+    prefix, suffix = shared_instructions(texts)
+    having = {
+        "strip_prefixes": (prefix, "begin", sum(text.strip().startswith(prefix) for text in texts)),
+        "strip_suffixes": (suffix, "end", sum(text.strip().endswith(suffix) for text in texts)),
+    }
+    found = {}
+    for setting, (shared, where, count) in having.items():
+        if shared:
+            found[setting] = [shared]
+            evidence[setting] = f"{count} of {len(texts)} problems {where} with it, and it tells how to answer"
+    return found
+
+
+def _shared(texts: Sequence[str], piece: Callable[[str, int], str], has: Callable[[str, str], bool]) -> str:
+    """The longest run of whole sentences or lines that nearly all texts share and whose inmost one tells how to answer."""
+    run = shared = ""
+    for count in range(1, _MOST_PIECES + 1):
+        most = Counter(found for text in texts if has(text, run) and (found := piece(text, count))).most_common(1)
+        if not most or most[0][1] < NEARLY_ALL * len(texts):
+            break
+        if _TELLS.search(most[0][0].replace(run, "", 1)):
+            shared = most[0][0]
+        run = most[0][0]
+    return shared
+
+
+def _beginning(text: str, count: int) -> str:
+    """The first pieces of a text, empty where it has no more than those."""
+    ends = [match.end() for match in _BOUNDARY.finditer(text)]
+    return text[: ends[count - 1]] if len(ends) >= count else ""
+
+
+def _end(text: str, count: int) -> str:
+    """The last pieces of a text, empty where it has no more than those."""
+    begins = [match.end() for match in _BOUNDARY.finditer(text)]
+    return text[begins[-count] :] if len(begins) >= count else ""
+
 
 SAMPLE = 200
 """Rows that a guess looks at."""

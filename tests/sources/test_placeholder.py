@@ -8,7 +8,7 @@ import pytest
 
 from compass.settings import Collect, Source
 from compass.sources.collect import collect
-from compass.sources.placeholder import is_placeholder
+from compass.sources.gold import is_placeholder
 
 VALUE = "Compute the area of a rectangle with sides 3 and 4."
 

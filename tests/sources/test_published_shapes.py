@@ -8,7 +8,7 @@ import pytest
 
 from compass.sources.adapters import ADAPTERS
 from compass.sources.read import SourceError
-from compass.sources.registry import described
+from compass.sources.recognise import described
 
 ASKED = ["How many apples are 2 and 3 apples?", "What is 4 times 7 in all?", "Find the sum of 10 and 8."]
 GOLDS = ["5", "28", "18"]

@@ -11,7 +11,7 @@ from compass.settings import Collect, load_settings
 from compass.sources.collect import collect
 from compass.sources.pin import pin
 from compass.sources.read import SourceError
-from compass.sources.registry import REGISTRY, described, find, for_file
+from compass.sources.recognise import REGISTRY, described, find, for_file
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
