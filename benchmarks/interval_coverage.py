@@ -17,9 +17,8 @@ import numpy as np
 from scipy.stats import t
 from simulated_models import Truth, draw
 
-from compass.evaluation.paired import Paired, sign_flip_p
-from compass.evaluation.power import detectable
-from compass.evaluation.statistics import accuracy_interval
+from compass.evaluation.accuracy import accuracy_interval
+from compass.evaluation.paired import Paired, detectable, sign_flip_p
 
 REPEATS = 1000
 RESAMPLES = 200

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from noise_filters import Counts, Label, read_labels, share  # noqa: E402
 
 from compass.curation import noise  # noqa: E402
-from compass.evaluation.statistics import wilson  # noqa: E402
+from compass.evaluation.accuracy import wilson  # noqa: E402
 from compass.settings import Collect, Denoise, load_settings  # noqa: E402
 from compass.sources.collect import collect  # noqa: E402
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from compass.commands.curate import CurateSettings, curate
-from compass.curriculum.source_levels import source_levels
+from compass.curriculum.curriculum import source_levels
 from compass.report.outputs import open_outputs, read_table
 from compass.settings import load_settings
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.evaluation.problems import PROBLEMS
+from compass.evaluation.results import PROBLEMS
 from compass.report.page import write_report
 from compass.report.run import read_run
 from compass.report.viewer import viewer

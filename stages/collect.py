@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compass.evaluation.registry import check_benchmarks, find_benchmarks
+from compass.evaluation.benchmarks import check_benchmarks, find_benchmarks
 from compass.records import write_records
 from compass.settings import Settings
 from compass.sources.collect import collect, collect_benchmarks

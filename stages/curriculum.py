@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from compass.curriculum.curriculum import curriculum
-from compass.curriculum.selection import Selection
+from compass.curriculum.curriculum import Selection, curriculum
 from compass.errors import UserError
 from compass.ledger import count_reasons
 from compass.records import RecordError, read_records

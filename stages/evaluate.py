@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows
-from compass.evaluation.problems import dropped_copies, problems_table
+from compass.evaluation.results import dropped_copies, problems_table, write_results
 from compass.evaluation.similar import trained_rows
-from compass.evaluation.write_results import write_results
 from compass.files import write_json
-from compass.prompts.find import find_prompt
 from compass.prompts.prompt import same_prompt
+from compass.prompts.registry import find_prompt
 from compass.records import read_records
 from compass.sampling.model_source import find_model
 from compass.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 
 from compass import environment
 from compass.machine import cores
-from compass.prompts.messages import chat_messages
+from compass.prompts.prompt import chat_messages
 
 
 def test_variables_that_are_set_win(monkeypatch: pytest.MonkeyPatch) -> None:

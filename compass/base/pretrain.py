@@ -26,7 +26,7 @@ from compass.base import corpus
 from compass.base.tokenizer import train_tokenizer
 from compass.errors import UserError
 from compass.matrix_products import use_fast_products
-from compass.prompts.messages import chat_messages
+from compass.prompts.prompt import chat_messages
 from compass.settings import Pretrain
 from compass.sources.tiny_problems import LEVELS, Problem, draw_problem, worked_solution
 

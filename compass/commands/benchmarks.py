@@ -29,7 +29,7 @@ def benchmarks(names: list[str] | None = None, /, *, json: bool = False) -> int:
         compass benchmarks --json                   the same for a script
     """
     names = names or []
-    from compass.evaluation.registry import BENCHMARKS, find
+    from compass.evaluation.benchmarks import BENCHMARKS, find
 
     chosen = [find(name) for name in names] or list(BENCHMARKS.values())
     facts = [describe(known) for known in chosen]
@@ -57,7 +57,7 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
         hub's if none is here), `found` (problems) and `sha256` of a copy that is here, `problem` (what is wrong with it), `looked` and `get`.
     """
     from compass.errors import UserError
-    from compass.evaluation.registry import SAME, check_benchmark, how_to_get, places
+    from compass.evaluation.benchmarks import SAME, check_benchmark, how_to_get, places
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
 

@@ -93,10 +93,8 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
     """
     import pyarrow as pa
 
-    from compass.evaluation.add_results import add_results
     from compass.evaluation.evaluate import evaluate_model
-    from compass.evaluation.problems import problems_table
-    from compass.evaluation.write_results import write_results
+    from compass.evaluation.results import add_results, problems_table, write_results
     from compass.files import write_json
 
     if not models and not asked.server:
@@ -216,7 +214,7 @@ def _priced(samples: pa.Table, asked: Asked) -> pa.Table:
 
 def _print(scores: dict[str, Any], setups: dict[str, Any], samples: pa.Table) -> None:
     """The table: one line per model and benchmark."""
-    from compass.evaluation.add_results import differences
+    from compass.evaluation.results import differences
 
     used = {
         (row["model"], row["setup"])

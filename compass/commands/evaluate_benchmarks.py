@@ -23,8 +23,14 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
         UserError: a benchmark is not known, missing, not the published set, or cannot be read.
     """
     from compass.commands.curate_sources import source_settings
-    from compass.evaluation.benchmarks import benchmark_problems
-    from compass.evaluation.registry import BENCHMARKS, check_benchmarks, find, find_benchmarks, published_as
+    from compass.evaluation.benchmarks import (
+        BENCHMARKS,
+        benchmark_problems,
+        check_benchmarks,
+        find,
+        find_benchmarks,
+        published_as,
+    )
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
     from compass.sources.read import SourceError

@@ -64,7 +64,7 @@ def init(
         compass init --data mine.csv --benchmark math-500 --model HuggingFaceTB/SmolLM2-135M-Instruct
         compass init --data a.jsonl b.csv --benchmark held_out.csv --problem-field text --answer-field key
     """
-    from compass.evaluation.registry import find_benchmarks
+    from compass.evaluation.benchmarks import find_benchmarks
     from compass.init.computer import this_computer
     from compass.init.plan import plan
     from compass.init.rows import measure

@@ -1,17 +1,133 @@
-"""From verified problems to the training set of each RL stage."""
+"""From verified problems to the training set of each RL stage: their levels, and the level mix of `curriculum.mixes`, filled by a rule.
+
+A problem trains at its graded level, or at its source's own where the settings allow. The rule: a stage takes of each level its
+share of `problems`, first those that no earlier stage took, in the order of a seeded hash of their id. What a level lacks comes
+from the nearest level with problems left, the easier of two equally near; only levels of the stage's mix and levels next to one
+of them give. A set that is still short stays short.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from compass.curriculum.selection import Selection, select_problems
-from compass.curriculum.source_levels import source_levels
 from compass.ledger import Drop, Reason, split
-from compass.records import join_stages, with_column
+from compass.records import SOLVE_RATE, join_stages, with_column
+from compass.seeded_draw import draw
 from compass.settings import Curriculum
+
+LEVELS = (1, 2, 3, 4, 5)
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def source_levels(sources: Sequence[str], published: Sequence[str | None]) -> list[int | None]:
+    """Levels 1-5 from what sources publish, None where nothing can be read.
+
+    A source whose difficulties are all whole numbers from 1 to 5 is taken as it is ("Level 3" is 3). Any other
+    scale (AIME's 2.0-7.5, HARP's 6-9) is ranked within its source into five parts of about equal size; equal
+    difficulties share a level, that of the middle one. Solve rates are ranked the other way: what is solved least is hardest.
+
+    Args:
+        sources: each problem's source.
+        published: each problem's difficulty as published.
+    """
+    values = [_value(text) for text in published]
+    scales: dict[str, list[float]] = {}
+    for source, value in zip(sources, values, strict=True):
+        if value is not None:
+            scales.setdefault(source, []).append(value)
+    ranked = {source: sorted(scale) for source, scale in scales.items() if not all(value in LEVELS for value in scale)}
+    return [
+        None if value is None else _quantile(ranked[source], value) if source in ranked else int(value)
+        for source, value in zip(sources, values, strict=True)
+    ]
+
+
+def _value(text: str | None) -> float | None:
+    text = text or ""
+    match = _NUMBER.search(text)
+    if match is None:
+        return None
+    return -float(match[0]) if text.startswith(SOLVE_RATE) else float(match[0])
+
+
+def _quantile(scale: list[float], value: float) -> int:
+    """The fifth of a sorted scale in which the middle one of the values equal to `value` lies."""
+    middle = (bisect_left(scale, value) + bisect_right(scale, value) - 1) / 2
+    return min(5, int(5 * middle / len(scale)) + 1)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A stage's training set: ids, and for each level how many were wanted, had and borrowed."""
+
+    ids: list[str]
+    wanted: dict[int, int]
+    taken: dict[int, int]
+    borrowed: list[dict[str, int]] = field(default_factory=list)
+
+    @property
+    def missing(self) -> int:
+        """Problems that no allowed level could give."""
+        return sum(self.wanted.values()) - len(self.ids)
+
+
+def select_problems(
+    levels: Mapping[str, int], mixes: Mapping[str, Mapping[str, float]], problems: int, seed: int
+) -> dict[str, Selection]:
+    """Choose the training problems of every stage.
+
+    Args:
+        levels: level 1-5 of each problem by its id.
+        mixes: for each stage, in training order, the share of every level.
+        problems: most problems in a stage's set.
+        seed: of the hash that orders problems; the same seed and ids give the same sets.
+    """
+    by_level: dict[int, list[str]] = {level: [] for level in LEVELS}
+    for id_ in draw(levels, len(levels), seed):
+        by_level[levels[id_]].append(id_)
+    uses: dict[str, int] = {}
+    chosen = {}
+    for stage, mix in mixes.items():
+        # sorted() is stable: among equally often used problems the hash decides.
+        ordered = {level: sorted(ids, key=lambda id_: uses.get(id_, 0)) for level, ids in by_level.items()}
+        chosen[stage] = _fill(ordered, quotas(mix, problems))
+        for id_ in chosen[stage].ids:
+            uses[id_] = uses.get(id_, 0) + 1
+    return chosen
+
+
+def quotas(mix: Mapping[str, float], problems: int) -> dict[int, int]:
+    """Problems of each level in a set of `problems`, by the largest remainders, so that they add up."""
+    exact = {int(level): share * problems for level, share in mix.items() if share > 0}
+    whole = {level: int(count + 1e-9) for level, count in exact.items()}
+    by_remainder = sorted(exact, key=lambda level: (whole[level] - exact[level], level))
+    for level in by_remainder[: problems - sum(whole.values())]:
+        whole[level] += 1
+    return dict(sorted(whole.items()))
+
+
+def _fill(ordered: Mapping[int, Sequence[str]], wanted: dict[int, int]) -> Selection:
+    taken = {level: min(wanted.get(level, 0), len(ordered[level])) for level in LEVELS}
+    borrowed = []
+    for level, count in wanted.items():
+        lacking = count - min(count, len(ordered[level]))
+        givers = [giver for giver in LEVELS if giver != level and any(abs(giver - own) <= 1 for own in wanted)]
+        for giver in sorted(givers, key=lambda giver: (abs(giver - level), giver)):
+            given = min(lacking, len(ordered[giver]) - taken[giver])
+            if given > 0:
+                taken[giver] += given
+                lacking -= given
+                borrowed.append({"for": level, "from": giver, "problems": given})
+    ids = [id_ for level in LEVELS for id_ in ordered[level][: taken[level]]]
+    return Selection(ids, wanted, {level: count for level, count in taken.items() if count}, borrowed)
 
 
 def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.Table, pa.Table, dict[str, Selection]]:

@@ -91,7 +91,7 @@ def _on_the_hub(settings: Settings, root: Path) -> list[str]:
 def _is_fetched(benchmark: Benchmark) -> bool:
     """Whether a benchmark's problems are on the hub; one that is not known at all is preflight's to tell."""
     from compass.errors import UserError
-    from compass.evaluation.registry import find_benchmarks
+    from compass.evaluation.benchmarks import find_benchmarks
 
     try:
         return any(source.hub for source in find_benchmarks([benchmark]))

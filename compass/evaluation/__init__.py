@@ -1,1 +1,1 @@
-"""Evaluation: benchmarks, unbiased estimators, their uncertainty, and the comparison of models."""
+"""Evaluation: benchmarks, accuracies without bias, their uncertainty, and the comparison of models."""

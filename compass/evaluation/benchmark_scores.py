@@ -8,12 +8,43 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.evaluation.estimators import avg_at_k, majority, mean, pass_at_k, reported_k
-from compass.evaluation.other_golds import COLUMN as OTHER_GOLD
-from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
+from compass.evaluation.accuracy import (
+    accuracy_interval,
+    accuracy_sd,
+    average_interval,
+    avg_at_k,
+    majority,
+    mean,
+    pass_at_k,
+    reported_k,
+)
+from compass.golds import gold_of
 from compass.sampling.response import PROMPT_TOO_LONG
 from compass.sampling.score import NO_ANSWER
-from compass.verifier import same_answer
+from compass.verifier import judge_many, same_answer
+
+OTHER_GOLD = "correct_other"
+
+
+def score_other_golds(scored: pa.Table, items: pa.Table) -> pa.Table:
+    """Scored responses with the column `correct_other`: whether the strict mode calls them equal to the other gold, null where there is none.
+
+    Args:
+        scored: columns `id` and `response`.
+        items: `RECORD` rows of the problems.
+    """
+    columns = (items.column(name).to_pylist() for name in ("id", "other_answer", "tolerance", "problem"))
+    golds = {
+        name: (gold_of(other, None, tolerance), problem)
+        for name, other, tolerance, problem in zip(*columns, strict=True)
+        if other
+    }
+    rows = list(zip(scored.column("id").to_pylist(), scored.column("response").to_pylist(), strict=True))
+    asked = [(*golds[name], text or "") for name, text in rows if name in golds]
+    judged = iter(judge_many([(gold, text) for gold, _, text in asked], questions=[problem for _, problem, _ in asked]))
+    marks = [next(judged).equal if name in golds else None for name, _ in rows]
+    return scored.append_column(OTHER_GOLD, pa.array(marks, type=pa.bool_()))
+
 
 MEASURED = ("seconds", "cost")
 """Columns that a sampler may add: what a response took, in seconds, and what it cost."""

@@ -15,8 +15,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from compass.evaluation.paired import LEVEL, Paired, around, holm, mean_difference, sign_flip_p
-from compass.evaluation.power import detectable, detectable_at_best, needed_problems, needed_samples
+from compass.evaluation.paired import (
+    LEVEL,
+    Paired,
+    around,
+    detectable,
+    detectable_at_best,
+    holm,
+    mean_difference,
+    needed_problems,
+    needed_samples,
+    sign_flip_p,
+)
 
 TIE = 0.06
 """Widest margin, in accuracy, that is still called a tie."""

@@ -8,13 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base
-from compass.evaluation.other_golds import score_other_golds
+from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base, score_other_golds
 from compass.golds import golds
 from compass.sampling.model_source import Model, Server
 from compass.sampling.resume import DIGESTS, sample_responses
 from compass.sampling.score import score_responses
-from compass.sampling.setup import setup_digest, setup_facts
+from compass.sampling.store import setup_digest, setup_facts
 from compass.settings import Evaluate
 
 COLUMNS = [
@@ -23,7 +22,7 @@ COLUMNS = [
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 
-`compass.sampling.response`, `compass.sampling.score` and `compass.evaluation.other_golds` say what they hold; `response` is the text as the model wrote it, and `setup`
+`compass.sampling.response`, `compass.sampling.score` and `compass.evaluation.benchmark_scores` say what they hold; `response` is the text as the model wrote it, and `setup`
 stands for everything that decides it (`data/evaluate/setups.json`)."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from compass.errors import UserError
-from compass.evaluation.estimators import avg_at_k, majority, mean, pass_at_k, reported_k
+from compass.evaluation.accuracy import avg_at_k, majority, mean, pass_at_k, reported_k
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
@@ -212,7 +212,7 @@ class Tally:
             raise ResponsesError(
                 f"none of {self.counts['rows']} rows has a gold and a response: {self.counts['without_gold']} have no gold"
             )
-        from compass.evaluation.statistics import accuracy_interval, accuracy_sd
+        from compass.evaluation.accuracy import accuracy_interval, accuracy_sd
 
         groups = list(self.problems.values())
         sizes = [len(group) for group in groups]

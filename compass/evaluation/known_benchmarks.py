@@ -1,7 +1,7 @@
 """The table of benchmarks that the project knows by name: their copies, counts, contents, licences, rules and citations.
 
 A copy says where it is and how it is read. Commits are those that several public projects pin; a copy without a known commit has the
-revision `main`. `sha256` is `compass.evaluation.registry.content_hash` of the records, empty where no copy was at hand to compute it.
+revision `main`. `sha256` is `compass.evaluation.benchmarks.content_hash` of the records, empty where no copy was at hand to compute it.
 """
 
 from __future__ import annotations

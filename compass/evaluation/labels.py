@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.evaluation.statistics import wilson
+from compass.evaluation.accuracy import wilson
 from compass.seeded_draw import draw_key
 
 STRATA = {

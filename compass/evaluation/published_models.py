@@ -133,8 +133,8 @@ def _quoted(percent: float, problems: int, spread: float | None = None) -> Cell:
 
     More samples narrow an interval only as far as a model's samples differ within a problem, which a table of means does not tell.
     """
+    from compass.evaluation.accuracy import wilson
     from compass.evaluation.paired import LEVEL, student
-    from compass.evaluation.statistics import wilson
 
     low, high = wilson(percent / 100, problems, student(problems - 1, LEVEL))
     return Cell(percent / 100, low, high, "quoted", None if spread is None else spread / 100)

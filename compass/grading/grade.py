@@ -1,22 +1,87 @@
-"""Grade problems: sample rollouts, score them, fill in solve rate and level."""
+"""Grade problems: sample rollouts, score them, fill in solve rate and level 1 (easy) to 5 (hard).
+
+A solve rate is the share of a problem's samples that are right (report, section 4.2). Two rules make levels of them.
+`thresholds`: by the solve rate alone, so that a level means the same in every dataset. `quantiles`: five levels of about
+equal size by rank, so that every level has problems however strong the grader is. A few rollouts give few distinct solve rates;
+within one solve rate quantiles rank the problem with the longer mean response as harder, and problems that agree in both by id.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compass.golds import golds
-from compass.grading.levels import assign_levels
-from compass.grading.solve_rate import solve_rates
 from compass.records import RecordError, with_column
 from compass.sampling.model_source import find_model
+from compass.sampling.response import PROMPT_TOO_LONG
 from compass.sampling.resume import sample_responses
 from compass.sampling.score import leaned_shares, score_responses
 from compass.seeded_draw import draw
 from compass.settings import Grade
+
+
+@dataclass(frozen=True)
+class SolveRate:
+    """One problem's rollouts: how many, the share that is right, and their mean length in tokens."""
+
+    rollouts: int
+    rate: float
+    mean_tokens: float
+
+
+def solve_rates(rollouts: pa.Table) -> dict[str, SolveRate]:
+    """Solve rate by problem id.
+
+    Args:
+        rollouts: columns `id`, `correct`, `tokens`, `finish_reason`. Problems whose prompt was too long to sample
+            have no solve rate.
+    """
+    sampled = rollouts.filter(pc.not_equal(rollouts.column("finish_reason"), PROMPT_TOO_LONG))
+    counts: dict[str, list[int]] = {}
+    for name, correct, tokens in _rows(sampled, ("id", "correct", "tokens")):
+        count = counts.setdefault(name, [0, 0, 0])
+        count[0] += 1
+        count[1] += correct
+        count[2] += tokens
+    return {name: SolveRate(n, right / n, tokens / n) for name, (n, right, tokens) in counts.items()}
+
+
+def _rows(table: pa.Table, columns: tuple[str, ...]) -> Iterable[tuple]:
+    return zip(*(table.column(name).to_pylist() for name in columns), strict=True)
+
+
+HARDEST = 5
+"""The highest level; 1 is the easiest."""
+
+
+def assign_levels(rates: Mapping[str, SolveRate], settings: Grade) -> dict[str, int]:
+    """Level by problem id, by the rule that `settings.levels` names."""
+    if settings.levels == "thresholds":
+        return {name: threshold_level(rate.rate, settings.thresholds) for name, rate in rates.items()}
+    return quantile_levels(rates)
+
+
+def threshold_level(rate: float, thresholds: Sequence[float]) -> int:
+    """1 plus the number of `thresholds` that `rate` does not reach.
+
+    Args:
+        rate: solve rate, 0..1.
+        thresholds: the lowest solve rates of levels 1, 2, 3 and 4, falling.
+    """
+    return 1 + sum(rate < threshold for threshold in thresholds)
+
+
+def quantile_levels(rates: Mapping[str, SolveRate]) -> dict[str, int]:
+    """Five levels whose sizes differ by one problem at most, the highest solve rates in level 1."""
+    ranked = sorted(rates, key=lambda name: (-rates[name].rate, rates[name].mean_tokens, name))
+    return {name: 1 + rank * HARDEST // len(ranked) for rank, name in enumerate(ranked)}
 
 
 def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str | Path) -> pa.Table:

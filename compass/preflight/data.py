@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from compass.evaluation.registry import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
+from compass.evaluation.benchmarks import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
 from compass.preflight.problem import Problem, nearest, nearest_file, split_message
 from compass.settings import Benchmark, Collect, Settings, Source
 from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach

@@ -58,7 +58,7 @@ def tally(samples: pa.Table, problems: pa.Table | None = None) -> list[Item]:
 
     Args:
         samples: columns `model`, `benchmark`, `id`, `greedy`, `correct`, `correct_lenient`, `finish_reason`.
-        problems: rows of `compass.evaluation.problems.PROBLEMS`, None where they were not kept.
+        problems: rows of `compass.evaluation.results.PROBLEMS`, None where they were not kept.
     """
     counted: dict[tuple[str, str], dict[str, Tally]] = {}
     for row in _counts(samples):

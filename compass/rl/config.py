@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.prompts.find import find_prompt
+from compass.prompts.registry import find_prompt
 from compass.rl.advantage import advantage_overrides, critic_overrides
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import BYPASS_COPY, correction_overrides

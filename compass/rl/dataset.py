@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.prompts.find import find_prompt
+from compass.prompts.registry import find_prompt
 from compass.records import RecordError, split_stages
 from compass.seeded_draw import draw
 from compass.settings import RlStage

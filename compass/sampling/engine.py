@@ -29,7 +29,7 @@ from types import TracebackType
 from typing import Any
 
 from compass import environment
-from compass.prompts.find import find_prompt
+from compass.prompts.registry import find_prompt
 from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
 from compass.settings import Sampling

@@ -20,8 +20,7 @@ from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.progress import SamplingProgress
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted
 from compass.sampling.server import ServerEngine
-from compass.sampling.setup import setup_facts
-from compass.sampling.store import Key, Store
+from compass.sampling.store import Key, Store, setup_facts
 from compass.settings import Sampling
 
 DIGESTS = "digests.json"

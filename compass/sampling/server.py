@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from compass.prompts.find import find_prompt
-from compass.prompts.templates import render
+from compass.prompts.prompt import render
+from compass.prompts.registry import find_prompt
 from compass.sampling.engine import sample_seed
 from compass.sampling.model_source import SamplingError, Server
 from compass.sampling.response import PROMPT_TOO_LONG, Response, Wanted

@@ -6,7 +6,7 @@ import pytest
 
 from compass.base.corpus import worked
 from compass.base.tokenizer import END, PAD, START, TokenizerError, train_tokenizer
-from compass.prompts.messages import chat_messages
+from compass.prompts.prompt import chat_messages
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.evaluation.registry import BENCHMARKS
+from compass.evaluation.benchmarks import BENCHMARKS
 
 
 @pytest.fixture

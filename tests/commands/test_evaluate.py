@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.evaluation import registry
-from compass.evaluation.registry import BENCHMARKS, content_hash
+from compass.evaluation import benchmarks as registry
+from compass.evaluation.benchmarks import BENCHMARKS, content_hash
 
 PROBLEMS = [
     {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},

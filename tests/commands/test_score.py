@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.evaluation.estimators import pass_at_k
-from compass.evaluation.statistics import accuracy_interval
+from compass.evaluation.accuracy import accuracy_interval, pass_at_k
 
 
 def write(path: Path, *rows: object) -> Path:

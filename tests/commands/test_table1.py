@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from compass.cli import build_app, main
+from compass.evaluation.benchmarks import BENCHMARKS as KNOWN
 from compass.evaluation.published_models import BENCHMARKS, TABLE1, commands, rows
-from compass.evaluation.registry import BENCHMARKS as KNOWN
 from compass.prompts.registry import PROMPTS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from compass.curriculum.curriculum import curriculum
-from compass.curriculum.selection import quotas, select_problems
-from compass.curriculum.source_levels import source_levels
+from compass.curriculum.curriculum import curriculum, quotas, select_problems, source_levels
 from compass.records import table
 from compass.settings import Curriculum
 

@@ -6,10 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compass.evaluation.add_results import ResultsError, add_results, differences
 from compass.evaluation.evaluate import COLUMNS
-from compass.evaluation.problems import PROBLEMS
-from compass.evaluation.write_results import write_results
+from compass.evaluation.results import PROBLEMS, ResultsError, add_results, differences, write_results
 
 FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped")
 

@@ -1,10 +1,10 @@
 import pyarrow as pa
 import pytest
 
+from compass.evaluation.accuracy import accuracy_interval, accuracy_sd, average_interval
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import plot_rows, summarise
-from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval
 
 
 def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") -> list[dict]:

@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from compass.evaluation.accuracy import wilson
 from compass.evaluation.labels import (
     LabelsError,
     distinct_responses,
@@ -12,7 +13,6 @@ from compass.evaluation.labels import (
     response_digest,
     write_label,
 )
-from compass.evaluation.statistics import wilson
 
 KINDS = {
     "right": (True, True, "equal", "5", ""),

@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 
-from compass.evaluation.benchmark_scores import benchmark_scores
-from compass.evaluation.other_golds import score_other_golds
+from compass.evaluation.benchmark_scores import benchmark_scores, score_other_golds
 from compass.records import table
 from compass.sampling.score import score_responses
 

@@ -4,8 +4,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compass.evaluation.paired import Paired, sign_flip_p
-from compass.evaluation.power import detectable, detectable_at_best, needed_problems, needed_samples
+from compass.evaluation.paired import (
+    Paired,
+    detectable,
+    detectable_at_best,
+    needed_problems,
+    needed_samples,
+    sign_flip_p,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from simulated_models import Truth, draw

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compass.evaluation import registry
-from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
-from compass.evaluation.registry import (
+from compass.evaluation import benchmarks as registry
+from compass.evaluation.benchmarks import (
     BENCHMARKS,
     BenchmarkError,
     check_benchmark,
@@ -20,6 +19,7 @@ from compass.evaluation.registry import (
     find_benchmarks,
     places,
 )
+from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
 from compass.golds import golds
 from compass.settings import Benchmark, Collect, Source
 from compass.sources.adapters import ADAPTERS

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from compass.evaluation.statistics import accuracy_interval, accuracy_sd, average_interval, wilson
+from compass.evaluation.accuracy import accuracy_interval, accuracy_sd, average_interval, wilson
 
 
 def test_wilson_matches_the_published_example():

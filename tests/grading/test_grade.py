@@ -1,8 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from compass.grading.grade import fill_levels
-from compass.grading.solve_rate import SolveRate, solve_rates
+from compass.grading.grade import SolveRate, fill_levels, solve_rates
 from compass.records import RECORD, table
 from compass.settings import Grade
 

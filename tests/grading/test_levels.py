@@ -3,8 +3,7 @@ from typing import get_args
 
 import pytest
 
-from compass.grading.levels import assign_levels, quantile_levels, threshold_level
-from compass.grading.solve_rate import SolveRate
+from compass.grading.grade import SolveRate, assign_levels, quantile_levels, threshold_level
 from compass.settings import Grade
 
 

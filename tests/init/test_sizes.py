@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from compass.curriculum.selection import select_problems
+from compass.curriculum.curriculum import select_problems
 from compass.errors import UserError
 from compass.init.computer import Computer
 from compass.init.model import Policy, find_policy

@@ -5,11 +5,8 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from compass.prompts.find import find_prompt
-from compass.prompts.messages import chat_messages
-from compass.prompts.prompt import Prompt, same_prompt
-from compass.prompts.registry import BOXED, PROMPTS
-from compass.prompts.templates import TEMPLATES, render
+from compass.prompts.prompt import TEMPLATES, Prompt, chat_messages, render, same_prompt
+from compass.prompts.registry import BOXED, PROMPTS, find_prompt
 from compass.settings import Sampling
 from compass.settings.prompting import Prompting, PromptName, TemplateName
 from compass.settings.recipe import Data

@@ -13,7 +13,7 @@ import pytest
 
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import summarise
-from compass.evaluation.problems import PROBLEMS
+from compass.evaluation.results import PROBLEMS
 from compass.rl.rollouts import ROLLOUTS
 
 HOSTILE = (

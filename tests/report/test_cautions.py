@@ -12,7 +12,7 @@ import pytest
 
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import summarise
-from compass.evaluation.problems import PROBLEMS
+from compass.evaluation.results import PROBLEMS
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import comparison, conclude, turned
 from compass.report.results import Results

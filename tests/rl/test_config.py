@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compass.prompts.templates import TEMPLATES
+from compass.prompts.prompt import TEMPLATES
 from compass.rl.config import StagePaths, is_one_update, overrides, verl_config, watch_config
 from compass.rl.correction import BYPASS_COPY
 from compass.rl.verl_keys import MAY_DIFFER, NOT_IN_VERLS_FILES, VerlKeyError, has_key, verls_own

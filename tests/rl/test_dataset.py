@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compass.prompts.templates import render
+from compass.prompts.prompt import render
 from compass.records import RecordError
 from compass.rl.dataset import hold_out, write_training_set
 from compass.settings.recipe import Data

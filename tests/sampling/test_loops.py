@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from compass.sampling.loops import LEAST, LONGEST, REPEATS, ends_in_loop
+from compass.sampling.score import LEAST, LONGEST, REPEATS, ends_in_loop
 
 STEP = "Now we multiply both sides by two and we get the same equation again. "
 LONG = "".join(

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from compass.prompts.templates import TEMPLATES
+from compass.prompts.prompt import TEMPLATES
 from compass.sampling.engine import Engine, request_seed, sample_seed
 from compass.sampling.model_source import Model, SamplingError, find_model
 from compass.sampling.response import PROMPT_TOO_LONG, Response, Wanted

@@ -10,9 +10,8 @@ import pytest
 from compass.sampling import resume
 from compass.sampling.engine import request_seed
 from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
-from compass.sampling.progress import SamplingProgress
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response
-from compass.sampling.resume import sample_responses
+from compass.sampling.resume import SamplingProgress, sample_responses
 from compass.sampling.store import MANY, STORED
 from compass.settings import Sampling
 
@@ -145,7 +144,7 @@ def test_another_engine_version_and_other_weights_are_kept_apart(model, tmp_path
     engine = Echo()
     sample(model, tmp_path / "work", engine)
     assert len(engine.asked) == 30
-    monkeypatch.setattr("compass.sampling.setup.version", lambda name: "99.0")
+    monkeypatch.setattr("compass.sampling.store.version", lambda name: "99.0")
     sample(model, tmp_path / "work", engine)
     assert len(engine.asked) == 60
 

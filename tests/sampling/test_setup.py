@@ -1,7 +1,7 @@
 import pytest
 
 from compass.sampling.model_source import find_model
-from compass.sampling.setup import setup_digest, setup_facts
+from compass.sampling.store import setup_digest, setup_facts
 from compass.settings import Sampling
 
 
@@ -40,5 +40,5 @@ def test_another_model_or_engine_makes_another_setup(model, tmp_path, monkeypatc
     before = digest(model)
     (tmp_path / "config.json").write_text('{"layers": 2}')
     changed = digest(model)
-    monkeypatch.setattr("compass.sampling.setup.version", lambda name: "99.0")
+    monkeypatch.setattr("compass.sampling.store.version", lambda name: "99.0")
     assert len({before, changed, digest(model)}) == 3

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from compass.errors import UserError
 from compass.files import atomic_path
-from compass.prompts.find import find_prompt
+from compass.prompts.registry import find_prompt
 from compass.settings import WarmStart
 from compass.verifier import reward
 

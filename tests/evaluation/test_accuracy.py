@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from compass.evaluation.estimators import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.evaluation.accuracy import avg_at_k, maj_at_k, pass_at_k, reported_k
 
 
 def same(one: str, other: str) -> bool:

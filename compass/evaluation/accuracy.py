@@ -1,0 +1,138 @@
+"""What k samples per problem say about a model: avg@k, pass@k, maj@k, and the 95% intervals of accuracies.
+
+Problems, not samples, are the independent units; `paired.py` has the intervals of differences. An accuracy's interval is Wilson's
+with an effective sample size, because neither the normal interval nor the bootstrap says anything at 0% and 100%, and both miss
+the true value too often near them (docs/evaluation.md has the figures). An average over benchmarks combines their intervals by MOVER.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import comb, sqrt
+
+import numpy as np
+
+from compass.evaluation.paired import LEVEL, student
+from compass.verifier import group_equal
+
+
+def avg_at_k(correct: Sequence[bool]) -> float:
+    """The share of samples that are right: an unbiased estimate of accuracy at the first try (pass@1)."""
+    return sum(correct) / len(correct)
+
+
+def pass_at_k(samples: int, right: int, k: int) -> float:
+    """The chance that at least one of `k` samples is right, estimated without bias from `samples` of which `right` are.
+
+    1 - C(samples - right, k) / C(samples, k): Chen et al. 2021, "Evaluating Large Language Models Trained on Code", eq. 1.
+
+    Raises:
+        ValueError: `k` is not between 1 and `samples`, or `right` not between 0 and `samples`.
+    """
+    if not 1 <= k <= samples or not 0 <= right <= samples:
+        raise ValueError(f"pass@{k} cannot be estimated from {samples} samples with {right} right")
+    return 1.0 - comb(samples - right, k) / comb(samples, k)
+
+
+def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Callable[[str, str], bool]) -> float:
+    """Whether the most frequent answer is right (Wang et al. 2022, self-consistency), 0..1.
+
+    Samples without an answer have no vote. Right answers vote together, since all equal the gold; wrong ones with the
+    first wrong answer they equal. Of several most frequent answers one is drawn, so that a tie counts by its chance.
+
+    Args:
+        answers: a problem's final answers.
+        correct: which of them equal the gold.
+        equal: whether two wrong answers are the same.
+    """
+    right = sum(correct)
+    wrong = [answer for answer, is_right in zip(answers, correct, strict=True) if answer is not None and not is_right]
+    votes = Counter(group_equal(wrong, equal))
+    most = max([right, *votes.values()])
+    if not right or right < most:
+        return 0.0
+    return 1.0 / (1 + sum(count == most for count in votes.values()))
+
+
+def majority(group: Sequence[tuple[str | None, bool, bool]], equal: Callable[[str, str], bool]) -> float:
+    """`maj_at_k` of one problem's responses: each its answer, and whether it is right by the strict and by the lenient rule."""
+    answers, correct, _ = zip(*group, strict=True)
+    return maj_at_k(answers, correct, equal)
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean of one value or more."""
+    return sum(values) / len(values)
+
+
+def reported_k(samples: int) -> list[int]:
+    """The k of pass@k that are reported: powers of two below `samples`, and `samples` itself; 1 is accuracy."""
+    powers = [2**power for power in range(1, samples.bit_length()) if 2**power < samples]
+    return [*powers, samples] if samples > 1 else []
+
+
+Interval = tuple[float, float]
+
+
+def accuracy_interval(shares: Sequence[float], samples: float) -> Interval:
+    """The interval of a benchmark's accuracy.
+
+    Wilson's score interval with n = p(1-p) / variance of the mean, between the number of problems (samples of a problem all
+    agree) and problems x samples (they are independent). The variance over problems is estimated as if one solved and
+    one unsolved problem had been seen too, so that it is never zero; the quantile is Student's.
+
+    Args:
+        shares: each problem's share of right samples, 0..1.
+        samples: samples per problem; their mean where the numbers differ.
+
+    Raises:
+        ValueError: no problem.
+    """
+    if not len(shares):
+        raise ValueError("an accuracy needs at least one problem")
+    seen = np.asarray(shares, dtype=float)
+    problems = len(seen)
+    smoothed = np.append(seen, (0.0, 1.0))
+    centre = float(smoothed.mean())
+    effective = centre * (1 - centre) * problems / float(smoothed.var(ddof=1))
+    effective = min(max(effective, problems), problems * samples)
+    return wilson(float(seen.mean()), effective, student(problems - 1, LEVEL))
+
+
+def wilson(share: float, count: float, z: float) -> Interval:
+    """Wilson's score interval of a share seen in `count` trials (Wilson 1927), for the normal quantile `z`."""
+    scale = 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / scale
+    half = z / scale * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def average_interval(values: Sequence[float], intervals: Sequence[Interval]) -> Interval:
+    """The interval of the unweighted mean of independent benchmarks from each one's own.
+
+    MOVER: the distances from estimate to limit add up in squares (Zou and Donner 2008, Statistics in Medicine 27).
+    """
+    count = len(values)
+    mean = sum(values) / count
+    below = sqrt(sum((value - low) ** 2 for value, (low, _) in zip(values, intervals, strict=True))) / count
+    above = sqrt(sum((high - value) ** 2 for value, (_, high) in zip(values, intervals, strict=True))) / count
+    return max(0.0, mean - below), min(1.0, mean + above)
+
+
+def accuracy_sd(shares: Sequence[float], samples: Sequence[int]) -> tuple[float | None, float | None]:
+    """How far an accuracy moves with other seeds, and with other problems, as standard deviations.
+
+    Args:
+        shares: each problem's share of right samples, 0..1.
+        samples: each problem's number of samples.
+
+    Returns:
+        The part of the samples (that would be left on the same problems) and that of the problems (that would be left with any
+        number of samples); None for both where a problem has one sample or where there is one problem.
+    """
+    seen, counts = np.asarray(shares, dtype=float), np.asarray(samples)
+    if counts.min() < 2 or len(seen) < 2:
+        return None, None
+    sampling = float((seen * (1 - seen) / (counts - 1)).sum()) / len(seen) ** 2
+    return sqrt(sampling), sqrt(max(float(seen.var(ddof=1)) / len(seen) - sampling, 0.0))

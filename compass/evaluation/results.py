@@ -1,0 +1,201 @@
+"""The results of an evaluation as files: the problems with what resembles them, and everything that is written or added to a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compass.errors import UserError
+from compass.evaluation.comparisons import compare_models
+from compass.evaluation.evaluate import COLUMNS, summarise
+from compass.files import atomic_path, write_json
+
+PROBLEMS = pa.schema(
+    [
+        ("benchmark", pa.string()),
+        ("id", pa.string()),
+        ("problem", pa.string()),
+        ("answer", pa.string()),
+        ("alternatives", pa.list_(pa.string())),
+        ("tolerance", pa.string()),
+        ("level", pa.string()),
+        ("similar", pa.list_(pa.string())),
+        ("in_sources", pa.list_(pa.string())),
+    ]
+)
+"""Columns of `data/evaluate/problems.parquet`.
+
+`answer` is the gold and `alternatives` other golds, any of which is right; `tolerance` is how far a number may be off. `level`
+is the benchmark's own difficulty, null where it has none. `similar` holds the ids of rows that an RL stage trained on and that resemble the
+problem (`compass.evaluation.similar`), `in_sources` the ids of rows that hold it and that decontamination dropped; both are null where that is
+not known.
+"""
+
+CONTAMINATED = "contaminated"
+
+
+def problems_table(
+    benchmarks: Mapping[str, pa.Table],
+    similar: Mapping[str, list[str]] | None = None,
+    in_sources: Mapping[str, list[str]] | None = None,
+) -> pa.Table:
+    """The problems of every benchmark, in their order, as a table of `PROBLEMS`.
+
+    Args:
+        benchmarks: name to `RECORD` rows.
+        similar: item id to the ids of trained rows that resemble it, or None where that is not known.
+        in_sources: item id to the ids of dropped rows that hold it, or None where that is not known.
+    """
+    rows = [
+        {
+            "benchmark": name,
+            "id": row["id"],
+            "problem": row["problem"],
+            "answer": row["answer"],
+            "alternatives": row.get("alternatives"),
+            "tolerance": row.get("tolerance"),
+            "level": row["source_level"] or None,
+            "similar": None if similar is None else similar.get(row["id"], []),
+            "in_sources": None if in_sources is None else in_sources.get(row["id"], []),
+        }
+        for name, items in benchmarks.items()
+        for row in items.to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, schema=PROBLEMS)
+
+
+def dropped_copies(dropped: pa.Table, benchmarks: Mapping[str, pa.Table]) -> dict[str, list[str]]:
+    """The rows that curation dropped because they hold a benchmark item, by the item's id.
+
+    Args:
+        dropped: `LEDGER` rows of the stage `denoise`.
+        benchmarks: name to `RECORD` rows.
+    """
+    ids = {
+        f"{name}:{row['source_id']}": row["id"]
+        for name, items in benchmarks.items()
+        for row in items.select(["id", "source_id"]).to_pylist()
+    }
+    found: dict[str, list[str]] = {}
+    for row in dropped.select(["id", "reason", "evidence"]).to_pylist():
+        evidence = json.loads(row["evidence"])
+        named = [evidence["also_contaminated"]] if "also_contaminated" in evidence else []
+        if row["reason"] == CONTAMINATED:
+            named = [f"{evidence['benchmark']}:{evidence['item']}", *evidence.get("other_items", [])]
+        for item in named:
+            if item in ids:
+                found.setdefault(ids[item], []).append(row["id"])
+    return found
+
+
+def write_results(
+    folder: Path, samples: pa.Table, problems: pa.Table, setups: Mapping[str, Any], *, seed: int
+) -> dict[str, Any]:
+    """Write `samples.parquet`, `problems.parquet`, `setups.json` and `comparisons.json`.
+
+    Args:
+        folder: where; made if need be.
+        samples: rows of `compass.evaluation.evaluate.COLUMNS`.
+        problems: rows of `compass.evaluation.results.PROBLEMS`.
+        setups: the setups that the samples name.
+        seed: of the comparisons' resampling.
+
+    Returns:
+        The scores: model to benchmark (and `average`) to scores.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known = [row for row in problems.select(["id", "similar"]).to_pylist() if row["similar"] is not None]
+    similar = {row["id"] for row in known if row["similar"]} if known else None
+    comparisons = compare_models(samples, seed=seed)
+    scores = summarise(samples, comparisons, similar)
+    for name, rows in (("samples", samples), ("problems", problems)):
+        with atomic_path(folder / f"{name}.parquet") as temporary:
+            pq.write_table(rows, temporary, compression="zstd")
+    write_json(folder / "setups.json", dict(setups))
+    write_json(folder / "comparisons.json", comparisons)
+    return scores
+
+
+class ResultsError(UserError):
+    """A folder of results that cannot be added to; the message says why and what to do."""
+
+
+def add_results(
+    folder: Path, samples: pa.Table, problems: pa.Table, setups: Mapping[str, Any], *, replace: bool
+) -> tuple[pa.Table, pa.Table, dict[str, Any]]:
+    """What is in the folder together with what is new; a model's new rows on a benchmark take the place of its old ones.
+
+    Args:
+        folder: of an earlier run, or one that is not there yet.
+        samples: new rows of `compass.evaluation.evaluate.COLUMNS`.
+        problems: the problems of the new rows.
+        setups: the setups of the new rows.
+        replace: drop all old rows of a model that was sampled under another setup.
+
+    Returns:
+        All samples, problems and setups.
+
+    Raises:
+        ResultsError: a model's old rows have another setup, a problem's text or gold has changed, or the files cannot be read.
+    """
+    if not (folder / "samples.parquet").exists():
+        return samples, problems, dict(setups)
+    try:
+        before = pq.read_table(folder / "samples.parquet")
+        before = before.select([*COLUMNS, *(name for name in ("cost",) if name in before.column_names)])
+        asked = pq.read_table(folder / "problems.parquet").select(PROBLEMS.names).cast(PROBLEMS)
+        known = json.loads((folder / "setups.json").read_text(encoding="utf-8"))
+    except (OSError, KeyError, ValueError) as error:
+        raise ResultsError(f"{folder}: holds no whole results ({error}); give another --out") from None
+    for model in samples.column("model").unique().to_pylist():
+        old = before.filter(pc.equal(before.column("model"), model))
+        new = samples.filter(pc.equal(samples.column("model"), model))
+        fresh = set(new.column("setup").to_pylist())
+        if others := set(old.column("setup").to_pylist()) - fresh:
+            if not replace:
+                changed = ", ".join(differences(known[min(others)], setups[min(fresh)]))
+                raise ResultsError(
+                    f"{folder}: {model} was sampled there under another setup (other: {changed}); give another --out, "
+                    "another name (NAME=MODEL), or --replace to drop its old responses"
+                )
+            before = before.filter(pc.not_equal(before.column("model"), model))
+        done = pa.array(new.column("benchmark").unique().to_pylist(), pa.string())
+        again = pc.and_(pc.equal(before.column("model"), model), pc.is_in(before.column("benchmark"), done))
+        before = before.filter(pc.invert(again))
+    kept = pa.array(before.column("benchmark").unique().to_pylist(), pa.string())
+    asked = asked.filter(pc.is_in(asked.column("benchmark"), kept))
+    asked = _joined(folder, asked, problems)
+    both = pa.concat_tables([before, samples], promote_options="default")
+    used = set(both.column("setup").to_pylist())
+    return both, asked, {name: facts for name, facts in {**known, **setups}.items() if name in used}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The facts of two setups that differ, as dotted names."""
+    found = []
+    for name in [*one, *(name for name in other if name not in one)]:
+        mine, theirs = one.get(name), other.get(name)
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            found += [f"{name}.{inner}" for inner in differences(mine, theirs)]
+        elif mine != theirs:
+            found.append(name)
+    return found
+
+
+def _joined(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
+    """Problems of both, each once, by benchmark; one that says something else now is an error."""
+    texts = {row["id"]: (row["problem"], row["answer"]) for row in old.to_pylist()}
+    for row in new.to_pylist():
+        if texts.get(row["id"], (row["problem"], row["answer"])) != (row["problem"], row["answer"]):
+            raise ResultsError(
+                f"{folder}: problem {row['id']} of {row['benchmark']} has another text or gold now, and other models answered the "
+                "old one; give another --out"
+            )
+    fresh = pa.array(new.column("id").to_pylist(), pa.string())
+    return pa.concat_tables([old.filter(pc.invert(pc.is_in(old.column("id"), fresh))), new])
