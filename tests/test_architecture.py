@@ -15,7 +15,7 @@ LONGEST_FILE = 700
 REASON = "longer than 700 lines because"
 """Stands in the docstring of a module that is longer, before the reason."""
 
-PRESENTATION = ("compass.commands", "compass.live", "compass.report", "compass.cli")
+PRESENTATION = ("compass.commands", "compass.live", "compass.page", "compass.report", "compass.cli")
 """What only shows results: nothing that decides one imports it."""
 
 HEAVY = {"matplotlib", "mlflow", "numba", "pandas", "ray", "sympy", "torch", "transformers", "verl", "vllm"}

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHOWN = (
     "compass/cli.py",
     "compass/commands/*.py",
+    "compass/page/*.py",
     "compass/report/*.py",
     "docs/**/*",
     "flows/*.py",

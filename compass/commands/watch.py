@@ -36,8 +36,8 @@ def watch(
 
     from compass.commands.up import repository
     from compass.errors import UserError
-    from compass.live.terminal import draw
     from compass.live.view import Reader
+    from compass.page.terminal import draw
 
     reader = Reader(repository())
     state = reader.newest().state(stage)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compass.live.blocks import Block, bars, figures, note, number, percent, table
+from compass.page.blocks import Bars, Block, Link, Note, Table, figures, format_number, format_share
 from compass.runs.pipeline import Stage
 
 LONGEST_VALUE = 120
@@ -18,21 +18,21 @@ def counts_view(root: Path, stage: Stage) -> list[Block]:
     """The blocks of a stage that writes `metrics/STAGE.json` at its end."""
     path = root / "metrics" / f"{stage.name}.json"
     if stage.state == "running":
-        return [note("Rows kept and dropped are told when the stage has ended.")] if stage.kind != "base" else []
+        return [Note("Rows kept and dropped are known when the stage has ended.")] if stage.kind != "base" else []
     if not path.exists():
-        return [note("This stage has no result here yet.", f"compass run {stage.name}")]
+        return [Note("This stage has no result here yet.", command=f"compass run {stage.name}")]
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))
         return [*_rows(measured), *_measured(measured.get("metrics") or {})]
     except (OSError, ValueError, TypeError, AttributeError):
-        return [note(f"metrics/{path.name} is not what the stage writes.", f"compass run {stage.name} --force")]
+        return [Note(f"metrics/{path.name} is not what the stage writes.", command=f"compass run {stage.name} --force")]
 
 
 def report_view(root: Path, stage: Stage) -> list[Block]:
     """The blocks of the report stage."""
     if (root / "reports" / "index.html").exists():
-        return [{"kind": "link", "text": "Open the report", "url": "/reports/index.html"}]
-    return [note("There is no report yet.", "compass run report")] if stage.state != "running" else []
+        return [Link("Open the report", "/reports/index.html")]
+    return [Note("There is no report yet.", command="compass run report")] if stage.state != "running" else []
 
 
 def _rows(measured: Mapping[str, Any]) -> list[Block]:
@@ -40,17 +40,17 @@ def _rows(measured: Mapping[str, Any]) -> list[Block]:
     if read is None:
         return []
     lost = sum(dropped.values())
-    share = f"{percent(kept / read)} of the rows read" if read else ""
+    share = f"{format_share(kept / read)} of the rows read" if read else ""
     blocks = [
         figures(
-            ("read", number(read), "rows"),
-            ("kept", number(kept), share),
-            ("dropped", number(lost), "rows, by reason below"),
+            ("read", format_number(read), "rows"),
+            ("kept", format_number(kept), share),
+            ("dropped", format_number(lost), "rows, by reason below"),
         )
     ]
     if dropped:
-        items = [(reason.replace("_", " "), rows, f"{rows:,}") for reason, rows in dropped.items()]
-        blocks.append(bars("Dropped rows by reason", items, "`compass ledger` lists them; `compass why` explains one."))
+        items = [[reason.replace("_", " "), rows, f"{rows:,}"] for reason, rows in dropped.items()]
+        blocks.append(Bars("Dropped rows by reason", items, "`compass ledger` lists them; `compass why` explains one."))
     return blocks
 
 
@@ -58,10 +58,10 @@ def _measured(facts: Mapping[str, Any]) -> list[Block]:
     rows = []
     for name, value in facts.items():
         if isinstance(value, Mapping) and value and all(isinstance(one, int | float) for one in value.values()):
-            value = ", ".join(f"{key} {number(one)}" for key, one in value.items())
+            value = ", ".join(f"{key} {format_number(one)}" for key, one in value.items())
         elif isinstance(value, bool | int | float):
-            value = str(value).lower() if isinstance(value, bool) else number(value, 4)
+            value = str(value).lower() if isinstance(value, bool) else format_number(value, 4)
         elif not isinstance(value, str):
             continue
         rows.append([name.replace("_", " "), value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE] + " …"])
-    return [table("Measured", ["", ""], rows)] if rows else []
+    return [Table(["", ""], rows, "Measured")] if rows else []

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.live.blocks import Block
+from compass.page.blocks import Responses
 from compass.report.viewer.shorten import shorten
 from compass.runs.growing_files import Remembered
 
@@ -47,7 +47,7 @@ class RolloutReader:
         self.root = root
         self._remembered = Remembered()
 
-    def block(self, rollouts: Path | None, chosen: int | None, every: int | None) -> Block:
+    def block(self, rollouts: Path | None, chosen: int | None, every: int | None) -> Responses:
         """The rollouts of the chosen iteration, or of the newest one that kept any.
 
         Args:
@@ -57,16 +57,15 @@ class RolloutReader:
         """
         steps = self._steps(rollouts) if rollouts else []
         kept = _kept(every) if every else ""
-        block = {"kind": "responses", "title": "Newest rollouts", "text": kept, "choices": steps, "chosen": None}
         if rollouts is None or not steps:
             text = "`rl.record.rollouts_every` is 0: none are kept." if every == 0 else f"None kept yet. {kept}".strip()
-            return {**block, "text": text, "problems": []}
+            return Responses("Newest rollouts", text, steps)
         step = chosen if chosen in steps else steps[-1]
         path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
         groups = self._remembered.get("groups", (path,), lambda: _groups(path, step), step)
         texts = self._texts(sorted({rows[0]["id"] for rows in groups}))
         problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
-        return {**block, "chosen": step, "problems": problems}
+        return Responses("Newest rollouts", kept, steps, step, problems)
 
     def _texts(self, ids: list[str]) -> dict[str, str]:
         """The problems of some ids, as far as the training set is here."""

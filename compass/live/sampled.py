@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.golds import golds
-from compass.live.blocks import Block, bars, figures, note, number, percent, table
 from compass.live.responses import LONGEST, response
+from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, format_number, format_share
 from compass.report.viewer.shorten import shorten
 from compass.runs.growing_files import Remembered
 from compass.runs.pipeline import Stage
@@ -106,14 +106,7 @@ class SampledReader:
             problems.append(
                 {"about": about, "problem": shorten(problem, LONGEST), "gold": str_gold(gold), "responses": [shown]}
             )
-        return {
-            "kind": "responses",
-            "title": "Newest responses",
-            "text": "",
-            "choices": [],
-            "chosen": None,
-            "problems": problems,
-        }
+        return Responses("Newest responses", problems=problems)
 
     def _scored(self, folder: Path) -> int:
         return sum(key[0] == folder for key in list(self._judged))
@@ -165,17 +158,25 @@ def sampled_view(stage: Stage, reader: SampledReader, settings: Settings | None)
     stores = reader.stores(stage) if stage.progress else []
     if not stores:
         if stage.state == "running":
-            return [note("No response is there yet: the engine is starting.")]
-        return [note("This stage has not sampled here yet.", f"compass run {stage.name}")]
+            return [Note("No response is there yet: the engine is starting.")]
+        return [Note("This stage has not sampled here yet.", command=f"compass run {stage.name}")]
     names = _names(stage, settings, len(stores))
     counted = [reader.right(store, stage.name) for store in stores]
     now, (scored, right) = stores[-1], counted[-1]
     blocks: list[Block] = [
         figures(
-            ("right so far", percent(right / scored if scored else None), f"of {scored:,} responses scored here"),
-            ("response length", number(now.tokens / now.finished if now.finished else None), "tokens, mean"),
-            ("cut off", percent(now.cut_off / now.finished if now.finished else None), "at the longest length allowed"),
-            ("throughput", number(now.tokens / now.seconds if now.seconds else None), "sampled tokens per second"),
+            ("right so far", format_share(right / scored if scored else None), f"of {scored:,} responses scored here"),
+            ("response length", format_number(now.tokens / now.finished if now.finished else None), "tokens, mean"),
+            (
+                "cut off",
+                format_share(now.cut_off / now.finished if now.finished else None),
+                "at the longest length allowed",
+            ),
+            (
+                "throughput",
+                format_number(now.tokens / now.seconds if now.seconds else None),
+                "sampled tokens per second",
+            ),
         )
     ]
     if stage.name == "evaluate":
@@ -184,7 +185,7 @@ def sampled_view(stage: Stage, reader: SampledReader, settings: Settings | None)
             [name, store.finished, right, scored, store.tokens, store.cut_off]
             for name, store, (scored, right) in zip(names, stores, counted, strict=True)
         ]
-        blocks.append(table("Models so far", head, rows, "The stage scores all responses at its end."))
+        blocks.append(Table(head, rows, "Models so far", "The stage scores all responses at its end."))
     return [*blocks, reader.responses(now, stage.name)]
 
 
@@ -229,7 +230,7 @@ def _finished(root: Path, stage: Stage) -> list[Block]:
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return [note(f"{path.name} cannot be read; run the stage again.", f"compass run {stage.name} --force")]
+        return [Note(f"{path.name} cannot be read; run the stage again.", command=f"compass run {stage.name} --force")]
     return _scores(measured) if stage.name == "evaluate" else _grades(measured)
 
 
@@ -239,7 +240,7 @@ def _scores(measured: Mapping[str, Any]) -> list[Block]:
     shown = [name for name in ("average", *benchmarks) if any(name in scored for scored in models.values())]
     rows = [[model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()]
     text = "Accuracy, with its 95% interval. The report compares models pair by pair."
-    return [table("Scores", ["model", *shown], rows, text)]
+    return [Table(["model", *shown], rows, "Scores", text)]
 
 
 def _score(score: Mapping[str, Any] | None) -> str:
@@ -247,22 +248,22 @@ def _score(score: Mapping[str, Any] | None) -> str:
         return "–"
     low, high = score.get("ci95") or (None, None)
     between = "" if low is None else f" ({100 * low:.0f}–{100 * high:.0f})"
-    return f"{percent(score['accuracy'])}{between}"
+    return f"{format_share(score['accuracy'])}{between}"
 
 
 def _grades(measured: Mapping[str, Any]) -> list[Block]:
     facts = measured.get("metrics") or {}
     levels = facts.get("levels") or {}
     items = [
-        (f"level {level}", one["problems"], f"{one['problems']:,} problems, {percent(one['solve_rate'])} solved")
+        [f"level {level}", one["problems"], f"{one['problems']:,} problems, {format_share(one['solve_rate'])} solved"]
         for level, one in levels.items()
     ]
     return [
         figures(
-            ("solve rate", percent(facts.get("solve_rate")), f"mean of {facts.get('graded', 0):,} problems"),
-            ("never solved", number(facts.get("never_solved")), "problems"),
-            ("always solved", number(facts.get("always_solved")), "problems"),
-            ("response length", number(facts.get("tokens")), "tokens, mean"),
+            ("solve rate", format_share(facts.get("solve_rate")), f"mean of {facts.get('graded', 0):,} problems"),
+            ("never solved", format_number(facts.get("never_solved")), "problems"),
+            ("always solved", format_number(facts.get("always_solved")), "problems"),
+            ("response length", format_number(facts.get("tokens")), "tokens, mean"),
         ),
-        bars("Problems by level", items),
+        Bars("Problems by level", items),
     ]

@@ -24,6 +24,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compass.live.view import Reader
+from compass.page.html import HERE as KIT
+from compass.page.html import block_html
 
 HERE = Path(__file__).parent / "page"
 
@@ -58,6 +60,7 @@ def make_app(root: Path) -> Starlette:
         found = reader.newest().state(
             asked.get("stage", ""), int(step) if step.isdecimal() and len(step) < 10 else None
         )
+        found["blocks"] = [block_html(block) for block in found["blocks"]]
         body = _encoded(found)
         tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
         # The time is not part of the tag: a page whose state stays the same counts on by itself.
@@ -69,6 +72,7 @@ def make_app(root: Path) -> Starlette:
     routes = [
         Route("/", page, methods=["GET"]),
         Route("/api/state", state, methods=["GET"]),
+        Route("/page/kit.css", lambda request: FileResponse(KIT / "page.css"), methods=["GET"]),
         Mount("/page", StaticFiles(directory=HERE)),
         Mount("/reports", _Reports(directory=root / "reports", check_dir=False)),
     ]

@@ -13,7 +13,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.durations import duration
-from compass.live.blocks import Block, chart, charts, figures, finite, note, number, percent, warning
+from compass.page.blocks import (
+    Block,
+    Caution,
+    Guards,
+    Note,
+    curve,
+    curves,
+    figures,
+    finite,
+    format_number,
+    format_share,
+)
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics
@@ -35,6 +46,9 @@ PARTS = {
     "guards": "timing_s/guards",
 }
 """Parts of an iteration's time, by verl's names; what is left is `other`."""
+
+OTHER = ("guards/", "reward/", "val-")
+"""Beginnings of the names of metrics that each have a chart of their own."""
 
 
 @dataclass
@@ -115,14 +129,14 @@ def training_view(stage: Stage, training: Training | None, settings: RlStage | N
     if training is None or not training.steps:
         if stage.state == "running":
             return [
-                note("The trainer is starting: engines, model and weights. Curves appear with the first iteration.")
+                Note("The trainer is starting: engines, model and weights. Curves appear with the first iteration.")
             ]
         if stage.state in ("failed", "killed"):
-            return [note("It ended before its first iteration.", f"compass run {stage.name}")]
-        return [note("This stage has not run here yet.", f"compass run {stage.name}")]
+            return [Note("It ended before its first iteration.", command=f"compass run {stage.name}")]
+        return [Note("This stage has not run here yet.", command=f"compass run {stage.name}")]
     steps, last = training.steps, settings.steps if settings else None
     guards = [] if settings is None else [_guards(settings, training.findings)]
-    return [_headline(training), *_fired(training.findings), charts(_charts(training, steps, last)), *guards]
+    return [_headline(training), *_fired(training.findings), curves(_charts(training, steps, last)), *guards]
 
 
 def _headline(training: Training) -> Block:
@@ -136,15 +150,19 @@ def _headline(training: Training) -> Block:
     times = [row["timing_s/step"] for row in training.metrics.values() if finite(row.get("timing_s/step"))]
     step_time = sorted(times)[len(times) // 2] if times else None
     return figures(
-        ("accuracy", percent(now), f"of all responses; {percent(then)} in iteration {steps[0]}"),
-        ("reward", number(rewards.reward / rewards.responses if rewards.responses else None), "mean of all responses"),
+        ("accuracy", format_share(now), f"of all responses; {format_share(then)} in iteration {steps[0]}"),
+        (
+            "reward",
+            format_number(rewards.reward / rewards.responses if rewards.responses else None),
+            "mean of all responses",
+        ),
         (
             "response length",
-            number(rewards.tokens / rewards.responses if rewards.responses else None),
+            format_number(rewards.tokens / rewards.responses if rewards.responses else None),
             "tokens, mean of all responses",
         ),
         ("groups used", f"{rewards.used} of {groups}" if groups else "–", f"in iteration {at}"),
-        ("throughput", number(_throughput(metrics)), "tokens per second, prompts included"),
+        ("throughput", format_number(_throughput(metrics)), "tokens per second, prompts included"),
         ("time per iteration", duration(step_time) if step_time is not None else "–", "median"),
     )
 
@@ -155,7 +173,7 @@ def _fired(findings: Sequence[Mapping[str, Any]]) -> list[Block]:
     newest = findings[-1]
     count = f"{len(findings)} findings of guards" if len(findings) > 1 else "A guard fired"
     lines = "\n\n".join(f"{one['level']}: {one['message']}" for one in reversed(findings))
-    return [warning(f"{count}. The newest: {newest['guard']} in iteration {newest['step']}, {newest['level']}.", lines)]
+    return [Caution(f"{count}. The newest: {newest['guard']} in iteration {newest['step']}, {newest['level']}.", lines)]
 
 
 def _charts(training: Training, steps: list[int], last: int | None) -> list[dict[str, Any] | None]:
@@ -175,23 +193,30 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
     length = {"mean": reward(lambda row: row.tokens / row.responses), "longest": metric("response_length/max")}
     throughput = {"tokens per second": [_throughput(training.metrics.get(step, {})) for step in steps]}
     return [
-        chart("Right responses, %", steps, right, last=last, percent=True, text="of all responses"),
-        chart("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
-        chart("Entropy, nats per token", steps, {"entropy": metric("actor/entropy")}, last=last),
-        chart("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
-        chart(
+        curve("Right responses, %", steps, right, last=last, percent=True, text="of all responses"),
+        curve("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
+        curve("Entropy, nats per token", steps, {"entropy": metric("actor/entropy")}, last=last),
+        curve("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
+        curve(
             "Groups of responses", steps, kept, last=last, stacked=True, text="left out: all right, all wrong, surplus"
         ),
-        chart("Clipped tokens, %", steps, {"clipped": metric("actor/pg_clipfrac")}, last=last, percent=True),
-        chart("KL to the start", steps, {"KL": metric("actor/kl_loss")}, last=last),
-        chart("KL taken off the reward, per token", steps, {"KL": metric("actor/reward_kl_penalty")}, last=last),
-        chart("Explained variance of the critic", steps, {"explained": metric("critic/vf_explained_var")}, last=last),
-        chart("Reward of greedy responses", steps, {"greedy": metric("remax/greedy_reward/mean")}, last=last),
-        chart("Gradient norm", steps, {"norm": metric("actor/grad_norm")}, last=last),
-        chart("Cut-off responses, %", steps, {"cut off": metric("guards/cut_off_share")}, last=last, percent=True),
-        chart("Time per iteration, s", steps, parts, last=last, stacked=True),
-        chart("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
+        curve("Clipped tokens, %", steps, {"clipped": metric("actor/pg_clipfrac")}, last=last, percent=True),
+        curve("KL to the start", steps, {"KL": metric("actor/kl_loss")}, last=last),
+        curve("KL taken off the reward, per token", steps, {"KL": metric("actor/reward_kl_penalty")}, last=last),
+        curve("Explained variance of the critic", steps, {"explained": metric("critic/vf_explained_var")}, last=last),
+        curve("Reward of greedy responses", steps, {"greedy": metric("remax/greedy_reward/mean")}, last=last),
+        curve("Gradient norm", steps, {"norm": metric("actor/grad_norm")}, last=last),
+        curve("Cut-off responses, %", steps, {"cut off": metric("guards/cut_off_share")}, last=last, percent=True),
+        curve("Time per iteration, s", steps, parts, last=last, stacked=True),
+        curve("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
+        *(curve(name, steps, {name: metric(name)}, last=last, zero=False) for name in _other_curves(training)),
     ]
+
+
+def _other_curves(training: Training) -> list[str]:
+    """What guards, rewards and validation measured, by verl's names, as far as no other chart shows it."""
+    names = {name for row in training.metrics.values() for name in row if name.startswith(OTHER)}
+    return sorted(names - {"guards/cut_off_share"})
 
 
 def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:
@@ -201,7 +226,7 @@ def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:
     for finding in findings:
         fired.setdefault(finding["guard"], []).append(finding["step"])
     items = [{"name": name, "level": level, "fired": fired.get(name, [])} for name, level in levels.items()]
-    return {"kind": "guards", "items": sorted(items, key=lambda item: (not item["fired"], item["level"] == "off"))}
+    return Guards(sorted(items, key=lambda item: (not item["fired"], item["level"] == "off")))
 
 
 def _throughput(metrics: Mapping[str, Any]) -> float | None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.live.blocks import Block, note, warning
 from compass.live.counts import counts_view, report_view
 from compass.live.responses import RolloutReader
 from compass.live.sampled import SampledReader, sampled_view
 from compass.live.training import TrainingReader, training_view
+from compass.page.blocks import Block, Caution, Note, as_json
 from compass.rl.failure import log_lines, reason
 from compass.runs.pipeline import Pipeline, Stage, read_pipeline
 from compass.runs.progress import read_progress
@@ -66,10 +66,10 @@ class Reader:
         ran = [one for one in pipeline.stages if one.state != "waiting"]
         blocks: list[Block] = []
         if pipeline.problem:
-            blocks.append(warning(f"The parameters cannot be read: {pipeline.problem}"))
+            blocks.append(Caution(f"The parameters cannot be read: {pipeline.problem}"))
         if not ran:
             blocks.append(
-                note("No stage has run here yet. Start the whole pipeline, or one stage of it:", "compass run")
+                Note("No stage has run here yet. Start the whole pipeline, or one stage of it:", command="compass run")
             )
         elif stage:
             blocks += [*self._ended(stage), *self._safe_view(stage, pipeline, step)]
@@ -80,7 +80,7 @@ class Reader:
             "stages": [_listed(one) for one in pipeline.stages],
             "selected": stage.name if stage else None,
             "newest": newest.name if (newest := pipeline.newest()) else None,
-            "blocks": blocks,
+            "blocks": [as_json(block) for block in blocks],
         }
 
     def _safe_view(self, stage: Stage, pipeline: Pipeline, step: int | None) -> list[Block]:
@@ -88,7 +88,7 @@ class Reader:
         try:
             return self._view(stage, pipeline, step)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, pa.ArrowException) as error:
-            return [warning(f"What {stage.name} wrote cannot be read now.", f"{type(error).__name__}: {error}")]
+            return [Caution(f"What {stage.name} wrote cannot be read now.", f"{type(error).__name__}: {error}")]
 
     def _view(self, stage: Stage, pipeline: Pipeline, step: int | None) -> list[Block]:
         settings = pipeline.settings
@@ -115,11 +115,11 @@ class Reader:
             where = f" in {told.phase}" if told.phase else ""
             again = "It goes on from its last checkpoint or response when it is run again."
             text = f"{stage.name} was ended from outside{where}. {again}"
-            return [warning(text), note("To go on:", f"compass run {stage.name}")]
+            return [Caution(text), Note("To go on:", command=f"compass run {stage.name}")]
         log = self._log(stage)
         return [
-            warning(f"{stage.name} failed: {told.error}", log),
-            note("After the mend:", f"compass run {stage.name}"),
+            Caution(f"{stage.name} failed: {told.error}", log),
+            Note("After the mend:", command=f"compass run {stage.name}"),
         ]
 
     def _log(self, stage: Stage) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.report.blocks import Bullets, Note, Part, Section, Table
+from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import AVERAGE, benchmarks, certainty, comparison, percent, said
 from compass.report.results import Results
@@ -103,7 +103,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
     if seen:
         parts += [
             Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"),
-            *(Note(text, "warning") for text in seen),
+            *(Caution(text) for text in seen),
         ]
     training = (
         "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,12 +18,16 @@ import pyarrow.compute as pc
 
 from compass.files import atomic_path
 from compass.ledger import Counts
+from compass.page.blocks import Bullets, Chart, Part, Section, Table
+from compass.page.html import document, sections_html
+from compass.page.markdown import write_markdown
 from compass.records import read_records
-from compass.report import html
 from compass.report.croissant import croissant, front_matter
 from compass.report.figures import bars_figure
 from compass.report.outputs import Outputs
 from compass.report.printable import printable
+
+TITLE = "Data card"
 
 LENGTHS = (0, 50, 100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 4_000)
 """Lower ends of the classes of problem length, in characters."""
@@ -41,16 +43,6 @@ LIMITS = (
 )
 
 
-@dataclass(frozen=True)
-class CardSection:
-    """A heading, a paragraph, a table (its first row is the header), and a chart as SVG; all but the heading may be missing."""
-
-    title: str
-    text: str = ""
-    table: Sequence[Sequence[Any]] = ()
-    chart: str | None = None
-
-
 def write_card(outputs: Outputs, folder: Path, origins: Mapping[str, str] | None = None) -> list[Path]:
     """Write `card.md`, `card-*.svg`, `card.html` and `croissant.json` of what the stages kept and dropped.
 
@@ -62,22 +54,18 @@ def write_card(outputs: Outputs, folder: Path, origins: Mapping[str, str] | None
     Returns:
         The paths of what was written.
     """
-    sections = card(outputs)
-    charts = {
-        section.title: f"card-{section.title.lower().replace(' ', '-')}.svg" for section in sections if section.chart
-    }
-    texts = {charts[section.title]: section.chart for section in sections if section.chart}
+    sections = card_sections(outputs)
     files = {Path(os.path.relpath(path, folder)).as_posix(): path for path in outputs.files().values()}
-    texts |= {
-        "card.md": hub_front_matter(outputs, files) + _markdown(sections, charts),
-        "card.html": _html(sections),
+    top = hub_front_matter(outputs, files)
+    written = write_markdown(folder / "card.md", TITLE, sections, top=top, figures="card-")
+    texts = {
+        "card.html": document(TITLE, sections_html(sections)),
         "croissant.json": metadata(outputs, files, origins),
     }
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         with atomic_path(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
+    return [*written, *(folder / name for name in texts)]
 
 
 def metadata(outputs: Outputs, files: Mapping[str, Path], origins: Mapping[str, str] | None = None) -> str:
@@ -96,7 +84,7 @@ def hub_front_matter(outputs: Outputs, files: Mapping[str, Path]) -> str:
     return front_matter(kept, dropped, records.num_rows, list(_counts(records, "licence")), outputs.languages())
 
 
-def card(outputs: Outputs) -> list[CardSection]:
+def card_sections(outputs: Outputs) -> list[Section]:
     """The card's sections.
 
     Args:
@@ -107,10 +95,11 @@ def card(outputs: Outputs) -> list[CardSection]:
     return [
         _summary(outputs, stages, kept),
         _composition(outputs, kept),
-        CardSection(
+        _section(
             "Dropped rows",
-            "Every row that was read is kept or stands in a `dropped.parquet` with stage, reason and evidence.",
-            [("stage", "reason", "rows"), *drops],
+            "Every row that was read is kept or is in a `dropped.parquet` with stage, reason and evidence.",
+            ["stage", "reason", "rows"],
+            drops,
             bars_figure("Dropped rows by reason", _counts(dropped, "reason")),
         ),
         _counted(
@@ -121,22 +110,22 @@ def card(outputs: Outputs) -> list[CardSection]:
         _lengths(kept),
         _contamination(outputs, dropped),
         _duplicates(kept, dropped),
-        CardSection("Known limits", "\n".join(f"- {limit}" for limit in LIMITS)),
+        Section("Known limits", [Bullets(LIMITS)]),
     ]
 
 
-def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> CardSection:
+def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> Section:
     licences = ", ".join(f"{name} ({count:,})" for name, count in _counts(kept, "licence").items())
     read = stages[0].read
     sources = len(_counts(outputs.collected(["source"]), "source"))
-    return CardSection(
+    return _section(
         "Summary",
         f"{kept.num_rows:,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
         f"Licences of the kept rows: {licences or 'none'}.",
     )
 
 
-def _composition(outputs: Outputs, kept: pa.Table) -> CardSection:
+def _composition(outputs: Outputs, kept: pa.Table) -> Section:
     collected = outputs.collected(["source", "licence"])
     pairs = collected.group_by(["source", "licence"], use_threads=False).aggregate([]).to_pylist()
     licence = {_name(row["source"]): _name(row["licence"]) for row in pairs}
@@ -146,62 +135,57 @@ def _composition(outputs: Outputs, kept: pa.Table) -> CardSection:
         for name, count in read.items()
     ]
     chart = bars_figure("Kept rows by source", {name: kept_of.get(name, 0) for name in read})
-    return CardSection("Composition", "", [("source", "licence", "read", "kept", "share kept"), *rows], chart)
+    return _section("Composition", "", ["source", "licence", "read", "kept", "share kept"], rows, chart)
 
 
-def _counted(title: str, text: str, kept: pa.Table, column: str) -> CardSection:
+def _counted(title: str, text: str, kept: pa.Table, column: str) -> Section:
     counts = _counts(kept, column)
     known = {label: count for label, count in counts.items() if label not in ("", "None")}
     if not known:
-        return CardSection(title, f"{text} Not known for any row.")
+        return _section(title, f"{text} Not known for any row.")
     shown = dict(list(known.items())[:20])
     text += f" Known for {sum(known.values()):,} of {kept.num_rows:,} rows."
     if len(known) > len(shown):
         text += f" The {len(shown)} most frequent of {len(known)}."
     rows = [(label, count, _share(count, kept.num_rows)) for label, count in shown.items()]
-    return CardSection(title, text, [(column, "rows", "share"), *rows], bars_figure(title, shown))
+    return _section(title, text, [column, "rows", "share"], rows, bars_figure(title, shown))
 
 
-def _lengths(kept: pa.Table) -> CardSection:
+def _lengths(kept: pa.Table) -> Section:
     lengths = pc.utf8_length(kept.column("problem")).to_numpy()
     labels = [f"{low:,} to {high - 1:,}" for low, high in pairwise(LENGTHS)]
     counts = dict.fromkeys([*labels, f"{LENGTHS[-1]:,} and more"], 0)
     for label, low, high in zip(counts, LENGTHS, [*LENGTHS[1:], 1 << 62], strict=True):
         counts[label] = int(((lengths >= low) & (lengths < high)).sum())
     middle = f" Median {int(sorted(lengths)[len(lengths) // 2]):,}." if len(lengths) else ""
-    return CardSection(
-        "Problem length",
-        f"In characters.{middle}",
-        [("characters", "rows"), *counts.items()],
-        bars_figure("Problem length", counts),
-    )
+    chart = bars_figure("Problem length", counts)
+    return _section("Problem length", f"In characters.{middle}", ["characters", "rows"], list(counts.items()), chart)
 
 
-def _contamination(outputs: Outputs, dropped: pa.Table) -> CardSection:
+def _contamination(outputs: Outputs, dropped: pa.Table) -> Section:
     path = outputs.folder / "collect" / "benchmarks.parquet"
     items = _counts(read_records(path), "source") if path.exists() else {}
     if not items:
-        return CardSection("Contamination", "No benchmark was given: nothing was checked.")
+        return _section("Contamination", "No benchmark was given: nothing was checked.")
     hits = dict.fromkeys(items, 0)
     for evidence in _evidence(dropped, "contaminated"):
         name = _name(evidence["benchmark"])
         hits[name] = hits.get(name, 0) + 1
     rows = [(name, count, hits[name]) for name, count in items.items()]
     text = "Rows that are a benchmark's item, or hold a share of it; the evidence in `dropped.parquet` names the item."
-    return CardSection(
-        "Contamination", text, [("benchmark", "items", "rows dropped"), *rows], bars_figure("Contaminated rows", hits)
-    )
+    chart = bars_figure("Contaminated rows", hits)
+    return _section("Contamination", text, ["benchmark", "items", "rows dropped"], rows, chart)
 
 
-def _duplicates(kept: pa.Table, dropped: pa.Table) -> CardSection:
+def _duplicates(kept: pa.Table, dropped: pa.Table) -> Section:
     sizes = {int(size): count for size, count in _counts(kept, "cluster_size").items() if size != "None"}
     shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
     text = (
         "How many rows stood for each kept problem. "
         f"{len(_evidence(dropped, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
     )
-    table = [("cluster size", "problems"), *shown.items()]
-    return CardSection("Duplicates", text, table, bars_figure("Problems by cluster size", shown))
+    chart = bars_figure("Problems by cluster size", shown)
+    return _section("Duplicates", text, ["cluster size", "problems"], list(shown.items()), chart)
 
 
 def _evidence(dropped: pa.Table, reason: str) -> list[dict[str, Any]]:
@@ -227,36 +211,13 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
-def _markdown(sections: Sequence[CardSection], charts: Mapping[str, str]) -> str:
-    lines = ["# Data card", ""]
-    for section in sections:
-        lines += [f"## {section.title}", ""]
-        if section.text:
-            lines += [section.text, ""]
-        if section.title in charts:
-            lines += [f"![{section.title}]({charts[section.title]})", ""]
-        if section.table:
-            header, *rows = section.table
-            lines += [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
-            lines += [f"| {' | '.join(_plain(html.shown(value)) for value in row)} |" for row in rows] + [""]
-    return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """A cell of a Markdown table that shows hostile text as it is."""
-    return escape(text).replace("|", "\\|").replace("\n", " ").replace("[", "\\[").replace("`", "\\`")
-
-
-def _html(sections: Sequence[CardSection]) -> str:
-    return html.document(
-        "Data card",
-        [
-            html.section(
-                section.title,
-                section.text,
-                section.chart,
-                html.table(section.table[0], section.table[1:]) if section.table else None,
-            )
-            for section in sections
-        ],
-    )
+def _section(
+    title: str, text: str, head: Sequence[str] = (), rows: Sequence[Sequence[Any]] = (), chart: str | None = None
+) -> Section:
+    """A paragraph, a chart as SVG and a table under a heading, as far as there are any."""
+    parts: list[Part] = [text] if text else []
+    if chart:
+        parts.append(Chart(title.lower().replace(" ", "-"), title, chart))
+    if head:
+        parts.append(Table(head, rows))
+    return Section(title, parts)

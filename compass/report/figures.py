@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from compass.ledger import Counts
+from compass.page.blocks import Chart
 from compass.report.results import Results
 
 COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
@@ -34,6 +35,18 @@ CURVES = {
     "cut_off": ("cut-off responses, %", 100.0),
 }
 """The curves of an RL stage that are drawn: title, and what a value is multiplied by."""
+
+
+def draw_chart(name: str, text: str, draw: Callable[[float], str | None]) -> list[Chart]:
+    """A figure drawn in both widths, as a list; an empty one where there is nothing to draw.
+
+    Args:
+        name: of its file.
+        text: what it shows.
+        draw: makes the SVG of a width in inches.
+    """
+    wide = draw(WIDE)
+    return [Chart(name, text, wide, draw(NARROW) or "")] if wide else []
 
 
 def scores_figure(results: Results, width: float = WIDE) -> str | None:

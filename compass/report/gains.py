@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.report.blocks import Fold, Note, Part, Table
+from compass.page.blocks import Fold, Note, Part, Table
 from compass.report.conclusion import best_model
 from compass.report.printable import printable
 from compass.report.run import Run

@@ -13,10 +13,10 @@ from typing import Any
 from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
 from compass.files import atomic_path
 from compass.model_cards import ELSEWHERE
-from compass.report.blocks import Bullets, Section, Table
+from compass.page.blocks import Bullets, Section, Table
+from compass.page.markdown import to_markdown
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import AVERAGE, comparison, percent
-from compass.report.markdown import to_markdown
 from compass.report.run import Run
 
 FOLDER = "model_cards"

@@ -7,10 +7,9 @@ from html import escape
 from pathlib import Path
 
 from compass.files import atomic_path
-from compass.report import html
-from compass.report.blocks import Section, to_html
-from compass.report.html import document
-from compass.report.markdown import write_markdown
+from compass.page.blocks import Note, Section
+from compass.page.html import block_html, document, links_html, section_html, sections_html
+from compass.page.markdown import write_markdown
 from compass.report.model_card import write_model_cards
 from compass.report.run import Run
 from compass.report.sections import report_sections
@@ -68,16 +67,15 @@ def render(sections: Sequence[Section], *, title: str, links: Mapping[str, str],
         links: text to address; an empty address shows the text alone.
         shown: the viewer.
     """
-    parts = [_contents(sections, shown), *to_html(sections[:1]), html.links(links)]
+    parts = [_contents(sections, shown), *sections_html(sections[:1]), links_html(links)]
     reader = _viewer_section(shown)
     for section in sections[1:]:
-        parts += to_html([section])
+        parts += sections_html([section])
         if section.anchor == AFTER:
             parts.append(reader)
     if reader not in parts:
         parts.append(reader)
-    style = _STYLE + (shown.style if shown else "")
-    return document(title, parts, style=style, scripts=shown.scripts if shown else ())
+    return document(title, parts, style=shown.style if shown else "", scripts=shown.scripts if shown else ())
 
 
 def _contents(sections: Sequence[Section], shown: Viewer | None) -> str:
@@ -95,11 +93,4 @@ def _viewer_section(shown: Viewer | None) -> str:
     if shown is None:
         return ""
     note = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
-    return html.section("Read responses", note, shown.html, anchor="responses")
-
-
-_STYLE = """
-nav { display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .92rem; margin: .3rem 0 1rem }
-p.headline { font-size: 1.12rem; font-weight: 600; line-height: 1.45 } p.label { font-weight: 600; margin-top: 1rem }
-p.warning { background: var(--warn-soft); border-left: .3rem solid var(--warn); padding: .4rem .7rem; margin: .35rem 0 }
-"""
+    return section_html("Read responses", block_html(Note(note)), shown.html, anchor="responses")

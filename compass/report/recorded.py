@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.report.blocks import Note, Section, chart
+from compass.page.blocks import Note, Section
 from compass.report.compare import compare_sections, join_runs
-from compass.report.figures import curves_figure
+from compass.report.figures import curves_figure, draw_chart
 from compass.report.results import Results
 from compass.report.run import Run, read_run
 from compass.runs.run_name import Change, differences, fitted, slug
@@ -193,7 +193,7 @@ def _curves(runs: dict[str, Run]) -> Section:
     """Training curves of both over all RL stages."""
     joined = Results(curves={name: _one_after_the_other(run) for name, run in runs.items() if run.results.curves})
     text = "Over all responses of every iteration, one RL stage after the other."
-    drawn = chart(
+    drawn = draw_chart(
         "compared_curves", "Training curves of both runs", lambda width: curves_figure(joined, width, together=True)
     )
     return Section("Training", [Note(text), *drawn] if drawn else [], "training")

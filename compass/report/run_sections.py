@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from compass.durations import duration
-from compass.report.blocks import Bullets, Fold, Note, Part, Raw, Section, Table, chart
+from compass.page.blocks import Bullets, Code, Fold, Note, Part, Section, Table
 from compass.report.conclusion import percent
-from compass.report.figures import curves_figure, funnel_figure, mixes_figure
+from compass.report.figures import curves_figure, draw_chart, funnel_figure, mixes_figure
 from compass.report.run import Run
 
 LONGEST_DETAIL = 20_000
@@ -24,14 +23,14 @@ def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
     if mixes:
         levels = sorted({level for mix in mixes.values() for level in mix})
         rows = [[stage, *(mix.get(level, 0) for level in levels), sum(mix.values())] for stage, mix in mixes.items()]
-        parts += chart("mixes", "Problems of each level per RL stage", lambda width: mixes_figure(mixes, width))
+        parts += draw_chart("mixes", "Problems of each level per RL stage", lambda width: mixes_figure(mixes, width))
         parts.append(Table(["stage", *(f"level {level}" for level in levels), "problems"], rows))
     curves = run.results.curves
     if curves:
         text = "Training curves over all responses of every iteration, those that dynamic sampling left out included."
         if any(linked.values()):
             text += " A dot is an iteration whose rollouts are kept: click it to read them."
-        drawn = chart(
+        drawn = draw_chart(
             "curves", "Training curves of the RL stages", lambda width: curves_figure(run.results, width, linked)
         )
         parts += [Note(text), *drawn, Fold("First and last iteration", [_ends(curves)])]
@@ -55,7 +54,7 @@ def data_section(run: Run) -> Section:
     sources = run.results.summaries.get("collect", {}).get("metrics", {}).get("sources", {})
     parts: list[Part] = [
         Note(trained),
-        *chart("funnel", trained, lambda width: funnel_figure(counts, width)),
+        *draw_chart("funnel", trained, lambda width: funnel_figure(counts, width)),
         Table(head, rows),
     ]
     if sources:
@@ -145,7 +144,7 @@ def details_section(run: Run) -> Section:
     parts: list[Part] = []
     for stage, summary in run.results.summaries.items():
         measured = json.dumps(_rounded(summary.get("metrics", summary)), indent=2, ensure_ascii=False)[:LONGEST_DETAIL]
-        parts.append(Raw(_pre(stage, measured)))
+        parts.append(Code(stage, measured))
     return Section("What every stage measured", parts, "details")
 
 
@@ -205,7 +204,3 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _rounded(one) for name, one in value.items()}
     return [_rounded(one) for one in value] if isinstance(value, list) else value
-
-
-def _pre(title: str, text: str) -> str:
-    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"

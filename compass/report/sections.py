@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compass.report.blocks import Bullets, Fold, Note, Part, Section, Table, chart
+from compass.page.blocks import Bullets, Caution, Fold, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.conclusion import AVERAGE, best_model, comparison, conclude, gap, percent
-from compass.report.figures import heat_figure, scores_figure
+from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.gains import gained_and_lost
 from compass.report.run import Run
 from compass.report.run_sections import (
@@ -70,7 +70,7 @@ def conclusion_section(run: Run) -> Section:
     if seen := warnings(run):
         parts += [
             Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"),
-            *(Note(text, "warning") for text in seen),
+            *(Caution(text) for text in seen),
         ]
     if run.models:
         parts += [Note("Why this might be wrong all the same", "label"), Bullets(limits(run))]
@@ -95,7 +95,7 @@ def scores_section(run: Run) -> Section:
             "strict reading of answers. Intervals of single models may overlap although the paired comparison below is sure: it uses that all "
             "models answered the same problems."
         ),
-        *chart(
+        *draw_chart(
             "scores",
             "Accuracy of every model on every benchmark with 95% intervals",
             lambda width: scores_figure(run.results, width),
@@ -148,7 +148,7 @@ def problems_section(run: Run) -> Section:
         return Section("Problems", [])
     shares = shares_by_benchmark(run.items, run.models)
     note = "Each column is a problem, each row a model: blue is solved in all samples, red in none. Problems stand from hard to easy."
-    parts: list[Part] = [Note(note), *chart("problems", note, lambda width: heat_figure(shares, width))]
+    parts: list[Part] = [Note(note), *draw_chart("problems", note, lambda width: heat_figure(shares, width))]
     if len(run.models) > 1:
         parts += gained_and_lost(run)
     return Section("Problems", parts, "problems")

@@ -172,7 +172,7 @@ def test_text_can_be_read_and_every_control_reached_by_keys(
         trainer.findings.fire("cut_off", 1, "60% of the responses are cut off")
         page = visit("#stage=rl-1", color_scheme=scheme)
         page.locator(".response").first.wait_for()
-        for selector in (".muted", ".read", ".of", ".state", ".chips li", ".verdict b", "#stages button", "h2", "code"):
+        for selector in (".note", ".read", ".of", ".state", ".chips li", ".verdict b", "#stages button", "h2", "code"):
             assert contrast(page, selector) >= 4.5, selector
         reached = set()
         for _ in range(40):

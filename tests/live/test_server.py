@@ -30,7 +30,7 @@ def ask(url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, s
 
 
 def test_the_page_and_its_parts_are_served_with_a_strict_policy(served: str) -> None:
-    for path in ("/", "/page/page.js", "/page/page.css", "/page/charts.js", "/page/blocks.js", "/page/elements.js"):
+    for path in ("/", "/page/page.js", "/page/page.css", "/page/charts.js", "/page/kit.css", "/page/elements.js"):
         status, headers, body = ask(served + path)
         assert status == 200
         assert body
@@ -104,7 +104,7 @@ def test_odd_questions_have_plain_answers(served: str, query: str) -> None:
     assert ask(f"{served}/api/state?{query}")[0] == 200
 
 
-def test_what_models_wrote_is_text_in_json(served: str, repository: Path, trainer: Any) -> None:
+def test_what_models_wrote_is_escaped(served: str, repository: Path, trainer: Any) -> None:
     hostile = "<script>alert(1)</script>\ud800\u202e"
     with stage_progress("rl-1", repository):
         trainer.iteration(1, **{"actor/entropy": float("inf")})
@@ -112,7 +112,9 @@ def test_what_models_wrote_is_text_in_json(served: str, repository: Path, traine
         status, headers, body = ask(f"{served}/api/state")
     assert status == 200
     assert headers["content-type"].startswith("application/json")
-    assert "<script>alert(1)</script>" in json.dumps(json.loads(body), ensure_ascii=False)
+    blocks = "".join(json.loads(body)["blocks"])
+    assert "<script" not in blocks
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;<span class='odd'>⟨U+202E⟩" in blocks
 
 
 def test_the_page_writes_nothing(repository: Path, trainer: Any) -> None:

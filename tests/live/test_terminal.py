@@ -17,8 +17,8 @@ from rich.console import Console
 
 from compass.commands.watch import watch
 from compass.errors import UserError
-from compass.live.terminal import draw, safe, sparkline
 from compass.live.view import Reader
+from compass.page.terminal import draw, safe, sparkline
 from compass.progress import report
 from compass.runs import progress
 from compass.runs.progress import stage_progress

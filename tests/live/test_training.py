@@ -143,14 +143,14 @@ def test_a_finished_stage_is_read_from_its_outputs(repository: Path, trainer: An
 
 
 def test_many_iterations_are_drawn_as_means(repository: Path, trainer: Any) -> None:
-    from compass.live.blocks import chart
+    from compass.page.blocks import curve
 
-    drawn = chart("x", list(range(1, 1001)), {"y": [float(n) for n in range(1000)]})
+    drawn = curve("x", list(range(1, 1001)), {"y": [float(n) for n in range(1000)]})
     assert drawn is not None
     assert len(drawn["steps"]) == 334
     assert drawn["steps"][-1] == 1000
     assert drawn["series"][0]["values"][0] == 1.0
-    assert chart("x", [1], {"y": [None]}) is None
+    assert curve("x", [1], {"y": [None]}) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]\n", '{"step": "x"}\n', "\x00\n", '{"step": 1}\n'])

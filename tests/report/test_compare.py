@@ -11,8 +11,8 @@ import pytest
 
 from compass.cli import main
 from compass.errors import UserError
+from compass.page.markdown import to_markdown
 from compass.report.compare import compare_sections, join_runs
-from compass.report.markdown import to_markdown
 from compass.report.run import read_run
 from tests.report.conftest import sample_rows, write_evaluation, write_json
 

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from compass.ledger import Drop, Reason, split
+from compass.page.blocks import Bullets, Chart, Table
 from compass.records import write_records
-from compass.report.data_card import card, write_card
+from compass.report.data_card import card_sections, write_card
 from compass.report.outputs import Outputs, open_outputs
 
 Pipeline = tuple[Path, list[str]]
 
 
-def sections(outputs: Outputs) -> dict:
-    return {section.title: section for section in card(outputs)}
+@dataclass
+class Shown:
+    """A section by its kinds of parts."""
+
+    text: str = ""
+    table: Sequence[Any] = ()
+    chart: str | None = None
+
+
+def sections(outputs: Outputs) -> dict[str, Shown]:
+    found = {}
+    for section in card_sections(outputs):
+        shown = found[section.title] = Shown()
+        for part in section.parts:
+            match part:
+                case str():
+                    shown.text = part
+                case Bullets():
+                    shown.text = "\n".join(part.lines)
+                case Table():
+                    shown.table = [tuple(part.head), *part.rows]
+                case Chart():
+                    shown.chart = part.wide
+    return found
 
 
 def collected(folder: Path, rows: pa.Table, drops: dict[int, Drop] | None = None) -> Outputs:
@@ -165,7 +191,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path, records) -> None:
     outputs = collected(tmp_path, records(("x", "1", hostile + "\n" + "z" * 90)))
     write_card(outputs, tmp_path / "card")
     text, page = (tmp_path / "card" / "card.md").read_text(), (tmp_path / "card" / "card.html").read_text()
-    assert "| &lt;b&gt;\\|\\`\\[x](y) " + "z" * 67 + "… |" in text
+    assert "| \\<b\\>\\|\\`\\[x\\](y) " + "z" * 67 + "… |" in text
     assert "<b>" not in page
     assert "\x1b" not in text + page
 

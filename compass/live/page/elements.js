@@ -23,9 +23,6 @@ export function visible(text) {
   return pieces.filter((piece) => piece !== "");
 }
 
-// A text of ours, in which `backticks` mark code; what models wrote goes through `visible` alone.
-export const prose = (text) => text.split("`").map((piece, n) => (n % 2 ? el("code", "", piece) : piece)).filter((piece) => piece !== "");
-
 export function duration(seconds) {
   const whole = Math.round(seconds);
   if (whole < 100) return `${whole} s`;

@@ -1,5 +1,5 @@
 // The live page: asks for the state every two seconds and draws what changed.
-import { drawBlock } from "./blocks.js";
+import { drawChart } from "./charts.js";
 import { count, duration, el, visible } from "./elements.js";
 
 const EVERY = 2000;  // milliseconds between two looks
@@ -133,11 +133,10 @@ function drawHead() {
 
 function drawBlocks() {
   const box = by("blocks");
-  const actions = { choose: (step) => choose(state.selected, step) };
   state.blocks.forEach((block, n) => {
-    const text = JSON.stringify([state.selected, block]);
+    const text = state.selected + block;
     if (drawn[n] && drawn[n].text === text) return;
-    const element = drawBlock(block, actions);
+    const element = makeElement(block);
     const opened = drawn[n] && drawn[n].element.querySelector("details[open]");
     if (opened && element.querySelector("details")) element.querySelector("details").open = true;
     if (drawn[n]) replace(drawn[n].element, element);
@@ -146,9 +145,18 @@ function drawBlocks() {
       box.append(element);
     }
     drawn[n] = { text, element };
-    if (element.redraw) element.redraw();
   });
   for (const gone of drawn.splice(state.blocks.length)) gone.element.remove();
+}
+
+// A block's HTML, which the server escaped (compass/page/blocks.html), as an element with its charts drawn.
+function makeElement(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const element = template.content.firstElementChild;
+  for (const place of element.querySelectorAll("[data-chart]")) place.replaceWith(drawChart(JSON.parse(place.dataset.chart)));
+  element.querySelector("select.step")?.addEventListener("change", (event) => choose(state.selected, Number(event.target.value)));
+  return element;
 }
 
 // Put an element in the place of another; what had the focus has it again.

@@ -11,7 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from compass.files import atomic_path
-from compass.report import html
+from compass.page.blocks import Note
+from compass.page.html import block_html, document, section_html
 from compass.report.history import MEANING
 from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, shown_rows
 from compass.report.outputs import Outputs
@@ -63,12 +64,12 @@ def _page(
     data = {"counts": [[*group, count] for group, count in counts.items()], "rows": rows}
     parts = [
         _summary(stages, sources, counts),
-        html.section("Stages by source", FUNNEL_NOTE, _funnel(stages, sources)),
-        html.section("Reasons", REASONS_NOTE, _reasons(counts)),
+        section_html("Stages by source", block_html(Note(FUNNEL_NOTE)), _funnel(stages, sources)),
+        section_html("Reasons", block_html(Note(REASONS_NOTE)), _reasons(counts)),
         own("browse.html"),
         element("ledger-rows", pack(data)),
     ]
-    return html.document(
+    return document(
         f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[SCRIPT, own("browse.js")]
     )
 

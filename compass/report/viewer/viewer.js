@@ -219,7 +219,7 @@
     const shown = answer === null || answer === undefined ? [] : [" answer ", el("code", "", ...visible(answer)), " ·"];
     const told = words.filter(Boolean).join(" · ");
     const verdict = el("div", "verdict", `${name} · `, el("b", "", SIGN[Boolean(right)]), " ·", ...shown, " ", ...visible(told));
-    return el("div", right ? "response right" : "response", verdict, marked(text, answer));
+    return el("div", right ? "response right" : "response wrong", verdict, marked(text, answer));
   }
 
   // ---- training rollouts

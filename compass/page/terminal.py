@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from compass.durations import duration
+from compass.page.html import ODD
 
 SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
 STYLES = {"waiting": "dim", "running": "bold cyan", "finished": "green", "failed": "bold red", "killed": "yellow"}
@@ -26,13 +26,10 @@ CURVE = 40
 PROBLEMS, RESPONSES, LINES = 2, 2, 6
 """Problems shown, responses of each, and lines of a text."""
 
-# Escape sequences would run on the terminal, and directions turn what stands beside them around.
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-
 
 def safe(text: Any) -> str:
     """Text with what a terminal would obey, or not show, replaced by its number."""
-    return _ODD.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
+    return ODD.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
 
 
 def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:

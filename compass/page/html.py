@@ -1,0 +1,131 @@
+"""Blocks and whole pages as HTML, by the templates of this folder. Every text is escaped; a page loads nothing.
+
+A page runs no scripts but those that `document` is given, and those by their digests alone. Characters that change the direction of
+text, or are not seen, are shown by their numbers.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
+
+from compass.page.blocks import Part, Section, Table
+
+HERE = Path(__file__).parent
+
+ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters that a terminal would obey, that change the direction of text, or that are not seen."""
+
+
+def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequence[str] = ()) -> str:
+    """A whole page from a title and parts that are HTML; empty parts are left out.
+
+    Args:
+        title: the page's title and first heading.
+        parts: HTML.
+        style: CSS of this page, after that of all pages.
+        scripts: JavaScript to run at the page's end; no other script runs, whatever the parts hold.
+    """
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    if scripts:
+        digests = (f"'sha256-{_sha256(script)}'" for script in scripts)
+        policy += f"; script-src {' '.join(digests)}"
+    css = (HERE / "page.css").read_text(encoding="utf-8") + style
+    return _template("page.html").render(
+        title=title,
+        policy=Markup(policy),
+        style=Markup(css),
+        parts=[Markup(part) for part in parts if part],
+        scripts=[Markup(script) for script in scripts],
+    )
+
+
+def sections_html(sections: Iterable[Section]) -> list[str]:
+    """Each section as HTML; sections without parts are left out."""
+    return [
+        section_html(section.title, *map(block_html, section.parts), anchor=section.anchor)
+        for section in sections
+        if section.parts
+    ]
+
+
+def section_html(title: str, *parts: str, anchor: str = "") -> str:
+    """A heading and parts that are HTML."""
+    heading = Markup("<h2 id='{}'>{}</h2>").format(anchor, title) if anchor else Markup("<h2>{}</h2>").format(title)
+    return "\n".join([heading, *(part for part in parts if part)])
+
+
+def block_html(block: Part | Mapping[str, Any]) -> Markup:
+    """A block, or its JSON object, as HTML."""
+    return Markup(_template("blocks.html").module.block(block)).strip()
+
+
+def links_html(addresses: Mapping[str, str]) -> str:
+    """Links by their text; an address of another scheme than http and https, or an empty one, is shown and not linked."""
+    shown = []
+    for text, address in addresses.items():
+        # An address from elsewhere could be `javascript:`. Without a colon there is no scheme.
+        linked = address.startswith(("http://", "https://")) or (address and ":" not in address)
+        template = "<a href='{1}'>{0}</a>" if linked else "{0} {1}"
+        shown.append(Markup(template).format(text, address).strip())
+    return f"<p>{' · '.join(shown)}</p>" if shown else ""
+
+
+def shown(value: Any) -> str:
+    """A value as text: thousands of a number are set apart by commas, a fraction has six digits at most; None is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def visible(value: Any) -> Markup:
+    """A text escaped, with each odd character shown by its number; markup stays."""
+    if isinstance(value, Markup):
+        return value
+    found = ODD.sub(lambda one: f"<span class='odd'>⟨U+{ord(one[0]):04X}⟩</span>", str(escape(value)))
+    return Markup(found)
+
+
+def _prose(text: str) -> Markup:
+    """A text of ours, in which `backticks` mark code."""
+    pieces = [
+        Markup("<code>{}</code>").format(visible(piece)) if n % 2 else visible(piece)
+        for n, piece in enumerate(text.split("`"))
+    ]
+    return Markup("").join(pieces)
+
+
+def _number_columns(table: Table | Mapping[str, Any]) -> list[bool]:
+    """Which columns hold nothing but numbers, and texts that begin with a digit or a sign and a digit: they are aligned at the right."""
+    head, rows = (table["head"], table["rows"]) if isinstance(table, Mapping) else (table.head, table.rows)
+    columns = [[shown(row[place]) for row in rows if place < len(row)] for place in range(len(head))]
+    known = [[text for text in column if text not in ("", "-", "–")] for column in columns]
+    return [bool(texts) and all(text.lstrip("+-−")[:1].isdigit() for text in texts) for texts in known]
+
+
+def _template(name: str) -> Any:
+    return _ENVIRONMENT.get_template(name)
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(HERE),
+    autoescape=True,
+    finalize=visible,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+_ENVIRONMENT.filters |= {"shown": shown, "prose": _prose, "number_columns": _number_columns}
