@@ -133,6 +133,5 @@ export function drawChart(chart) {
     move(steps[event.key]);
   });
   new ResizeObserver(() => { if (svg.clientWidth !== width) draw(); }).observe(svg);
-  box.redraw = draw;
   return box;
 }
