@@ -189,7 +189,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     """
     import difflib
 
-    from compass import preflight
+    from compass.checks.before_run import check_before_run
 
     stages = list(Graph(root).stages)
     if not stages:
@@ -201,7 +201,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root)
-    preflight.check(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
+    check_before_run(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
 
 
 def list_experiments(root: Path) -> list[str]:

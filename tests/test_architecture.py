@@ -170,10 +170,10 @@ def test_what_decides_a_result_imports_nothing_that_only_shows_it() -> None:
 def test_the_library_does_not_import_its_stages_and_flows() -> None:
     """But for commands: `compass curate` runs the data stages, `compass profile` fits dvc.yaml, others start runs.
 
-    They do so inside functions, so that a command starts without DVC and Prefect. And but for preflight, which holds
-    dvc.yaml against the parameters.
+    They do so inside functions, so that a command starts without DVC and Prefect. And but for the check before a run, which
+    compares dvc.yaml with the parameters.
     """
-    for package, others in (("stages", ("compass.preflight.graph",)), ("flows", ())):
+    for package, others in (("stages", ("compass.checks.before_run",)), ("flows", ())):
         assert [module for module in importers(package) if not inside(module, ("compass.commands", *others))] == []
 
 

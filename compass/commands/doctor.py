@@ -21,20 +21,20 @@ def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
         compass doctor          what works, what does not, and what to do
         compass doctor --json   the same for a script
     """
+    from compass.checks.doctor import examine
     from compass.commands.up import repository
-    from compass.doctor.examine import examine
 
     findings = examine(repository(), network_s=seconds)
     problems = sum(finding.level == "problem" for finding in findings)
     if json:
         import json as writer
-        from dataclasses import asdict
 
-        print(writer.dumps({"healthy": not problems, "findings": [asdict(finding) for finding in findings]}, indent=2))
+        rows = [{"check": one.where, "level": one.level, "found": one.found, "remedy": one.remedy} for one in findings]
+        print(writer.dumps({"healthy": not problems, "findings": rows}, indent=2))
         return int(bool(problems))
-    width = max(len(finding.check) for finding in findings)
+    width = max(len(finding.where) for finding in findings)
     for finding in findings:
-        print(f"{MARKS[finding.level]}  {finding.check:<{width}}  {finding.found}")
+        print(f"{MARKS[finding.level]}  {finding.where:<{width}}  {finding.found}")
         if finding.remedy:
             print(f"{'':>{len(MARKS['ok']) + width + 4}}mend: {finding.remedy}")
     warnings = sum(finding.level == "warning" for finding in findings)

@@ -204,10 +204,10 @@ def _present_commit(hub_id: str) -> str:
 
 def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -> int:
     """Write the file, check it, and put it into force."""
+    from compass.checks.before_run import find_problems
+    from compass.checks.finding import format_findings
     from compass.commands.profile import use
     from compass.files import atomic_path
-    from compass.preflight import problems
-    from compass.preflight.problem import listed
     from compass.settings import load_settings
 
     if target.exists() and target.read_text(encoding="utf-8") != text:
@@ -217,10 +217,10 @@ def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -
     print(f"{'wrote':10} {target}")
     settings = load_settings(target)
     # `profile use` fits dvc.yaml to the parameters.
-    found = [problem for problem in problems(".", settings) if problem.where != "dvc.yaml"]
+    found = [problem for problem in find_problems(".", settings) if problem.where != "dvc.yaml"]
     if found:
         again = f"mend {target}, then `compass profile use {name}`" if in_force else f"mend {target}"
-        raise UserError(f"{listed(found)}\n{again}")
+        raise UserError(f"{format_findings(found)}\n{again}")
     if in_force:
         if force and Path("params.yaml").exists():
             _keep(Path("params.yaml"))

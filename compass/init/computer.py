@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from compass.checks.devices import visible_gpus
 from compass.machine import cores
-from compass.preflight.machine import visible_gpus
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def _positions(folder: Path) -> int:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return 0  # preflight says what is wrong with it
+        return 0  # the checks before a run name what is wrong with it
     return config.get("max_position_embeddings") or 0
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from compass.checks.before_run import find_problems
 from compass.cli import main
-from compass.preflight import problems
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def test_the_example_becomes_the_profile_in_force(repository: Path, capsys: pyte
     settings = load_settings()
     assert (settings.profile, settings.collect.sources[0].licence) == ("mine", "MIT")
     assert (repository / "params.yaml").read_text() == (repository / "profiles/mine.yaml").read_text()
-    assert problems(repository) == []
+    assert find_problems(repository) == []
     text = (repository / "params.yaml").read_text()
     assert "batch_size: 8 # problems per iteration, at most half of a stage's" in text
     assert main(["profile", "use", "tiny"]) == 0  # nothing that no profile has was in params.yaml

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from compass.preflight.reward import reward_problems
+from compass.checks.before_run import reward_problems
 from compass.rl.course import course
 from compass.rl.dataset import ROWS
 from compass.rl.reward_canary import EXTRA_INFO
@@ -150,17 +150,19 @@ def test_what_is_no_reward_is_refused(module: Any, body: str, message: str) -> N
         (f"def reward({SIGNATURE}):", "return 1.0", "the wrong response .* gets \\+1"),
     ],
 )
-def test_preflight_tells_what_cannot_train(module: Any, tmp_path: Path, head: str, body: str, message: str) -> None:
+def test_the_check_before_a_run_tells_what_cannot_train(
+    module: Any, tmp_path: Path, head: str, body: str, message: str
+) -> None:
     module(body, head)
     (problem,) = reward_problems(settings("mine:reward"), tmp_path)
     assert problem.where == "rl.reward.function"
-    assert problem.remedy
+    assert ". To do: " in problem.found
     import re
 
     assert re.search(message, problem.found)
 
 
-def test_preflight_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:
+def test_the_check_before_a_run_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:
     (problem,) = reward_problems(settings("nowhere.mine:reward"), tmp_path)
     assert "cannot be imported" in problem.found or "no module" in problem.found
     module("return {'score': 1.0, 'acc': 1} if 'boxed{12}' in solution_str and ground_truth == '12' else 0.0")

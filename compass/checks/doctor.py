@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from compass.doctor import machine, network, repository, running, software
-from compass.doctor.finding import Finding, Place
+from compass.checks import machine, network, repository, running, software
+from compass.checks.finding import Finding
+from compass.checks.place import Place
 
 NETWORK_S = 2.5
 """Seconds that the checks which ask other machines have; one that is not done by then is reported so."""

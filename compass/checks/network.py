@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from compass.doctor.finding import Finding, Place
+from compass.checks.finding import Finding
+from compass.checks.place import Place
 from compass.runs.values import scrub
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _on_the_hub(settings: Settings, root: Path) -> list[str]:
 
 
 def _is_fetched(benchmark: Benchmark) -> bool:
-    """Whether a benchmark's problems are on the hub; one that is not known at all is preflight's to tell."""
+    """Whether a benchmark's problems are on the hub; one that is not known at all is found before every run."""
     from compass.errors import UserError
     from compass.evaluation.benchmarks import find_benchmarks
 

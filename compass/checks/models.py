@@ -11,8 +11,8 @@ from typing import Any
 
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import ModelError, fill_in
-from compass.preflight.data import variable_problem
-from compass.preflight.problem import Problem, nearest_file, split_message
+from compass.checks.data import variable_problem
+from compass.checks.finding import Finding, nearest_file
 from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Sampling, Settings
@@ -20,7 +20,7 @@ from compass.settings import Sampling, Settings
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
-def model_problems(settings: Settings, root: Path) -> list[Problem]:
+def model_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with `base.model`, `grade.model` and models that RL stages start from, and with lengths that these cannot take."""
     base, config = _base(settings, root)
     found, configs = list(base), dict.fromkeys(settings.rl.stages, config)
@@ -44,14 +44,14 @@ def model_folder(settings: Settings, root: Path) -> Path | None:
     return path if path.is_dir() else None
 
 
-def _base(settings: Settings, root: Path) -> tuple[list[Problem], dict[str, Any]]:
+def _base(settings: Settings, root: Path) -> tuple[list[Finding], dict[str, Any]]:
     """What is wrong with the policy, and its configuration, empty where that is not known yet."""
     if settings.base.pretrain:
         return [], {"max_position_embeddings": MAX_POSITIONS}
     return _named("base.model", settings.base.model, settings.base.revision, root)
 
 
-def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Problem], dict[str, Any]]:
+def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Finding], dict[str, Any]]:
     """What is wrong with a model that the setting `where` names, and its configuration, empty where that is not known yet."""
     if unset := variable_problem(where, model, what="a model folder, a .gguf file or a hub id"):
         return [unset], {}
@@ -63,26 +63,29 @@ def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Prob
         return _gguf(where, path), {}
     if not _HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
-        return [Problem(where, found, f"{nearest_file(path)}give one of these")], {}
+        return [Finding(where, "problem", found, f"{nearest_file(path)}give one of these")], {}
     return _hub(where, name, revision), {}
 
 
-def _folder(where: str, path: Path) -> tuple[list[Problem], dict[str, Any]]:
+def _folder(where: str, path: Path) -> tuple[list[Finding], dict[str, Any]]:
     try:
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        return [Problem(where, f"{path} has no config.json that can be read ({error})", _MODEL)], {}
+        return [Finding(where, "problem", f"{path} has no config.json that can be read ({error})", _MODEL)], {}
     found = []
     if not list(path.glob("*.safetensors")):
         pickled = sorted(file.name for pattern in ("*.bin", "*.pt", "*.pth") for file in path.glob(pattern))
         hint = f"convert {pickled[0]} to safetensors: unpickling can run code" if pickled else _MODEL
-        found.append(Problem(where, f"{path} has no *.safetensors", hint))
+        found.append(Finding(where, "problem", f"{path} has no *.safetensors", hint))
     if not any((path / name).exists() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")):
-        found.append(Problem(where, f"{path} has no tokenizer", _MODEL))
+        found.append(Finding(where, "problem", f"{path} has no tokenizer", _MODEL))
     elif not _has_chat_template(path):
         found.append(
-            Problem(
-                where, f"the tokenizer in {path} has no chat template", "use an instruction-tuned model, or add one"
+            Finding(
+                where,
+                "problem",
+                f"the tokenizer in {path} has no chat template",
+                "use an instruction-tuned model, or add one",
             )
         )
     return found, config
@@ -100,23 +103,26 @@ def _has_chat_template(path: Path) -> bool:
         return False
 
 
-def _gguf(where: str, path: Path) -> list[Problem]:
+def _gguf(where: str, path: Path) -> list[Finding]:
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        return [Problem(where, f"{path}: {error.strerror}", f"{nearest_file(path)}check the path")]
+        return [Finding(where, "problem", f"{path}: {error.strerror}", f"{nearest_file(path)}check the path")]
     if magic != b"GGUF":
-        return [Problem(where, f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")]
+        return [
+            Finding(where, "problem", f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")
+        ]
     missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
-    return [Problem(where, f"a .gguf file needs the package {name}", "run `make setup`") for name in missing]
+    return [Finding(where, "problem", f"a .gguf file needs the package {name}", "run `make setup`") for name in missing]
 
 
-def _hub(where: str, name: str, revision: str) -> list[Problem]:
+def _hub(where: str, name: str, revision: str) -> list[Finding]:
     if not revision:
         return [
-            Problem(
+            Finding(
                 f"{where.rpartition('.')[0]}.revision",
+                "problem",
                 f"is empty, and {where} is the hub id {name}",
                 "give the commit to use",
             )
@@ -126,40 +132,58 @@ def _hub(where: str, name: str, revision: str) -> list[Problem]:
         hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
         if not (hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision).is_dir():
             return [
-                Problem(
-                    where, f"{name} at {revision} is not in {hub}, and HF_HUB_OFFLINE is set", "give a local folder"
+                Finding(
+                    where,
+                    "problem",
+                    f"{name} at {revision} is not in {hub}, and HF_HUB_OFFLINE is set",
+                    "give a local folder",
                 )
             ]
     return []
 
 
-def _grader(settings: Settings, root: Path) -> list[Problem]:
+def _grader(settings: Settings, root: Path) -> list[Finding]:
     where, name = "grade.model", settings.grade.model
     if name == "models/base":
         return []
     if name.removeprefix("models/") in settings.rl.stages:
-        return [Problem(where, f"{name} is trained on what the grader grades", "give models/base or another model")]
+        return [
+            Finding(
+                where, "problem", f"{name} is trained on what the grader grades", "give models/base or another model"
+            )
+        ]
     if "$" in name:
-        return [Problem(where, f"{name!r}: variables are not filled in here", "write the folder or hub id itself")]
+        return [
+            Finding(
+                where, "problem", f"{name!r}: variables are not filled in here", "write the folder or hub id itself"
+            )
+        ]
     path = root / Path(name).expanduser()
     if path.is_dir():
         found = (path / "config.json").is_file()
-        return [] if found else [Problem(where, f"{path} has no config.json", _MODEL)]
+        return [] if found else [Finding(where, "problem", f"{path} has no config.json", _MODEL)]
     if path.suffix == ".gguf":
         return [
-            Problem(
-                where, f"{name}: a .gguf file cannot grade", "set it as `base.model`, and `grade.model: models/base`"
+            Finding(
+                where,
+                "problem",
+                f"{name}: a .gguf file cannot grade",
+                "set it as `base.model`, and `grade.model: models/base`",
             )
         ]
     if not _HUB_ID.fullmatch(name):
-        return [Problem(where, f"{name!r} is neither a folder nor a hub id", f"{nearest_file(path)}give one of these")]
+        return [
+            Finding(
+                where, "problem", f"{name!r} is neither a folder nor a hub id", f"{nearest_file(path)}give one of these"
+            )
+        ]
     if settings.grade.revision:
         return []
     found = f"there is no folder {path}, and a hub id needs `grade.revision`"
-    return [Problem(where, found, f"{nearest_file(path)}give the commit, or a folder")]
+    return [Finding(where, "problem", found, f"{nearest_file(path)}give the commit, or a folder")]
 
 
-def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Problem]:
+def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Finding]:
     """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow.
 
     Args:
@@ -173,13 +197,14 @@ def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[
             check_model(name, stage, starts[name], "the policy")
             check_verl_keys(name, stage)
         except (StartError, VerlKeyError) as error:
-            found.append(split_message(f"rl.stages.{name}", str(error).removeprefix(f"{name}: ")))
+            found.append(Finding(f"rl.stages.{name}", "problem", str(error).removeprefix(f"{name}: ")))
     positions = config.get("max_position_embeddings")
     for section, sampling in _samplings(settings):
         if positions is not None and sampling.max_model_len > positions:
             found.append(
-                Problem(
+                Finding(
                     f"{section}.sampling.max_model_len",
+                    "problem",
                     f"{sampling.max_model_len} is more than the {positions} tokens that the policy was made for",
                     f"lower it to {positions} or less",
                 )

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from compass.checks.finding import Finding, of_all_stages
 from compass.curriculum.curriculum import curriculum
-from compass.preflight.problem import Problem, of_all_stages
 from compass.records import RecordError, read_records, split_stages
 from compass.rl.mixed_groups import cannot_fill, predict_mixed_groups
 from compass.runs.dvc_files import Graph
@@ -20,7 +20,7 @@ MOST_ROWS = 60_000
 """Verified problems up to which the curriculum is chosen here as well: about half a second."""
 
 
-def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Problem]:
+def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:
     """RL stages that cannot fill a batch.
 
     Args:
@@ -40,8 +40,9 @@ def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Pro
         validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
         left = max(1, count - held)
         found.append(
-            Problem(
+            Finding(
                 f"rl.stages.{name}.data.batch_size",
+                "problem",
                 f"{reason} {count} problems{validation}, fewer than a batch of {batch}",
                 f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
                 f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
@@ -87,7 +88,7 @@ def _counts(settings: Settings, kept: pa.Table) -> dict[str, int]:
     return {name: sum(name in stages for stages in named) for name in settings.rl.stages}
 
 
-def _unfillable(settings: Settings, kept: pa.Table) -> list[Problem]:
+def _unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
     """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
     found = []
     rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
@@ -103,7 +104,7 @@ def _unfillable(settings: Settings, kept: pa.Table) -> list[Problem]:
             remedy = (
                 f"change `curriculum.mixes.{name}`, raise `rollout.group_size`, or turn `rollout.dynamic_sampling` off"
             )
-            found.append(Problem(f"rl.stages.{name}.rollout", seen, remedy))
+            found.append(Finding(f"rl.stages.{name}.rollout", "problem", seen, remedy))
     return found
 
 

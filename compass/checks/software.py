@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from compass.doctor.finding import Finding, Place
+from compass.checks.finding import Finding
+from compass.checks.place import Place
 
 PYTHON = (3, 11)
 """The version that both locks are made for."""

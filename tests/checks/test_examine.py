@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from compass.doctor import network
-from compass.doctor.examine import examine
-from compass.doctor.finding import Finding, Place
-from compass.doctor.software import VARIABLES
+from compass.checks import network
+from compass.checks.doctor import examine
+from compass.checks.finding import Finding
+from compass.checks.place import Place
+from compass.checks.software import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +40,7 @@ def test_a_check_that_hangs_or_fails_costs_neither_the_others_nor_the_time(tmp_p
     began = time.monotonic()
     found = examine(tmp_path, [check_far_away, check_slow, check_broken_itself, check_well, check_slow], network_s=0.2)
     assert time.monotonic() - began < 5
-    assert [(one.check, one.level) for one in found] == [
+    assert [(one.where, one.level) for one in found] == [
         ("far away", "warning"), ("slow", "ok"), ("broken itself", "warning"), ("well", "ok"), ("slow", "ok"),
     ]  # fmt: skip
     assert found[0].found == "not known after 0.2 s"

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+from compass.checks.finding import Finding, nearest, nearest_file
 from compass.evaluation.benchmarks import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
-from compass.preflight.problem import Problem, nearest, nearest_file, split_message
 from compass.settings import Benchmark, Collect, Settings, Source
 from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach
 from compass.sources.collect import collect_benchmarks
@@ -23,7 +23,7 @@ MOST_ROWS = CHECK_FIELDS_AFTER
 """Rows of a source that are read; of a shorter one their number is known."""
 
 
-def data_problems(settings: Settings, root: Path) -> tuple[list[Problem], int | None]:
+def data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
     """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
     collect = settings.collect
     found = _same_files(collect)
@@ -34,23 +34,24 @@ def data_problems(settings: Settings, root: Path) -> tuple[list[Problem], int | 
         if problem and not (collect.skip_unreadable and rows is None):
             found.append(problem)
     if not collect.sources:
-        found.append(Problem("collect.sources", "is empty", "give at least one source of training problems"))
+        found.append(Finding("collect.sources", "problem", "is empty", "give at least one source of training problems"))
         total = None
     if not collect.benchmarks:
-        found.append(Problem("collect.benchmarks", "is empty", "give at least one benchmark to evaluate on"))
+        found.append(Finding("collect.benchmarks", "problem", "is empty", "give at least one benchmark to evaluate on"))
     for number, benchmark in enumerate(collect.benchmarks):
         if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
             found.append(problem)
     return found + _warm_start(settings), total
 
 
-def _warm_start(settings: Settings) -> list[Problem]:
+def _warm_start(settings: Settings) -> list[Finding]:
     """Sources that a warm start names and that are none."""
     there = [source.name for source in settings.collect.sources]
     named = settings.base.warm_start.sources if settings.base.warm_start else []
     return [
-        Problem(
+        Finding(
             "base.warm_start.sources",
+            "problem",
             f"{name!r} is no source of `collect.sources`",
             f"{nearest(name, there)}there are {', '.join(there)}",
         )
@@ -59,22 +60,25 @@ def _warm_start(settings: Settings) -> list[Problem]:
     ]
 
 
-def variable_problem(where: str, text: str, *, what: str) -> Problem | None:
+def variable_problem(where: str, text: str, *, what: str) -> Finding | None:
     """The first variable of a setting's text that is not set; `$GENERATED` is no variable of the environment."""
     for name in re.findall(r"\$(\w+)", text):
         if name != "GENERATED" and not os.environ.get(name):
             near = nearest(name, list(os.environ), cutoff=0.85)
-            return Problem(where, f"is {text!r} and ${name} is not set", f"{near}`export {name}={what}`")
+            return Finding(where, "problem", f"is {text!r} and ${name} is not set", f"{near}`export {name}={what}`")
     return None
 
 
-def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Problem | None, int | None]:
+def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Finding | None, int | None]:
     """What is wrong with a source, and its rows where they are known."""
     most = source.max_rows or None
     if source.adapter not in ADAPTERS:
         near = nearest(source.adapter, list(ADAPTERS))
-        return Problem(
-            f"{where}.adapter", f"unknown adapter {source.adapter!r}", f"{near}there are {', '.join(ADAPTERS)}"
+        return Finding(
+            f"{where}.adapter",
+            "problem",
+            f"unknown adapter {source.adapter!r}",
+            f"{near}there are {', '.join(ADAPTERS)}",
         ), most
     if source.hub or "://" in source.path:
         return None, most
@@ -91,16 +95,16 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[P
             fields |= dict.fromkeys(row)
             unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
     except SourceError as error:
-        hint = nearest_file(path) if not path.exists() else ""
-        problem = split_message(where, str(error))
-        return Problem(where, problem.found, hint + problem.remedy), most
+        hint = "" if path.exists() else nearest_file(path)
+        return Finding(where, "problem", str(error), hint.rstrip("; ")), most
     if rows == 0:
-        return Problem(where, f"{path} holds no rows", "fill it, or remove the source"), most
+        return Finding(where, "problem", f"{path} holds no rows", "fill it, or remove the source"), most
     if unseen:
         (name, field), *_ = unseen.items()
         near = nearest(field, list(fields))
-        return Problem(
+        return Finding(
             f"{where}.{name.partition(' ')[0]}",
+            "problem",
             f"no row of {path} has the field {field!r}",
             f"{near}its fields are {', '.join(fields)}",
         ), most
@@ -125,29 +129,36 @@ def _absolute(source: Source, root: Path) -> Path:
     return root / path
 
 
-def _generated(where: str, source: Source, collect: Collect) -> Problem | None:
+def _generated(where: str, source: Source, collect: Collect) -> Finding | None:
     """What is wrong with a file of the generator's folder, which is there once `collect` runs."""
     if collect.generate is None:
-        return Problem(f"{where}.path", f"is {source.path!r} and nothing is generated", "give `collect.generate`")
+        return Finding(
+            f"{where}.path", "problem", f"is {source.path!r} and nothing is generated", "give `collect.generate`"
+        )
     name = source.path.removeprefix("$GENERATED/")
     if name in GENERATED:
         return None
     near = nearest(name, GENERATED)
-    return Problem(f"{where}.path", f"the generator writes no {name!r}", f"{near}it writes {', '.join(GENERATED)}")
+    return Finding(
+        f"{where}.path", "problem", f"the generator writes no {name!r}", f"{near}it writes {', '.join(GENERATED)}"
+    )
 
 
-def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -> Problem | None:
+def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -> Finding | None:
     if benchmark.name == AVERAGE:
-        return Problem(where, f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
+        return Finding(where, "problem", f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
     if not benchmark.path and not benchmark.hub and benchmark.name not in BENCHMARKS:
         near = nearest(benchmark.name, list(BENCHMARKS))
-        return Problem(
-            where, "no benchmark of this name is known, and it has no `path`", f"{near}`compass benchmarks` lists them"
+        return Finding(
+            where,
+            "problem",
+            "no benchmark of this name is known, and it has no `path`",
+            f"{near}`compass benchmarks` lists them",
         )
     try:
         (source,) = find_benchmarks([benchmark])
     except (BenchmarkError, SourceError) as error:
-        return split_message(where, str(error))
+        return Finding(where, "problem", str(error))
     problem, _ = _source(where, source, collect, root)
     if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
         return problem
@@ -158,11 +169,11 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
         rows = collect_benchmarks([source.model_copy(update={"path": str(path)})], collect)
         check_benchmark(benchmark, rows.kept)
     except (BenchmarkError, SourceError) as error:
-        return split_message(where, str(error))
+        return Finding(where, "problem", str(error))
     return None
 
 
-def _same_files(collect: Collect) -> list[Problem]:
+def _same_files(collect: Collect) -> list[Finding]:
     """Benchmarks that read the file of a source or of another benchmark."""
     taken: dict[str, str] = {}
     found = []
@@ -174,8 +185,9 @@ def _same_files(collect: Collect) -> list[Problem]:
                 continue
             if kind == "benchmarks" and place in taken:
                 found.append(
-                    Problem(
+                    Finding(
                         where,
+                        "problem",
                         f"reads {place}, as {taken[place]} does",
                         "give each its own file: a problem of a "
                         "benchmark is never trained on, and one that stands in two would count twice",

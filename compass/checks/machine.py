@@ -12,8 +12,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from compass.doctor.finding import Finding, Place
-from compass.doctor.software import locked_packages
+from compass.checks.finding import Finding
+from compass.checks.place import Place
+from compass.checks.software import locked_packages
 from compass.machine import cores
 
 OPEN_FILES = 4096
@@ -57,7 +58,7 @@ def check_libraries(place: Place) -> Iterator[Finding]:
 
 
 def check_room(place: Place) -> Iterator[Finding]:
-    """Memory, /dev/shm and disk against what profile `tiny` needs; what the settings need is preflight's to say."""
+    """Memory, /dev/shm and disk against what profile `tiny` needs; what the settings need is checked in `devices`."""
     asked = place.prerequisites
     memory, shared = asked.available_memory(), asked.free_space(Path("/dev/shm"))
     disk = asked.free_space(place.root)

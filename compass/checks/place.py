@@ -1,4 +1,4 @@
-"""What a check says: one line, and the way to mend it."""
+"""What `compass doctor` looks at: a repository and its environment."""
 
 from __future__ import annotations
 
@@ -10,21 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from compass.settings import Settings
-
-Level = Literal["ok", "warning", "problem"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of `compass doctor`."""
-
-    check: str
-    """What was looked at, in a word or two."""
-    level: Level
-    """`ok`; `warning`: works, with a drawback; `problem`: something will fail."""
-    found: str
-    remedy: str = ""
-    """What to do; empty where nothing has to be done."""
 
 
 @dataclass(frozen=True)

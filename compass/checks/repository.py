@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from compass.doctor.finding import Finding, Place
+from compass.checks.finding import Finding
+from compass.checks.place import Place
 from compass.runs.values import scrub
 from compass.tracking.from_cache import cache_folder
 
@@ -47,9 +48,9 @@ def check_git(place: Place) -> Iterator[Finding]:
 
 def check_parameters(place: Place) -> Iterator[Finding]:
     """Parameters, variables, files, models and the room they need: what is checked before every run."""
-    from compass.preflight import problems
+    from compass.checks.before_run import find_problems
 
-    found = [Finding(problem.where, "problem", problem.found, problem.remedy) for problem in problems(place.root)]
+    found = find_problems(place.root)
     yield from found
     if not found:
         profile = place.settings.profile if place.settings else ""

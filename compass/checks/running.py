@@ -9,7 +9,8 @@ from pathlib import Path
 
 import psutil
 
-from compass.doctor.finding import Finding, Place
+from compass.checks.finding import Finding
+from compass.checks.place import Place
 from compass.locks import try_lock
 from compass.process_tree import OWNER, PREFIX
 

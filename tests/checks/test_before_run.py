@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from compass.checks.before_run import check_before_run, find_problems
+from compass.checks.finding import Finding
 from compass.errors import UserError
-from compass.preflight import Problem, check, problems
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,24 +29,24 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
 
 
-def only(root: Path) -> Problem:
-    (problem,) = problems(root)
+def only(root: Path) -> Finding:
+    (problem,) = find_problems(root)
     return problem
 
 
 def test_a_file_of_ones_own_is_fine(repository: Repository) -> None:
-    assert problems(repository()) == []
+    assert find_problems(repository()) == []
 
 
 @pytest.mark.parametrize("profile", ["tiny", "debug"])
 def test_profiles_without_files_are_fine(profile: str) -> None:
-    assert problems(ROOT, load_settings(ROOT / f"profiles/{profile}.yaml")) == []
+    assert find_problems(ROOT, load_settings(ROOT / f"profiles/{profile}.yaml")) == []
 
 
 def test_all_are_told_in_one_message(repository: Repository) -> None:
     root = repository({"collect.sources.0.path": "nowhere.csv", "base": {"model": "$COMPASS_MODEL"}})
     with pytest.raises(UserError) as error:
-        check(root)
+        check_before_run(root)
     lines = str(error.value).splitlines()
     assert lines[0] == "2 problems found before the start; nothing ran, and every output is as it was"
     assert [line.split(":")[0] for line in lines if line.startswith("  ") and line[2].isdigit()] == [
@@ -59,8 +60,9 @@ def test_a_parameter_file_that_is_absent_or_broken_is_told(repository: Repositor
     (root / "params.yaml").write_text("seed: [1\n")
     assert "not readable as YAML" in only(root).found
     (root / "params.yaml").unlink()
-    assert only(root) == Problem(
+    assert only(root) == Finding(
         "params.yaml",
+        "problem",
         "no such file; `compass profile use NAME` writes one",
         "repair params.yaml, or write it again with `compass profile use NAME --force`",
     )
@@ -93,13 +95,13 @@ def test_an_unreadable_source_may_be_skipped_as_in_the_stage(repository: Reposit
     (root / "params.yaml").write_text(
         tree.replace("  - name: mine", "  - {name: gone, path: gone.csv}\n  - name: mine")
     )
-    assert problems(root) == []
+    assert find_problems(root) == []
 
 
 def test_a_model_folder_is_looked_into(repository: Repository, model: Callable[..., Path]) -> None:
     root = repository({"base": {"model": "policy"}})
     folder = model(max_position_embeddings=512)
-    assert problems(root) == []
+    assert find_problems(root) == []
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert only(root).found.endswith("has no *.safetensors")
     assert "convert pytorch_model.bin" in only(root).remedy
@@ -118,12 +120,12 @@ def test_a_hub_model_has_to_be_in_the_cache_when_offline(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     root = repository({"base": {"model": "owner/name", "revision": "0" * 40}})
-    assert problems(root) == []
+    assert find_problems(root) == []
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     assert "HF_HUB_OFFLINE is set" in only(root).found
     (tmp_path / "hub/models--owner--name/snapshots" / ("0" * 40)).mkdir(parents=True)
-    assert problems(root) == []
+    assert find_problems(root) == []
 
 
 def test_a_full_disk_is_told(
@@ -140,8 +142,8 @@ def test_a_full_disk_is_told(
 def test_a_file_in_the_place_of_a_folder_is_told(repository: Repository) -> None:
     root = repository()
     (root / "metrics").write_text("")
-    assert only(root) == Problem(
-        "metrics", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"
+    assert only(root) == Finding(
+        "metrics", "problem", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"
     )
 
 
@@ -150,11 +152,11 @@ def test_a_read_only_folder_is_told(repository: Repository) -> None:
         root = shutil.copytree(repository(), Path(name) / "repository")
         (root / "metrics").mkdir(mode=0o500)
         code = (
-            "import os\nfrom compass.preflight import problems\n"
-            f"problems({str(root)!r})  # imports everything\n"
+            "import os\nfrom compass.checks.before_run import find_problems\n"
+            f"find_problems({str(root)!r})  # imports everything\n"
             "if os.geteuid() == 0:  # nothing is read-only for root\n"
             "    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
-            f"print(*problems({str(root)!r}), sep='\\n')"
+            f"print(*find_problems({str(root)!r}), sep='\\n')"
         )
         if os.geteuid() == 0:
             for path in (Path(name), root, root / "metrics"):
@@ -170,9 +172,9 @@ def test_a_read_only_folder_is_told(repository: Repository) -> None:
 
 def test_it_takes_under_a_second_of_work(repository: Repository) -> None:
     root = repository()
-    problems(root)  # imports
+    find_problems(root)  # imports
     begin = time.process_time()
-    problems(root)
+    find_problems(root)
     assert time.process_time() - begin < 1
 
 
@@ -181,7 +183,7 @@ def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
 ) -> None:
     root = repository({"base": {"model": "policy", "warm_start": {"sources": ["mien"], "gpus": 1}}})
     model()
-    told = {problem.where: f"{problem.found}; {problem.remedy}" for problem in problems(root)}
+    told = {problem.where: "; ".join(filter(None, [problem.found, problem.remedy])) for problem in find_problems(root)}
     assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
     assert told["dvc.yaml"].endswith("run `make deps`, which writes dvc.yaml from the parameters")
     assert (

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from compass.preflight import problems
+from compass.checks.before_run import find_problems
 from compass.records import RECORD, record_id, write_records
 
 Repository = Callable[..., Path]
@@ -41,11 +41,11 @@ def verified(root: Path, rates: list[float], rollouts: int = 4) -> None:
 def test_a_batch_that_the_last_runs_problems_cannot_fill_is_told(repository: Repository) -> None:
     root = repository({"rl.rollout.dynamic_sampling": False})
     verified(root, [0.5] * 10)
-    (problem,) = problems(root)
+    (problem,) = find_problems(root)
     assert problem.where.startswith("rl.")
     assert "the last run's problems give it 6 problems, fewer than a batch of 8" in problem.found
     verified(root, [0.5] * 40)
-    assert problems(root) == []
+    assert find_problems(root) == []
 
 
 def test_outputs_of_other_settings_say_nothing(repository: Repository) -> None:
@@ -53,7 +53,7 @@ def test_outputs_of_other_settings_say_nothing(repository: Repository) -> None:
     verified(root, [0.5] * 10)
     text = (root / "params.yaml").read_text()
     (root / "params.yaml").write_text(text.replace("threshold: 0.8", "threshold: 0.9"))
-    assert problems(root) == []
+    assert find_problems(root) == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_outputs_of_other_settings_say_nothing(repository: Repository) -> None:
 def test_a_stage_that_would_refuse_to_start_is_told(repository: Repository, changed: dict, told: bool) -> None:
     root = repository({"grade.rollouts": 64, **changed})
     verified(root, [0.0] * 40, rollouts=64)
-    found = problems(root)
+    found = find_problems(root)
     assert [problem.where for problem in found] == (["rl.stages.rl-1.rollout"] if told else [])
     if told:
         assert "of 24 graded problems no rollout solved 24" in found[0].found

@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from compass.preflight.models import model_folder
-from compass.preflight.problem import Problem, of_all_stages
+from compass.checks.finding import Finding, of_all_stages
+from compass.checks.models import model_folder
 from compass.rl.course import disk_need
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings
@@ -17,12 +17,12 @@ WRITTEN = (".dvc", "work", ".compass")
 """Folders besides the stages' outputs that a run writes to."""
 
 
-def machine_problems(settings: Settings, root: Path) -> list[Problem]:
+def machine_problems(settings: Settings, root: Path) -> list[Finding]:
     """What this machine lacks for these settings."""
     return [*_folders(root), *_devices(settings), *_disk(settings, root)]
 
 
-def _folders(root: Path) -> list[Problem]:
+def _folders(root: Path) -> list[Finding]:
     """Files in the place of folders, and folders that cannot be written."""
     graph = Graph(root)
     outputs = (Path(out) for stage in graph.stages for out in graph.outs(stage))
@@ -34,20 +34,30 @@ def _folders(root: Path) -> list[Problem]:
             continue
         if not place.is_dir():
             found.append(
-                Problem(str(path), "is a file, and a folder is written here", f"move it away: `mv {path} {path}.old`")
+                Finding(
+                    str(path),
+                    "problem",
+                    "is a file, and a folder is written here",
+                    f"move it away: `mv {path} {path}.old`",
+                )
             )
         elif not os.access(place, os.W_OK | os.X_OK):
-            found.append(Problem(f"{path}/", "cannot be written by you", f"`chmod u+rwx {path}`, or change its owner"))
+            found.append(
+                Finding(f"{path}/", "problem", "cannot be written by you", f"`chmod u+rwx {path}`, or change its owner")
+            )
     return found
 
 
-def _devices(settings: Settings) -> list[Problem]:
+def _devices(settings: Settings) -> list[Finding]:
     found = []
     here = visible_gpus()
     if (warm := settings.base.warm_start) and warm.gpus > here:
         found.append(
-            Problem(
-                "base.warm_start.gpus", f"{warm.gpus} are asked for, and this machine has {here}", "0 trains on the CPU"
+            Finding(
+                "base.warm_start.gpus",
+                "problem",
+                f"{warm.gpus} are asked for, and this machine has {here}",
+                "0 trains on the CPU",
             )
         )
     for name, stage in settings.rl.stages.items():
@@ -55,16 +65,18 @@ def _devices(settings: Settings) -> list[Problem]:
         if asked > here and not stage.resources.joins:
             has = f"has {here}" if here else "has none"
             found.append(
-                Problem(
+                Finding(
                     f"rl.stages.{name}.resources.gpus",
+                    "problem",
                     f"{asked} {'GPU is' if asked == 1 else 'GPUs are'} asked for, and this machine {has}",
                     "lower it (0 trains on the CPU), or set `rl.resources.ray_address` to a cluster that has them",
                 )
             )
         if stage.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             found.append(
-                Problem(
+                Finding(
                     f"rl.stages.{name}.resources.attention",
+                    "problem",
                     "`flash_attention_2` needs the package flash-attn, which is not installed",
                     "compile it for this torch, or set `attention: sdpa`",
                 )
@@ -83,7 +95,7 @@ def visible_gpus() -> int:
     return min(devices, len([one for one in chosen.split(",") if one.strip() and one.strip() != "-1"]))
 
 
-def _disk(settings: Settings, root: Path) -> list[Problem]:
+def _disk(settings: Settings, root: Path) -> list[Finding]:
     """The largest RL stage's need against what is free; known where the policy's weights are here."""
     model = model_folder(settings, root) or root / "models/base"
     if not list(model.glob("*.safetensors")):
@@ -96,8 +108,9 @@ def _disk(settings: Settings, root: Path) -> list[Problem]:
     if needs[name] <= free + there:
         return []
     return [
-        Problem(
+        Finding(
             "disk",
+            "problem",
             f"{name} needs {needs[name] / 1e9:,.1f} GB for checkpoints, its model and DVC's copy, and {free / 1e9:,.1f} GB are free",
             "free some space (`dvc gc -w` removes what no run of the workspace uses)",
         )

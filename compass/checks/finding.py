@@ -1,4 +1,4 @@
-"""One fault that preflight found, and how it is told."""
+"""What a check found, and how it is shown."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
+
+Level = Literal["ok", "warning", "problem"]
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something that would stop the pipeline."""
+class Finding:
+    """One result of a check."""
 
     where: str
-    """The setting, dots between its parts, or the file."""
+    """The setting, with dots between its parts, the file, or what was looked at, in a word or two."""
+
+    level: Level
+    """`ok`; `warning`: works, with a drawback; `problem`: something will fail."""
 
     found: str
     """What is there."""
 
-    remedy: str
-    """What to do."""
+    remedy: str = ""
+    """What to do; empty where nothing has to be done or `found` says it."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.found}" + (f"\n     {self.remedy}" if self.remedy else "")
 
 
-def of_all_stages(problems: Sequence[Problem], stages: Sequence[str]) -> list[Problem]:
-    """Problems of RL stages (`rl.stages.NAME…`), told once of the shared recipe where every stage has the same."""
-    told: list[Problem] = []
+def of_all_stages(problems: Sequence[Finding], stages: Sequence[str]) -> list[Finding]:
+    """Problems of RL stages (`rl.stages.NAME…`), given once, for the shared recipe, where every stage has the same."""
+    told: list[Finding] = []
     for problem in problems:
         _, _, setting = problem.where.removeprefix("rl.stages.").partition(".")
         same = [replace(problem, where=f"rl.stages.{other}.{setting}") for other in stages]
@@ -38,17 +44,11 @@ def of_all_stages(problems: Sequence[Problem], stages: Sequence[str]) -> list[Pr
     return told
 
 
-def listed(problems: Iterable[Problem]) -> str:
+def format_findings(problems: Iterable[Finding]) -> str:
     """All problems as one message, numbered."""
     numbered = [f"  {number}. {problem}" for number, problem in enumerate(problems, start=1)]
     count = "1 problem" if len(numbered) == 1 else f"{len(numbered)} problems"
     return "\n".join([f"{count} found before the start; nothing ran, and every output is as it was", *numbered])
-
-
-def split_message(where: str, message: str) -> Problem:
-    """A library's own error, whose last part behind `;` or `: ` says what to do, as a problem."""
-    found, semicolon, remedy = message.rpartition("; ")
-    return Problem(where, found, remedy) if semicolon else Problem(where, message, "")
 
 
 def nearest(name: str, names: Sequence[str], cutoff: float = 0.6) -> str:

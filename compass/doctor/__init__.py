@@ -1,1 +1,0 @@
-"""`compass doctor`: whether this machine and this folder can run the pipeline, and how to mend what stands in the way."""
