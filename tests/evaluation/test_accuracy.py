@@ -1,8 +1,22 @@
+"""What k samples per problem say about a model, and how sure an accuracy is."""
+
+from __future__ import annotations
+
 from itertools import combinations
 
+import numpy as np
 import pytest
 
-from compass.evaluation.accuracy import avg_at_k, maj_at_k, pass_at_k, reported_k
+from compass.evaluation.accuracy import (
+    accuracy_interval,
+    accuracy_sd,
+    average_interval,
+    avg_at_k,
+    maj_at_k,
+    pass_at_k,
+    reported_k,
+    wilson,
+)
 
 
 def same(one: str, other: str) -> bool:
@@ -64,3 +78,112 @@ def test_pass_at_k_takes_the_whole_range():
     assert pass_at_k(4, 0, 1) == 0.0
     assert pass_at_k(4, 4, 4) == 1.0
     assert pass_at_k(1, 1, 1) == 1.0
+
+
+def test_wilson_matches_the_published_example():
+    # Newcombe 1998, Statistics in Medicine 17, table I: 81 of 263.
+    assert wilson(81 / 263, 263, 1.959964) == pytest.approx((0.2553, 0.3662), abs=1e-4)
+
+
+def test_an_accuracy_interval_is_wilsons_with_an_effective_number_of_trials():
+    shares = [0.0, 0.5, 1.0, 0.25]
+    smoothed = [*shares, 0.0, 1.0]
+    mean = sum(smoothed) / 6
+    variance = sum((share - mean) ** 2 for share in smoothed) / 5
+    effective = mean * (1 - mean) * 4 / variance
+    students_quantile = 3.182446  # 97.5%, 3 degrees of freedom
+    expected = wilson(0.4375, max(effective, 4), students_quantile)
+    assert accuracy_interval(shares, 8) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shares", "samples", "trials", "quantile"),
+    [
+        ([0.5] * 5, 1, 5, 2.776445),  # problems that differ less than chance count as their samples, no more
+        ([0.5] * 5, 2, 10, 2.776445),
+        ([1.0], 4, 1, 4.302653),  # 2 degrees of freedom at the least
+        ([1.0, 0.0, 1.0], 4, 3, 4.302653),
+    ],
+)
+def test_effective_trials_lie_between_problems_and_samples(shares, samples, trials, quantile):
+    expected = wilson(sum(shares) / len(shares), trials, quantile)
+    assert accuracy_interval(shares, samples) == pytest.approx(expected, abs=1e-5)
+
+
+def test_limits_stay_between_0_and_1():
+    assert wilson(0.0, 10, 2)[0] == 0
+    assert wilson(1.0, 10, 2)[1] == 1
+    assert average_interval([0.1, 0.9], [(-5, 0.1), (0.9, 6)]) == (0, 1)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_an_interval_at_the_edge_has_a_width_and_holds_the_estimate(share):
+    low, high = accuracy_interval([share] * 60, 8)
+    assert low <= share <= high
+    assert 0.03 < high - low < 0.1
+
+
+def test_the_interval_changes_smoothly_away_from_the_edge():
+    none = accuracy_interval([0.0] * 60, 8)
+    one = accuracy_interval([0.125] + [0.0] * 59, 8)
+    assert one[0] > none[0]
+    assert one[1] == pytest.approx(none[1], abs=2e-3)
+
+
+def test_the_interval_is_symmetric_in_right_and_wrong():
+    shares = np.linspace(0, 0.5, 30)
+    low, high = accuracy_interval(shares, 8)
+    assert accuracy_interval(1 - shares, 8) == pytest.approx((1 - high, 1 - low))
+
+
+def test_more_problems_narrow_the_interval_and_repeated_samples_that_agree_do_not():
+    one, four = accuracy_interval([0, 1] * 30, 8), accuracy_interval([0, 1] * 120, 8)
+    assert four[1] - four[0] < 0.6 * (one[1] - one[0])
+    assert accuracy_interval([0, 1] * 30, 64) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("accuracy", [0.02, 0.05, 0.3, 0.95])
+@pytest.mark.parametrize("correlation", [0.2, 0.6])
+def test_95_percent_intervals_hold_the_truth_about_95_times_in_100(accuracy, correlation):
+    generator = np.random.default_rng(0)
+    spread = 1 / correlation - 1
+    held = 0
+    for _ in range(600):
+        chances = generator.beta(accuracy * spread, (1 - accuracy) * spread, 30)
+        low, high = accuracy_interval(generator.binomial(8, chances) / 8, 8)
+        held += low <= accuracy <= high
+    assert held / 600 > 0.93
+
+
+def test_no_problem_is_an_error():
+    with pytest.raises(ValueError, match="at least one problem"):
+        accuracy_interval([], 8)
+
+
+def test_an_average_of_equal_benchmarks_is_narrower_by_the_root_of_their_number():
+    assert average_interval([0.5] * 4, [(0.4, 0.6)] * 4) == pytest.approx((0.45, 0.55))
+
+
+def test_an_average_at_the_edge_keeps_its_width():
+    assert average_interval([0.0, 0.0], [(0.0, 0.06)] * 2) == pytest.approx((0.0, 0.06 / 2**0.5))
+
+
+def test_the_spread_of_an_accuracy_divides_into_samples_and_problems():
+    by_samples, by_problems = accuracy_sd([0.5, 0.25, 1.0], [4, 4, 8])
+    assert by_samples == pytest.approx(((0.25 / 3 + 0.1875 / 3) / 9) ** 0.5)
+    assert by_samples**2 + by_problems**2 == pytest.approx(np.var([0.5, 0.25, 1.0], ddof=1) / 3)
+    assert accuracy_sd([0.5, 0.5, 0.5], [2, 2, 2])[1] == 0
+    assert accuracy_sd([1.0, 0.0], [1, 4]) == (None, None)
+    assert accuracy_sd([0.5], [4]) == (None, None)
+
+
+@pytest.mark.parametrize("accuracy", [0.05, 0.5])
+def test_intervals_hold_with_unequal_numbers_of_samples(accuracy):
+    generator = np.random.default_rng(0)
+    held = 0
+    for _ in range(500):
+        counts = generator.integers(1, 17, 30)
+        chances = generator.beta(accuracy * 2, (1 - accuracy) * 2, 30)
+        low, high = accuracy_interval(generator.binomial(counts, chances) / counts, counts.mean())
+        held += low <= accuracy <= high
+    assert held / 500 > 0.93

@@ -1,7 +1,32 @@
+"""Benchmarks by name: where copies are looked for, and whether they are the published sets."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from compass.evaluation.benchmarks import benchmark_problems
+from compass.evaluation import benchmarks as registry
+from compass.evaluation.benchmarks import (
+    BENCHMARKS,
+    BenchmarkError,
+    benchmark_problems,
+    check_benchmark,
+    check_benchmarks,
+    content_hash,
+    find_benchmarks,
+    places,
+)
+from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
+from compass.golds import golds
 from compass.records import RecordError, table
+from compass.settings import Benchmark, Collect, Source
+from compass.sources.adapters import ADAPTERS
+from compass.sources.collect import collect_benchmarks
+from compass.sources.hub import is_commit
 
 
 def items(*rows: tuple[str, str, str]):
@@ -37,3 +62,168 @@ def test_a_draw_depends_on_the_seed_alone():
 def test_unusable_benchmarks_are_named(rows, message):
     with pytest.raises(RecordError, match=message):
         benchmark_problems(items(*rows), ["aime"], max_problems=0, seed=0)
+
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared/data"
+ROWS = [
+    {"id": f"{number}", "problem": f"What is {number} plus {number}?", "answer": f"{2 * number}"} for number in range(4)
+]
+
+
+def pairs(rows: list[dict]) -> list[tuple[str, str]]:
+    return [(row["problem"], row["answer"]) for row in rows]
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A benchmark of four problems, called math-500, whose file and hub copy are the real entry's."""
+    real = BENCHMARKS["math-500"]
+    copies = tuple(
+        replace(copy, rows=4, sha256=content_hash(pairs(ROWS)) if copy.source.path else "") for copy in real.copies
+    )
+    monkeypatch.setitem(BENCHMARKS, "math-500", replace(real, rows=4, copies=copies))
+    monkeypatch.setenv("COMPASS_DATA", str(tmp_path))
+    (tmp_path / "benchmarks").mkdir()
+    return tmp_path / "benchmarks"
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(benchmark: Benchmark) -> dict:
+    records = collect_benchmarks(find_benchmarks([benchmark]), Collect(sources=[], benchmarks=[])).kept
+    return check_benchmarks([benchmark], records)[benchmark.name]
+
+
+def test_the_table_holds_what_a_reader_needs() -> None:
+    assert {known.name: known.rows for known in KNOWN_BENCHMARKS} == {
+        "aime-2024": 30, "amc-2023": 83, "math-500": 500, "minerva-math": 272, "olympiad-bench": 675, "aime-2025": 30, "gsm8k": 1319,
+    }  # fmt: skip
+    for known in KNOWN_BENCHMARKS:
+        assert all((known.licence, known.rules, known.citation))
+        assert any(copy.get for copy in known.copies)
+        for copy in known.copies:
+            assert copy.source.adapter in ADAPTERS
+            assert copy.source.name == known.name
+            assert not copy.source.hub or is_commit(copy.source.revision) or copy.source.revision == "main"
+            assert len(copy.sha256) in (0, 64)
+
+
+def test_the_hash_knows_neither_order_nor_white_space_but_every_other_change() -> None:
+    digest = content_hash(pairs(ROWS))
+    shuffled = random.Random(1).sample(ROWS, len(ROWS))
+    assert content_hash(pairs(shuffled)) == digest
+    assert content_hash([(f" {problem}\n", gold) for problem, gold in pairs(ROWS)]) == digest
+    assert content_hash(pairs([{**ROWS[0], "answer": "1"}, *ROWS[1:]])) != digest
+    assert content_hash(pairs([{**ROWS[0], "problem": "What?"}, *ROWS[1:]])) != digest
+    assert content_hash(pairs(ROWS[1:])) != digest
+    assert content_hash([("a", "bc")]) != content_hash([("ab", "c")])
+
+
+def test_a_name_reads_the_first_copy_that_is_here(known: Path) -> None:
+    downloaded = write(known / "math-500/test.jsonl", [{**row, "unique_id": row["id"], "level": 1} for row in ROWS])
+    (source,) = find_benchmarks([Benchmark(name="math-500")])
+    assert (source.path, source.hub) == ("$COMPASS_DATA/benchmarks/math-500/test.jsonl", "")
+    assert read(Benchmark(name="math-500"))["copy"] == "unknown", "nobody has hashed the hub's file"
+    write(known / "math500.jsonl", [{**row, "level": "1"} for row in ROWS])
+    assert find_benchmarks([Benchmark(name="math-500")])[0].path == "$COMPASS_DATA/benchmarks/math500.jsonl"
+    assert read(Benchmark(name="math-500")) == {
+        "rows": 4, "sha256": content_hash(pairs(ROWS)), "copy": "published",
+    }  # fmt: skip
+    assert downloaded.exists()
+
+
+def test_without_a_file_a_name_reads_the_hub_at_its_commit(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = find_benchmarks([Benchmark(name="math-500", max_rows=2)])
+    assert (source.hub, len(source.revision), source.split, source.max_rows) == (
+        "HuggingFaceH4/MATH-500",
+        40,
+        "test",
+        2,
+    )
+    monkeypatch.delenv("COMPASS_DATA")
+    assert [place.here for place in places(BENCHMARKS["math-500"])] == [False, False, None]
+
+
+def test_a_wrong_count_names_both_and_the_remedy(known: Path) -> None:
+    write(known / "math500.jsonl", [{**row, "level": "1"} for row in ROWS[:3]])
+    with pytest.raises(
+        BenchmarkError,
+        match=r"'math-500': expected 4 problems, found 3\. Move \$COMPASS_DATA/benchmarks/math500.jsonl away, .*Get .*hf download.*`other_copy: true`",
+    ):
+        read(Benchmark(name="math-500"))
+    assert read(Benchmark(name="math-500", other_copy=True))["copy"] == "other"
+
+
+def test_other_golds_are_told_by_the_hash(known: Path) -> None:
+    rows = [{**row, "level": "1"} for row in ROWS]
+    write(known / "math500.jsonl", [{**rows[0], "answer": "1"}, *rows[1:]])
+    with pytest.raises(BenchmarkError, match=r"expected the content hash [0-9a-f]{64}, found [0-9a-f]{64}"):
+        read(Benchmark(name="math-500"))
+    mine = write(known / "mine.jsonl", [{**rows[0], "answer": "1"}, *rows[1:]])
+    with pytest.raises(BenchmarkError, match="content hash"):
+        read(Benchmark(name="math-500", path=str(mine)))
+    assert read(Benchmark(name="math-500", path=str(mine), other_copy=True))["copy"] == "other"
+    assert read(Benchmark(name="my-500", path=str(mine)))["copy"] == "unknown"
+
+
+def test_a_wrong_field_names_those_that_are_there(known: Path) -> None:
+    write(known / "math500.jsonl", [{"id": "1", "question": "What is 1 plus 1?", "answer": "2", "level": "1"}])
+    with pytest.raises(
+        registry.UserError, match="has the field 'problem' that `problem_field` names; found: id, question"
+    ):
+        read(Benchmark(name="math-500"))
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(
+        BenchmarkError,
+        match=r"'brumo' is not known; known are aime-2024, .*gsm8k\. Of another .*`compass init` a file of problems",
+    ):
+        find_benchmarks([Benchmark(name="brumo")])
+
+
+def test_an_unknown_name_suggests_the_nearest_known_one() -> None:
+    with pytest.raises(BenchmarkError, match=r"'math500' is not known; .*\. Did you mean math-500\? Of another"):
+        find_benchmarks([Benchmark(name="math500")])
+
+
+def test_a_benchmark_with_a_place_is_read_as_its_settings_say() -> None:
+    benchmark = Benchmark(name="mine", path="mine.csv", problem_field="question")
+    assert find_benchmarks([benchmark]) == [benchmark]
+    settings = Collect(sources=[], benchmarks=[Source(name="mine", path="mine.csv")])
+    assert settings.benchmarks == [Benchmark(name="mine", path="mine.csv")]
+
+
+def test_a_copy_that_is_nowhere_says_where_it_was_looked_for(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = BENCHMARKS["math-500"]
+    monkeypatch.setitem(BENCHMARKS, "math-500", replace(entry, copies=entry.copies[:1]))
+    with pytest.raises(
+        BenchmarkError, match=r"'math-500' is not here; looked for \$COMPASS_DATA/benchmarks/math500\.jsonl"
+    ):
+        find_benchmarks([Benchmark(name="math-500")])
+
+
+@pytest.mark.skipif(not (SHARED / "benchmarks").exists(), reason=f"no {SHARED}")
+def test_the_sets_at_hand_are_the_published_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPASS_DATA", str(SHARED))
+    names = ("aime-2024", "amc-2023", "math-500", "minerva-math", "olympiad-bench")
+    benchmarks = [Benchmark(name=name) for name in names]
+    records = collect_benchmarks(find_benchmarks(benchmarks), Collect(sources=[], benchmarks=[])).kept
+    assert {name: fact["copy"] for name, fact in check_benchmarks(benchmarks, records).items()} == dict.fromkeys(
+        names, "published"
+    )
+    by_name = dict(zip(records["id"].to_pylist(), records["source"].to_pylist(), strict=True))
+    tolerances = {
+        name: {
+            gold.tolerance for id_, gold in golds(records).items() if by_name[id_] == name and not isinstance(gold, str)
+        }
+        for name in names
+    }
+    assert tolerances["minerva-math"] == {"1%"}
+    assert tolerances["olympiad-bench"] == {"1e-1"}
+    assert not any(tolerances[name] for name in names[:3])
+    assert check_benchmark(Benchmark(name="unheard-of"), records)["copy"] == "unknown"
