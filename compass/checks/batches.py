@@ -20,7 +20,7 @@ MOST_ROWS = 60_000
 """Verified problems up to which the curriculum is chosen here as well: about half a second."""
 
 
-def batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:
+def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:
     """RL stages that cannot fill a batch.
 
     Args:

@@ -36,10 +36,10 @@ def find_problems(
     root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None
 ) -> list[Finding]:
     """What would stop the pipeline, as `check_before_run`; empty where nothing is known to."""
-    from compass.checks.batches import batch_problems
-    from compass.checks.data import data_problems
-    from compass.checks.devices import machine_problems
-    from compass.checks.models import model_problems
+    from compass.checks.batches import find_batch_problems
+    from compass.checks.data import find_data_problems
+    from compass.checks.devices import find_machine_problems
+    from compass.checks.models import find_model_problems
 
     root = Path(root)
     if settings is None:
@@ -51,14 +51,14 @@ def find_problems(
         if not isinstance(read, Settings):
             return [Finding(fault.key, "problem", fault.message, fault.hint or _MEND_VALUE) for fault in read]
         settings = read
-    found, rows = data_problems(settings, root)
+    found, rows = find_data_problems(settings, root)
     return [
-        *graph_problems(settings, root),
+        *find_graph_problems(settings, root),
         *found,
-        *model_problems(settings, root),
-        *reward_problems(settings, root),
-        *batch_problems(settings, root, rows),
-        *machine_problems(settings, root),
+        *find_model_problems(settings, root),
+        *find_reward_problems(settings, root),
+        *find_batch_problems(settings, root, rows),
+        *find_machine_problems(settings, root),
     ]
 
 
@@ -66,7 +66,7 @@ _MEND_FILE = "repair params.yaml, or write it again with `compass profile use NA
 _MEND_VALUE = "change it in params.yaml; profiles/ has complete examples"
 
 
-def graph_problems(settings: Settings, root: Path) -> list[Finding]:
+def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with dvc.yaml for these settings."""
     path = root / "dvc.yaml"
     if not path.is_file():
@@ -82,7 +82,7 @@ def graph_problems(settings: Settings, root: Path) -> list[Finding]:
     return []
 
 
-def reward_problems(settings: Settings, root: Path) -> list[Finding]:
+def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with the functions that `rl.reward.function` names, shared or of a stage.
 
     Their modules are imported from the repository's root, as a stage imports them. What they pay is compared where the guard

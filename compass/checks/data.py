@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from compass.checks.finding import Finding, nearest, nearest_file
+from compass.checks.finding import Finding, find_nearest, find_nearest_file
 from compass.evaluation.benchmarks import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
 from compass.settings import Benchmark, Collect, Settings, Source
 from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach
@@ -23,7 +23,7 @@ MOST_ROWS = CHECK_FIELDS_AFTER
 """Rows of a source that are read; of a shorter one their number is known."""
 
 
-def data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
+def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
     """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
     collect = settings.collect
     found = _same_files(collect)
@@ -53,18 +53,18 @@ def _warm_start(settings: Settings) -> list[Finding]:
             "base.warm_start.sources",
             "problem",
             f"{name!r} is no source of `collect.sources`",
-            f"{nearest(name, there)}there are {', '.join(there)}",
+            f"{find_nearest(name, there)}there are {', '.join(there)}",
         )
         for name in named
         if name not in there
     ]
 
 
-def variable_problem(where: str, text: str, *, what: str) -> Finding | None:
+def find_unset_variable(where: str, text: str, *, what: str) -> Finding | None:
     """The first variable of a setting's text that is not set; `$GENERATED` is no variable of the environment."""
     for name in re.findall(r"\$(\w+)", text):
         if name != "GENERATED" and not os.environ.get(name):
-            near = nearest(name, list(os.environ), cutoff=0.85)
+            near = find_nearest(name, list(os.environ), cutoff=0.85)
             return Finding(where, "problem", f"is {text!r} and ${name} is not set", f"{near}`export {name}={what}`")
     return None
 
@@ -73,7 +73,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
     """What is wrong with a source, and its rows where they are known."""
     most = source.max_rows or None
     if source.adapter not in ADAPTERS:
-        near = nearest(source.adapter, list(ADAPTERS))
+        near = find_nearest(source.adapter, list(ADAPTERS))
         return Finding(
             f"{where}.adapter",
             "problem",
@@ -84,7 +84,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
         return None, most
     if "$GENERATED" in source.path:
         return _generated(where, source, collect), None
-    if problem := variable_problem(f"{where}.path", source.path, what="folder"):
+    if problem := find_unset_variable(f"{where}.path", source.path, what="folder"):
         return problem, most
     try:
         path = _absolute(source, root)
@@ -95,13 +95,13 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
             fields |= dict.fromkeys(row)
             unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
     except SourceError as error:
-        hint = "" if path.exists() else nearest_file(path)
+        hint = "" if path.exists() else find_nearest_file(path)
         return Finding(where, "problem", str(error), hint.rstrip("; ")), most
     if rows == 0:
         return Finding(where, "problem", f"{path} holds no rows", "fill it, or remove the source"), most
     if unseen:
         (name, field), *_ = unseen.items()
-        near = nearest(field, list(fields))
+        near = find_nearest(field, list(fields))
         return Finding(
             f"{where}.{name.partition(' ')[0]}",
             "problem",
@@ -138,7 +138,7 @@ def _generated(where: str, source: Source, collect: Collect) -> Finding | None:
     name = source.path.removeprefix("$GENERATED/")
     if name in GENERATED:
         return None
-    near = nearest(name, GENERATED)
+    near = find_nearest(name, GENERATED)
     return Finding(
         f"{where}.path", "problem", f"the generator writes no {name!r}", f"{near}it writes {', '.join(GENERATED)}"
     )
@@ -148,7 +148,7 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
     if benchmark.name == AVERAGE:
         return Finding(where, "problem", f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
     if not benchmark.path and not benchmark.hub and benchmark.name not in BENCHMARKS:
-        near = nearest(benchmark.name, list(BENCHMARKS))
+        near = find_nearest(benchmark.name, list(BENCHMARKS))
         return Finding(
             where,
             "problem",

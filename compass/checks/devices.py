@@ -17,7 +17,7 @@ WRITTEN = (".dvc", "work", ".compass")
 """Folders besides the stages' outputs that a run writes to."""
 
 
-def machine_problems(settings: Settings, root: Path) -> list[Finding]:
+def find_machine_problems(settings: Settings, root: Path) -> list[Finding]:
     """What this machine lacks for these settings."""
     return [*_folders(root), *_devices(settings), *_disk(settings, root)]
 

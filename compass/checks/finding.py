@@ -51,13 +51,13 @@ def format_findings(problems: Iterable[Finding]) -> str:
     return "\n".join([f"{count} found before the start; nothing ran, and every output is as it was", *numbered])
 
 
-def nearest(name: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+def find_nearest(name: str, names: Sequence[str], cutoff: float = 0.6) -> str:
     """`did you mean X? ` with the nearest of these names, empty where none is as near as `cutoff` (0..1)."""
     near = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
     return f"did you mean {near[0]}? " if near else ""
 
 
-def nearest_file(path: Path) -> str:
+def find_nearest_file(path: Path) -> str:
     """`did you mean X? ` with the file beside `path` whose name is nearest, or what of its folders is missing."""
     above = next((folder for folder in path.parents if folder.is_dir()), None)
     if above is None:
@@ -65,6 +65,6 @@ def nearest_file(path: Path) -> str:
     if above != path.parent:
         return f"there is no folder {above / path.relative_to(above).parts[0]}; "
     try:
-        return nearest(path.name, sorted(other.name for other in above.iterdir()))
+        return find_nearest(path.name, sorted(other.name for other in above.iterdir()))
     except OSError:
         return ""

@@ -11,8 +11,8 @@ from typing import Any
 
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import ModelError, fill_in
-from compass.checks.data import variable_problem
-from compass.checks.finding import Finding, nearest_file
+from compass.checks.data import find_unset_variable
+from compass.checks.finding import Finding, find_nearest_file
 from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Sampling, Settings
@@ -20,7 +20,7 @@ from compass.settings import Sampling, Settings
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
-def model_problems(settings: Settings, root: Path) -> list[Finding]:
+def find_model_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with `base.model`, `grade.model` and models that RL stages start from, and with lengths that these cannot take."""
     base, config = _base(settings, root)
     found, configs = list(base), dict.fromkeys(settings.rl.stages, config)
@@ -53,7 +53,7 @@ def _base(settings: Settings, root: Path) -> tuple[list[Finding], dict[str, Any]
 
 def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Finding], dict[str, Any]]:
     """What is wrong with a model that the setting `where` names, and its configuration, empty where that is not known yet."""
-    if unset := variable_problem(where, model, what="a model folder, a .gguf file or a hub id"):
+    if unset := find_unset_variable(where, model, what="a model folder, a .gguf file or a hub id"):
         return [unset], {}
     name = fill_in(model, os.environ, where)
     path = root / Path(name).expanduser()
@@ -63,7 +63,7 @@ def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Find
         return _gguf(where, path), {}
     if not _HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
-        return [Finding(where, "problem", found, f"{nearest_file(path)}give one of these")], {}
+        return [Finding(where, "problem", found, f"{find_nearest_file(path)}give one of these")], {}
     return _hub(where, name, revision), {}
 
 
@@ -108,7 +108,7 @@ def _gguf(where: str, path: Path) -> list[Finding]:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        return [Finding(where, "problem", f"{path}: {error.strerror}", f"{nearest_file(path)}check the path")]
+        return [Finding(where, "problem", f"{path}: {error.strerror}", f"{find_nearest_file(path)}check the path")]
     if magic != b"GGUF":
         return [
             Finding(where, "problem", f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")
@@ -174,13 +174,16 @@ def _grader(settings: Settings, root: Path) -> list[Finding]:
     if not _HUB_ID.fullmatch(name):
         return [
             Finding(
-                where, "problem", f"{name!r} is neither a folder nor a hub id", f"{nearest_file(path)}give one of these"
+                where,
+                "problem",
+                f"{name!r} is neither a folder nor a hub id",
+                f"{find_nearest_file(path)}give one of these",
             )
         ]
     if settings.grade.revision:
         return []
     found = f"there is no folder {path}, and a hub id needs `grade.revision`"
-    return [Finding(where, "problem", found, f"{nearest_file(path)}give the commit, or a folder")]
+    return [Finding(where, "problem", found, f"{find_nearest_file(path)}give the commit, or a folder")]
 
 
 def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import subprocess
@@ -11,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from compass.checks.finding import Finding
+from compass.checks.finding import Finding, find_nearest
 from compass.checks.place import Place
 
 PYTHON = (3, 11)
@@ -92,9 +91,8 @@ def check_variables(place: Place, environ: Mapping[str, str] = os.environ) -> It
     """Variables that the project reads, and those by which its servers would be missed. No secret is shown."""
     before = False
     for name in sorted(name for name in environ if name.startswith("COMPASS_") and name not in VARIABLES):
-        close = difflib.get_close_matches(name, VARIABLES, n=1)
-        meant = f"did you mean {close[0]}? " if close else ""
-        yield Finding("variables", "warning", f"{name} is set, and nothing reads it", f"{meant}`unset {name}`")
+        remedy = f"{find_nearest(name, VARIABLES)}`unset {name}`"
+        yield Finding("variables", "warning", f"{name} is set, and nothing reads it", remedy)
         before = True
     data = environ.get("COMPASS_DATA")
     if data is not None and not Path(data).expanduser().is_dir():

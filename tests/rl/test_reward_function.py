@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from compass.checks.before_run import reward_problems
+from compass.checks.before_run import find_reward_problems
 from compass.rl.course import course
 from compass.rl.dataset import ROWS
 from compass.rl.reward_canary import EXTRA_INFO
@@ -154,7 +154,7 @@ def test_the_check_before_a_run_tells_what_cannot_train(
     module: Any, tmp_path: Path, head: str, body: str, message: str
 ) -> None:
     module(body, head)
-    (problem,) = reward_problems(settings("mine:reward"), tmp_path)
+    (problem,) = find_reward_problems(settings("mine:reward"), tmp_path)
     assert problem.where == "rl.reward.function"
     assert ". To do: " in problem.found
     import re
@@ -163,31 +163,31 @@ def test_the_check_before_a_run_tells_what_cannot_train(
 
 
 def test_the_check_before_a_run_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:
-    (problem,) = reward_problems(settings("nowhere.mine:reward"), tmp_path)
+    (problem,) = find_reward_problems(settings("nowhere.mine:reward"), tmp_path)
     assert "cannot be imported" in problem.found or "no module" in problem.found
     module("return {'score': 1.0, 'acc': 1} if 'boxed{12}' in solution_str and ground_truth == '12' else 0.0")
-    assert reward_problems(settings("mine:reward"), tmp_path) == []
-    assert reward_problems(settings(""), tmp_path) == []
+    assert find_reward_problems(settings("mine:reward"), tmp_path) == []
+    assert find_reward_problems(settings(""), tmp_path) == []
 
 
 def test_a_guard_that_is_off_compares_nothing_and_leaves_the_other_checks(module: Any, tmp_path: Path) -> None:
     ours = settings("mine:reward", canary="off")
     module("return 1.0")
-    assert reward_problems(ours, tmp_path) == []
+    assert find_reward_problems(ours, tmp_path) == []
     module("return 1.0", "def reward(response, gold):")
-    assert "its arguments are not those" in reward_problems(ours, tmp_path)[0].found
+    assert "its arguments are not those" in find_reward_problems(ours, tmp_path)[0].found
 
 
 def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path: Path) -> None:
     """In training it has every field of verl's parquet, so the known answers have them too."""
     assert set(EXTRA_INFO) == {field.name for field in ROWS.field("extra_info").type}
     module("[extra_info[name] for name in ('question', 'tolerance')]; return float('boxed{12}' in solution_str)")
-    assert reward_problems(settings("mine:reward"), tmp_path) == []
+    assert find_reward_problems(settings("mine:reward"), tmp_path) == []
 
 
 def test_the_documented_example_passes(tmp_path: Path) -> None:
     function = "docs.example.own_reward:brief"
-    assert reward_problems(settings(function), ROOT) == []
+    assert find_reward_problems(settings(function), ROOT) == []
     long = "so " * 200 + r"\boxed{12}"
     paid = [compute_score("s", text, "12", function=function)["score"] for text in (r"\boxed{12}", long, "no")]
     assert paid == [1.0, 0.5, -1.0]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from compass.base import resolve as module
 from compass.base.resolve import ModelError, Origin, read_origin
-from compass.checks.models import model_problems
+from compass.checks.models import find_model_problems
 from compass.files import folder_digest
 from compass.rl.start import StartError, bring_start, check_start, remove_start, start_folder
 from compass.settings import RlStage, Settings, load_settings
@@ -153,10 +153,10 @@ def test_what_cannot_be_used_is_told_with_the_stages_setting(tmp_path: Path, giv
 
 
 def test_the_check_before_a_run_looks_at_it(tmp_path: Path, given: Path) -> None:
-    assert model_problems(settings(init_from="given/model"), tmp_path) == []
-    (problem,) = model_problems(settings(init_from="given/other.gguf"), tmp_path)
+    assert find_model_problems(settings(init_from="given/model"), tmp_path) == []
+    (problem,) = find_model_problems(settings(init_from="given/other.gguf"), tmp_path)
     assert problem.where == "rl.stages.rl-1.init_from"
-    (problem,) = model_problems(settings(init_from="owner/model"), tmp_path)
+    (problem,) = find_model_problems(settings(init_from="owner/model"), tmp_path)
     assert problem.where == "rl.stages.rl-1.revision"
 
 
