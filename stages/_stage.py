@@ -111,7 +111,7 @@ def perform(
     from compass.runs.progress import stage_progress
 
     try:
-        with stage_progress(stage):
+        with stage_progress(stage, pages=tracking.run_page):
             report_phase("opening its record")
             settings = load_settings()
             check_names(settings)

@@ -100,28 +100,27 @@ def sync() -> int:
     Examples:
         compass runs sync   send them now
     """
-    from compass.tracking.mlflow_client import failures
-    from compass.tracking.sender import AwayError, first_line, send_waiting
+    from compass.tracking.mlflow_client import describe_failure, failures
+    from compass.tracking.mlflow_send import send_waiting
 
     try:
         sent, stay = send_waiting()
-    except (AwayError, *failures()) as error:
+    except failures() as error:
         raise UserError(
-            f"the tracking server does not take records ({first_line(error)}); they stay in .compass/outbox"
+            f"the tracking server does not take records ({describe_failure(error)}); they stay in .compass/outbox"
         ) from None
     if stay:
         print(
             f"{stay} records are of another server: set MLFLOW_TRACKING_URI to it and call this again", file=sys.stderr
         )
-    running = _waiting() - stay
-    print(f"{sent} records sent" + (f"; {running} of stages that still run" if running > 0 else ""))
+    print(f"{sent} records sent")
     return 0
 
 
 def _waiting() -> int:
-    from compass.tracking.journal import waiting_folders
+    from compass.tracking.outbox import list_waiting
 
-    return len(waiting_folders())
+    return len(list_waiting())
 
 
 def _facts(run: Any) -> dict[str, Any]:

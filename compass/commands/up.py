@@ -49,7 +49,6 @@ def up(
         compass up --no-prefect --no-live   start MLflow alone
     """
     from compass.services.start import start
-    from compass.tracking.local_store import relocate
 
     root = repository()
     left_out = {"prefect": no_prefect, "mlflow": no_mlflow, "live": no_live}
@@ -59,8 +58,6 @@ def up(
     if sys.stderr.isatty():
         _tell("starting " + ", ".join(wanted) + " …")
     ports = {name: port for name, port in chosen.items() if port is not None and name in wanted}
-    if "mlflow" in wanted:
-        relocate(root)
     services = start(root, wanted, ports, tell=_tell)
     _send_records(root)
     records, mlflow = os.environ.get("MLFLOW_TRACKING_URI"), services.get("mlflow")
@@ -75,16 +72,16 @@ def up(
 
 def _send_records(root: Path) -> None:
     """Send what tracking servers could not take when stages ran."""
-    from compass.tracking.journal import waiting_folders
+    from compass.tracking.outbox import list_waiting
 
-    if not waiting_folders(root):
+    if not list_waiting(root):
         return
     from compass.tracking.mlflow_client import failures
-    from compass.tracking.sender import AwayError, send_waiting
+    from compass.tracking.mlflow_send import send_waiting
 
     try:
         sent, _ = send_waiting(root)
-    except (AwayError, *failures()):
+    except failures():
         _tell("records of runs wait in .compass/outbox: their tracking server does not answer")
         return
     if sent:

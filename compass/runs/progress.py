@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from compass.processes import pipeline_key, process_runs
 from compass.progress import Step, listening
 from compass.runs.progress_display import Display
 from compass.runs.values import scrub
-from compass.tracking.stage_run import run_page
 
 FOLDER = Path("work/progress")
 
@@ -113,8 +112,9 @@ class Speed:
 class _Recorder:
     """Writes what it hears, and shows it on the terminal."""
 
-    def __init__(self, stage: str, path: Path) -> None:
+    def __init__(self, stage: str, path: Path, pages: Callable[[], dict[str, str]]) -> None:
         own = psutil.Process()
+        self._find_pages = pages
         self.path = path
         self.last = Step()
         self._facts = {
@@ -155,7 +155,7 @@ class _Recorder:
     def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
         told = asdict(step or self.last)
         del told["shown"]
-        known = pages()  # fewer at the end, when the run is not tracked any more
+        known = self._find_pages()  # fewer at the end, when the run is not tracked any more
         # Whole: the name and address of a run change when `compass up` starts a server for it.
         self._pages = known if len(known) >= len(self._pages) else self._pages
         left = None if seconds_left is None else round(seconds_left, 1)
@@ -178,14 +178,20 @@ class _Recorder:
 
 
 @contextlib.contextmanager
-def stage_progress(stage: str, root: Path = Path()) -> Iterator[None]:
+def stage_progress(stage: str, root: Path = Path(), pages: Callable[[], dict[str, str]] = dict) -> Iterator[None]:
     """Record how far `stage` is while the block runs, and how it ended.
 
     Args:
         stage: its name.
         root: the repository's root; the file is `work/progress/STAGE.json` below it.
+        pages: text to address of the pages that show this run, asked again and again: there may be none yet.
     """
-    recorder = _Recorder(stage, (root / FOLDER / f"{stage}.json").absolute())
+
+    def find_pages() -> dict[str, str]:
+        prefect = scrub(os.environ.get(PREFECT_PAGE, ""))
+        return pages() | ({"Prefect run": prefect} if prefect else {})
+
+    recorder = _Recorder(stage, (root / FOLDER / f"{stage}.json").absolute(), find_pages)
     recorder.begin()
     try:
         with listening(recorder):
@@ -225,12 +231,6 @@ def _read(facts: dict[str, Any]) -> StageProgress:
     if progress.state != "running" or process_runs(f"{progress.pid}:{progress.created:.2f}"):
         return progress
     return StageProgress(**{**asdict(progress), "state": "killed", "seconds_left": None})
-
-
-def pages() -> dict[str, str]:
-    """Text to address of the pages that show the run of this process, as far as it has any."""
-    prefect = scrub(os.environ.get(PREFECT_PAGE, ""))
-    return run_page() | ({"Prefect run": prefect} if prefect else {})
 
 
 def first_line(error: BaseException) -> str:

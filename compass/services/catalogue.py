@@ -14,7 +14,7 @@ from compass.environment import QUIET, dvc_variables
 from compass.services import http
 from compass.services.ports import HOST
 from compass.services.state import FOLDER, Service
-from compass.tracking.local_store import relocate, store_lock
+from compass.tracking.mlflow_client import lock_store
 
 MARK = "COMPASS_SERVICES_OF"
 """Environment variable of every process of a service: the repository's root. Finds those that outlived their parents."""
@@ -124,9 +124,8 @@ def _mlflow_is_ready(service: Service, ports: Mapping[str, int]) -> bool:
 
 @contextmanager
 def _own_store(root: Path) -> Iterator[None]:
-    """Fit the records to this folder, which may be a copy, and hold a fresh database until the server has made its tables."""
-    with store_lock(root):
-        relocate(root)
+    """Hold a fresh database until the server has made its tables."""
+    with lock_store(root):
         if not (root / FOLDER / "mlflow.db").exists():
             yield
             return

@@ -6,8 +6,7 @@ from urllib.parse import quote
 
 from compass.services import http
 from compass.services.state import Service
-from compass.tracking.mlflow_client import experiment_name
-from compass.tracking.mlflow_view import KEY, TAG
+from compass.tracking.record import KIND, experiment_name
 
 TRAINING = "workflowType=machine_learning"
 """Has MLflow's menu show runs and models, instead of what is for traces of language models."""
@@ -19,7 +18,7 @@ def page(service: Service) -> str | None:
 
 
 def runs_page(server: str) -> str:
-    """MLflow's list of the pipeline's runs with the scores that people compare, or of experiments as long as there are none.
+    """MLflow's list of pipeline runs, or of experiments as long as there are none.
 
     MLflow's own first page is about traces of language models.
     """
@@ -27,7 +26,5 @@ def runs_page(server: str) -> str:
         answer = http.ask(f"{server}/api/2.0/mlflow/experiments/get-by-name?experiment_name={quote(experiment_name())}")
     except (OSError, ValueError):  # 404: no run was recorded yet
         return f"{server}/#/experiments"
-    experiment = answer["experiment"]
-    saved = any(tag["key"] == TAG for tag in experiment.get("tags", ()))
-    view = f"&viewStateShareKey={KEY}" if saved else ""
-    return f"{server}/#/experiments/{experiment['experiment_id']}/runs?{TRAINING}{view}"
+    pipelines = quote(f"tags.`{KIND}` = 'pipeline'")
+    return f"{server}/#/experiments/{answer['experiment']['experiment_id']}/runs?{TRAINING}&searchFilter={pipelines}"

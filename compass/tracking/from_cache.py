@@ -14,7 +14,7 @@ import yaml
 
 from compass.files import write_json
 from compass.runs.repository import repository_root
-from compass.tracking.local_store import STATE
+from compass.tracking.mlflow_client import STATE
 
 LEFT_OUT = ("models", "reports")
 """Outputs that no comparison reads."""

@@ -6,14 +6,18 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from compass.tracking.local_store import artifacts_uri, local_uri, relocate, store_lock
+from compass.locks import take_lock
+from compass.runs.repository import repository_root
+from compass.runs.values import scrub
 
-DEFAULT_EXPERIMENT = "compass-thinker"
+STATE = Path(".compass")
+DATABASE = STATE / "mlflow.db"
+ARTIFACTS = STATE / "mlartifacts"
 
 BATCH = 100
 """Most parameters or tags that MLflow takes in one call."""
@@ -43,9 +47,26 @@ def tracking_uri(folder: str | Path = ".") -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or local_uri(folder)
 
 
-def experiment_name() -> str:
-    """`MLFLOW_EXPERIMENT_NAME`, or the project's own."""
-    return os.environ.get("MLFLOW_EXPERIMENT_NAME") or DEFAULT_EXPERIMENT
+def local_uri(folder: str | Path = ".") -> str:
+    """The tracking address of the local database."""
+    return f"sqlite:///{repository_root(folder) / DATABASE}"
+
+
+def server_name(folder: str | Path = ".") -> str:
+    """What a record is for: the address of the server without credentials, or `local`, wherever the folder is."""
+    uri = tracking_uri(folder)
+    return "local" if uri.startswith("sqlite:") and uri.endswith(f"/{DATABASE}") else scrub(uri)
+
+
+@contextlib.contextmanager
+def lock_store(folder: str | Path = ".") -> Iterator[None]:
+    """Hold the local store alone: MLflow migrates a fresh database on first use, and two at once break it."""
+    file = take_lock(repository_root(folder) / STATE / "mlflow.lock", "MLflow's database", on_wait=lambda line: None)
+    assert file is not None
+    try:
+        yield
+    finally:
+        os.close(file)
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -56,8 +77,16 @@ def failures() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, OSError
 
 
-def lasting(error: Exception) -> bool:
-    """Whether a failed call is of no use to repeat: the server answered, and refused it."""
+def describe_failure(error: BaseException) -> str:
+    """An error's first line, without credentials and the details of the network library."""
+    text = scrub((str(error).strip().splitlines() or [type(error).__name__])[0])
+    if "timed out" in text.lower():
+        return "no answer in time"
+    return "no connection" if "Connection refused" in text or "Max retries" in text else text[:200]
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the server answered a call and refused it, so that it is of no use to repeat."""
     return getattr(error, "error_code", None) in LASTING
 
 
@@ -72,10 +101,7 @@ def connect(folder: str | Path = ".") -> Any:
 
     logging.getLogger("mlflow.store").setLevel(logging.WARNING)
     uri = tracking_uri(folder)
-    local = uri == local_uri(folder)
-    with store_lock(folder) if local else contextlib.nullcontext():
-        if local:
-            relocate(folder)
+    with lock_store(folder) if uri == local_uri(folder) else contextlib.nullcontext():
         return MlflowClient(tracking_uri=uri)
 
 
@@ -85,9 +111,11 @@ def experiment_id(client: Any, name: str, folder: str | Path = ".") -> str:
 
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
-        place = artifacts_uri(folder) if client.tracking_uri == local_uri(folder) else None
+        place = _artifacts_uri(folder) if client.tracking_uri == local_uri(folder) else None
+        # Without this tag MLflow shows pages for applications of language models.
+        tags = {"mlflow.experimentKind": "custom_model_development"}
         try:
-            return client.create_experiment(name, artifact_location=place)
+            return client.create_experiment(name, artifact_location=place, tags=tags)
         except MlflowException:
             experiment = client.get_experiment_by_name(name)  # another process made it in between
             if experiment is None:
@@ -95,23 +123,15 @@ def experiment_id(client: Any, name: str, folder: str | Path = ".") -> str:
     return experiment.experiment_id
 
 
-def create_once(client: Any, experiment: str, condition: str, create: Callable[[], Any]) -> tuple[Any, bool]:
-    """The run that a condition finds, and whether it was made now: a server that answered too late may have made it before.
+def can_write_artifacts(client: Any, experiment: str, folder: str | Path = ".") -> bool:
+    """Whether artifacts of an experiment go where they belong: a local store that was copied names the folder of the original."""
+    if client.tracking_uri != local_uri(folder):
+        return True
+    return client.get_experiment(experiment).artifact_location == _artifacts_uri(folder)
 
-    Of several the oldest stays; the others are deleted.
-    """
 
-    def found() -> list[Any]:
-        return client.search_runs([experiment], condition, order_by=["attributes.start_time ASC"])
-
-    if runs := found():
-        new = False
-    else:
-        made = create()
-        runs, new = found() or [made], True
-    for extra in runs[1:]:
-        client.delete_run(extra.info.run_id)
-    return runs[0], new
+def _artifacts_uri(folder: str | Path) -> str:
+    return (repository_root(folder) / ARTIFACTS).as_uri()
 
 
 def log_params(client: Any, run_id: str, values: Mapping[str, str]) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compass.tracking.journal import Journal
 from compass.tracking.mlflow_client import log_metrics
 
 MD5 = "dvc.md5"
@@ -34,33 +33,27 @@ RULE = (
 )
 
 
-def record_model(client: Any, journal: Journal, record: Mapping[str, Any]) -> None:
-    """The model that a stage made, as an output of its run; `name`, `path`, `md5` and `params` of it."""
+def record_model(client: Any, experiment: str, run_id: str, entry: Mapping[str, Any]) -> None:
+    """Log the model that a stage made as an output of its run; `entry` has its `name`, `path`, `md5` and `params`."""
     from mlflow.entities import LoggedModelOutput
 
-    run_id = journal.sent.run
-    if run_id is None:
-        return
-    model = _logged_model(client, journal, record)
+    model = _logged_model(client, experiment, run_id, entry)
     outputs = client.get_run(run_id).outputs
     if model not in [output.model_id for output in (outputs.model_outputs if outputs else [])]:
         client.log_outputs(run_id, [LoggedModelOutput(model, step=0)])
 
 
-def record_scores(client: Any, journal: Journal, record: Mapping[str, Any]) -> None:
-    """What models scored: on each logged model and on the run that trained it, and as versions of the registered model.
+def record_scores(client: Any, experiment: str, run_id: str, record: Mapping[str, Any]) -> None:
+    """Log what models scored: on each logged model and on the run that trained it, and as versions of the registered model.
 
     `models` of the record has `name`, `path`, `md5`, `scores` (metrics) and `low` of each; `registered` is the registered
-    model's name, `benchmarks` the hash of what they were scored on.
+    model's name, `benchmarks` the hash of what they were scored on, `time` when.
     """
     from mlflow.entities import LoggedModelInput
 
-    run_id = journal.sent.run
-    if run_id is None:
-        return
     _registered(client, record["registered"])
     for entry in record["models"]:
-        model = _logged_model(client, journal, entry)
+        model = _logged_model(client, experiment, run_id, entry)
         client.log_inputs(run_id, models=[LoggedModelInput(model)])
         trained = client.get_logged_model(model).source_run_id or run_id
         values = [(name, value, record["time"], 0) for name, value in entry["scores"].items()]
@@ -73,20 +66,19 @@ def record_scores(client: Any, journal: Journal, record: Mapping[str, Any]) -> N
     _crown(client, record["registered"], record["benchmarks"])
 
 
-def _logged_model(client: Any, journal: Journal, entry: Mapping[str, Any]) -> str:
+def _logged_model(client: Any, experiment: str, run_id: str, entry: Mapping[str, Any]) -> str:
     """The id of the logged model with a hash; made, as one of this run, where there is none."""
-    sent = journal.sent
     found = client.search_logged_models(
-        [sent.experiment],
+        [experiment],
         filter_string=f"tags.`{MD5}` = '{entry['md5']}'",
         order_by=[{"field_name": "creation_time", "ascending": True}],
     )
     if found:
         return found[0].model_id
     model = client.create_logged_model(
-        sent.experiment,
+        experiment,
         name=entry["name"],
-        source_run_id=sent.run,
+        source_run_id=run_id,
         tags={MD5: entry["md5"], PATH: entry["path"]},
         params=dict(entry.get("params", {})),
         model_type="policy",

@@ -13,9 +13,8 @@ from typing import Any
 from compass.errors import UserError
 from compass.runs.run_name import slug
 from compass.runs.values import scrub
-from compass.tracking.mlflow_client import connect, experiment_name, failures, tracking_uri
-from compass.tracking.pipeline_run import EXPERIMENT, KIND, MODELS, PIPELINE
-from compass.tracking.sender import first_line
+from compass.tracking.mlflow_client import connect, describe_failure, failures, tracking_uri
+from compass.tracking.record import EXPERIMENT, KIND, MODELS, PIPELINE, experiment_name
 
 SHORTEST_PREFIX = 4
 """Characters of an id that name a run."""
@@ -69,7 +68,7 @@ class Runs:
             experiment = self.client.get_experiment_by_name(experiment_name())
         except failures() as error:
             raise UserError(
-                f"the tracking server {scrub(tracking_uri(folder))} cannot be read: {first_line(error)}; start it, or unset "
+                f"the tracking server {scrub(tracking_uri(folder))} cannot be read: {describe_failure(error)}; start it, or unset "
                 "MLFLOW_TRACKING_URI to read the local record"
             ) from None
         self.experiment = experiment.experiment_id if experiment else None

@@ -40,6 +40,9 @@ CURVES = {
 }
 """verl's metric of an iteration to its name in MLflow."""
 
+SHOWN_PREFIXES = ("guards/", "reward/", "val-")
+"""Metrics of these kinds are curves too, under their own names: what a guard watches is worth a look."""
+
 VALIDATION = "val-core/validation/acc/"
 """How verl's accuracy on validation problems begins."""
 
@@ -107,6 +110,8 @@ def model_scores(scored: Mapping[str, Any]) -> dict[str, float]:
 def curve_values(row: Mapping[str, Any]) -> dict[str, float]:
     """One iteration's metrics under their names in MLflow."""
     found = {name: row.get(key) for key, name in CURVES.items()}
+    others = (key for key in row if key.startswith(SHOWN_PREFIXES) and key not in CURVES)
+    found |= {key: row[key] for key in others if not key.startswith(VALIDATION)}
     found["validation/accuracy"] = next((value for key, value in row.items() if key.startswith(VALIDATION)), None)
     return _numbers(found)
 

@@ -1,19 +1,21 @@
 """The MLflow run of one stage: opened before the stage begins, filled while it runs, ended as the stage ended.
 
-What a stage records goes into its journal (`compass.tracking.journal`) at once and to the server by a thread
-(`compass.tracking.sender`), so that a server that is down or slow costs no stage and no record. The parent's status is that of
-its last stage: nothing tells a stage that it is the last one of its `dvc repro`.
+What a stage records is in its record on disk (`compass.tracking.outbox`) at once; a thread sends the record, and sends it again
+as it grows. A server that is down, slow or stopped delays the record and nothing else. The parent's status is that of its last
+stage: nothing tells a stage that it is the last one of its `dvc repro`.
 
 `COMPASS_TRACKING` says what a tracking server that cannot be reached when a stage begins means: `optional` (default) keeps the
-record in `.compass/outbox` and goes on, `required` ends the stage before it begins, `off` records nothing.
+record in `.compass/outbox` and continues, `required` ends the stage before it begins, `off` records nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +23,113 @@ from compass import environment
 from compass.runs.repository import repository_root
 from compass.runs.values import scrub
 from compass.settings import SettingsError
-from compass.tracking.journal import END, Journal, new_journal
-from compass.tracking.mlflow_client import experiment_name, tracking_uri
-from compass.tracking.sender import Sender, say
-from compass.tracking.stage_outcome import record_begin, record_outputs
-from compass.tracking.stage_record import StageRun
-from compass.tracking.system_metrics import Sampler
+from compass.tracking.mlflow_client import connect, describe_failure, failures, server_name, tracking_uri
+from compass.tracking.mlflow_send import Sent, send_record, send_waiting
+from compass.tracking.mlflow_system_metrics import Sampler
+from compass.tracking.outbox import copy_file, outbox, read_record, remove_record, write_document, write_record
+from compass.tracking.record import (
+    Record,
+    add_curves,
+    add_outputs,
+    add_summary,
+    begin_record,
+    end_record,
+    experiment_name,
+)
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""
 
+SEND_EVERY_S = 5.0
+"""Seconds between two looks at a record that may have grown."""
+
+LONGEST_PAUSE_S = 10.0
+"""Seconds between two tries of a server that does not answer, at most."""
+
 OPEN_S = 60.0
 """Seconds that a stage waits for its run to be open; a fresh database takes some."""
 
-SEND_S = 60.0
-"""Seconds that a finished stage waits for its record to be sent, as long as the server answers."""
-
-FAILED_S, CANCELLED_S = 15.0, 3.0
-"""The same for a stage that fails, and for one that is cancelled: what it could not send is sent later."""
+END_S = {"FINISHED": 60.0, "FAILED": 15.0, "KILLED": 3.0}
+"""Seconds that a stage waits for its record to be sent, as long as the server answers; the rest is sent later."""
 
 
 class TrackingError(SettingsError):
     """The tracking server cannot be used; the message says which and what to do."""
+
+
+class StageRun:
+    """The run of the stage that is running; every method does nothing where nothing is tracked."""
+
+    def __init__(
+        self, settings: Any = None, folder: str | Path = ".", record: Record | None = None, sent: Sent | None = None
+    ):
+        self.settings, self.folder = settings, Path(folder)
+        self._record, self._sent = record, sent or Sent()
+        self._writing = threading.Lock()
+
+    @property
+    def run_id(self) -> str | None:
+        """The run's id in MLflow, as soon as the server has given one."""
+        return self._sent.run or None
+
+    @property
+    def parent_id(self) -> str | None:
+        """The id of the pipeline's run; None for a stage that was started by hand."""
+        return self._sent.parent or None
+
+    @property
+    def experiment_id(self) -> str | None:
+        """The experiment's id in MLflow."""
+        return self._sent.experiment or None
+
+    def summary(self, values: Mapping[str, Any]) -> None:
+        """Record what a stage did: what people compare as metrics, the whole as the artifact `summary.json`."""
+        with self._change() as record:
+            if record:
+                add_summary(record, values)
+                write_document(record, "summary.json", values, folder=self.folder)
+
+    def curves(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Record iterations of an RL stage: verl's metrics of each, with its `step`."""
+        with self._change() as record:
+            if record:
+                add_curves(record, self.settings, rows)
+
+    def points(self, points: list[list[Any]]) -> None:
+        """Record metrics: name, value, time in milliseconds and step of each."""
+        with self._change() as record:
+            if record:
+                record.points += points
+
+    def artifact(self, path: str | Path, folder: str = "") -> None:
+        """Copy a small file or folder (a plot, a page) into the run; weights are referenced by their hash instead."""
+        with self._change() as record:
+            if record and Path(path).exists():
+                copy_file(record, Path(path), to=folder, folder=self.folder)
+
+    def outputs(self, hours: float) -> None:
+        """Record what a stage that ended well wrote: plots and reports, hashes, its model, its scores."""
+        with self._change() as record:
+            if record is None:
+                return
+            documents = add_outputs(record, self.settings, self.folder, hours)
+            for name, values in documents.items():
+                write_document(record, name, values, on="parent", folder=self.folder)
+            for tag in record.tags:
+                path = tag.removeprefix("dvc.out.")
+                if path.startswith(("plots/", "reports/")) and (self.folder / path).exists():
+                    copy_file(record, self.folder / path, folder=self.folder)
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[Record | None]:
+        """The record, written when the block has changed it. A full disk costs the record, not the stage, which meets it where it matters."""
+        with self._writing:
+            try:
+                yield self._record
+                if self._record:
+                    write_record(self._record, self.folder)
+            except OSError as error:
+                say(f"not recorded: {error}")
 
 
 _running = StageRun()
@@ -58,7 +145,7 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
     """Track one stage in MLflow while the block runs.
 
     Sets MLFLOW_TRACKING_URI, MLFLOW_EXPERIMENT_NAME and MLFLOW_RUN_ID for the block, so that a library that logs by itself
-    finds the run. An exception marks the run FAILED; a run whose process was killed is marked KILLED when its journal is sent.
+    finds the run. An exception marks the run FAILED; a run whose process was killed is marked KILLED when its record is sent.
 
     Args:
         stage: the stage's name in `dvc.yaml`.
@@ -76,22 +163,25 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
     if mode == "off":
         yield StageRun()
         return
-    journal, sender = _begin(stage, settings, Path(folder), required=mode == "required")
-    tracked, sampler = StageRun(stage, settings, folder, journal), Sampler(journal)
+    record, sender = _begin(stage, settings, Path(folder), required=mode == "required")
+    tracked = StageRun(settings, folder, record, sender.sent)
     before, _running = _running, tracked
     began = time.monotonic()
     try:
-        with _exported(tracked), sampler:
+        with _exported(tracked), Sampler(tracked.points):
             yield tracked
-        record_outputs(tracked, (time.monotonic() - began) / 3600)
+        tracked.outputs((time.monotonic() - began) / 3600)
     except BaseException as error:
-        tracked.tags({"compass.error": f"{type(error).__name__}: {error}"[:500]})
-        cancelled = isinstance(error, KeyboardInterrupt)
-        _end(tracked, sender, "KILLED" if cancelled else "FAILED", CANCELLED_S if cancelled else FAILED_S)
+        status = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
+        with tracked._change():
+            end_record(record, status, error)
+        sender.finish(END_S[status])
         raise
     finally:
         _running = before
-    _end(tracked, sender, "FINISHED", SEND_S)
+    with tracked._change():
+        end_record(record, "FINISHED")
+    sender.finish(END_S["FINISHED"])
 
 
 def run_page() -> dict[str, str]:
@@ -108,7 +198,84 @@ def run_page() -> dict[str, str]:
     return {"MLflow run" if uri.startswith("http") or local else "MLflow run (after make up)": page}
 
 
-def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[Journal, Sender]:
+class Sender:
+    """A thread that sends a record, and sends it again as it grows, from `start` to `finish`."""
+
+    def __init__(self, record: Record, folder: Path) -> None:
+        self.sent = Sent()
+        """Where the record is in MLflow; filled by the first send that succeeds."""
+        self.reason = ""
+        """Why the server was away at the last try; empty when it answered."""
+        self._folder, self._place = folder, outbox(folder) / record.id
+        self._ending, self._wake, self._tried = threading.Event(), threading.Event(), threading.Event()
+        self._complete = self._told = False
+        self._thread = threading.Thread(target=self._run, name="tracking", daemon=True)
+
+    def start(self, wait_s: float) -> None:
+        """Begin to send; returns when the run is open, at the first failure, or after `wait_s` seconds."""
+        self._thread.start()
+        self._tried.wait(wait_s)
+
+    def finish(self, wait_s: float) -> None:
+        """Send the rest; waits `wait_s` seconds at most, and gives up at the first try that finds the server away."""
+        self._ending.set()
+        self._wake.set()
+        self._thread.join(wait_s)
+        if self._complete:
+            remove_record(self._place)
+        else:
+            say(
+                f"the record of {self._place.name} waits in .compass/outbox ({self.reason or 'the server is slow'}); the next "
+                "stage, `compass up` or `compass runs sync` sends it"
+            )
+
+    def _run(self) -> None:
+        pause, client, size = SEND_EVERY_S, None, 0.0
+        while True:
+            ending = self._ending.is_set()
+            try:
+                if client is None:
+                    client = connect(self._folder)
+                    send_waiting(self._folder, client, but=self._place.name)
+                changed = (self._place / "record.json").stat().st_mtime_ns
+                if changed != size or ending:
+                    record = read_record(self._place)
+                    if record:
+                        send_record(client, record, self._folder, self.sent)
+                    size = changed
+                self._show_answered()
+                pause = SEND_EVERY_S
+                self._complete = ending
+            except failures() as error:
+                self._show_away(describe_failure(error))
+                client, pause = None, min(2 * pause, LONGEST_PAUSE_S)
+            self._tried.set()
+            if ending:
+                return
+            self._wake.wait(pause)
+            self._wake.clear()
+
+    def _show_away(self, reason: str) -> None:
+        self.reason = reason
+        if not self._told:
+            self._told = True
+            say(
+                f"{scrub(tracking_uri(self._folder))} cannot take records ({reason}); they are kept in .compass/outbox and sent later"
+            )
+
+    def _show_answered(self) -> None:
+        self.reason = ""
+        if self._told:
+            self._told = False
+            say(f"{scrub(tracking_uri(self._folder))} answers again; all records are sent")
+
+
+def say(line: str) -> None:
+    """Print a line about the record on standard error."""
+    print(f"tracking: {line}", file=sys.stderr, flush=True)
+
+
+def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[Record, Sender]:
     """Open the stage's run under its pipeline's, or have it opened when the server is there."""
     uri = tracking_uri(folder)
     if not uri.startswith(("http://", "https://", "sqlite:", "postgresql", "mysql", "mssql", "databricks")):
@@ -116,32 +283,25 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[
             f"MLFLOW_TRACKING_URI is {scrub(uri)!r}, which is no tracking server; give http://HOST:PORT or a database "
             "(sqlite:///FILE), or unset it to use the local database"
         )
+    record = begin_record(stage, settings, folder, server_name(folder))
     try:
-        journal = new_journal(stage, folder)
+        write_record(record, folder)
+        if record.parent:
+            write_document(record, "settings.json", settings.model_dump(mode="json"), on="parent", folder=folder)
+            write_record(record, folder)
     except OSError as error:
         raise TrackingError(
             f"the record of runs cannot be written ({error}); set COMPASS_TRACKING=off to run without one"
         ) from None
-    record_begin(journal, stage, settings, folder)
-    sender = Sender(journal, folder)
+    sender = Sender(record, folder)
     sender.start(OPEN_S)
     if required and sender.reason:
-        sender.finish(0)
-        journal.remove()
+        remove_record(outbox(folder) / record.id)
         raise TrackingError(
             f"the tracking server {scrub(uri)} cannot be used: {sender.reason}\nStart it, unset MLFLOW_TRACKING_URI to use the "
             "local database, or set COMPASS_TRACKING=optional to keep the record here until the server is back."
         )
-    return journal, sender
-
-
-def _end(tracked: StageRun, sender: Sender, status: str, wait_s: float) -> None:
-    tracked.write(END, status=status)
-    if not sender.finish(wait_s):
-        say(
-            f"the record of {sender.journal.id} waits in .compass/outbox ({sender.reason or 'the server is slow'}); the next stage, "
-            "`compass up` or `compass runs sync` sends it"
-        )
+    return record, sender
 
 
 @contextlib.contextmanager

@@ -52,12 +52,9 @@ def test_a_stage_is_running_with_its_counts_and_then_finished(tmp_path: Path, qu
     assert [path.name for path in (tmp_path / "work/progress").iterdir()] == ["grade.json"]
 
 
-def test_the_page_of_a_run_is_the_newest_and_stays_known_at_the_end(
-    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_a_run_is_the_newest_and_stays_known_at_the_end(tmp_path: Path, quick: None) -> None:
     told = {"MLflow run (after make up)": "http://127.0.0.1:5000/1"}
-    monkeypatch.setattr(progress, "pages", lambda: told)
-    with stage_progress("rl-1", tmp_path):
+    with stage_progress("rl-1", tmp_path, pages=lambda: told):
         wait_for(tmp_path, "rl-1", pages=told)
         told = {"MLflow run": "http://127.0.0.1:5001/1"}
         wait_for(tmp_path, "rl-1", pages=told)

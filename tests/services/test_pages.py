@@ -9,18 +9,14 @@ import pytest
 
 from compass.services.pages import page, runs_page
 from compass.services.state import Service
-from compass.tracking import mlflow_client, mlflow_view
+from compass.tracking.record import DEFAULT_EXPERIMENT
 
 
 class Answers(BaseHTTPRequestHandler):
     """Answers as MLflow's REST API does for one experiment."""
 
     def do_GET(self) -> None:
-        known = (
-            self.server.experiment
-            if self.path.endswith(f"experiment_name={mlflow_client.DEFAULT_EXPERIMENT}")
-            else None
-        )
+        known = self.server.experiment if self.path.endswith(f"experiment_name={DEFAULT_EXPERIMENT}") else None
         self.send_response(200 if known else 404)
         self.end_headers()
         self.wfile.write(json.dumps({"experiment": known}).encode())
@@ -39,13 +35,12 @@ def server() -> Iterator[HTTPServer]:
     made.server_close()
 
 
-def test_the_first_page_is_the_list_of_runs_in_the_saved_view(server: HTTPServer) -> None:
+def test_the_first_page_is_the_list_of_pipeline_runs(server: HTTPServer) -> None:
     url = f"http://127.0.0.1:{server.server_address[1]}"
     assert runs_page(url) == f"{url}/#/experiments"
     server.experiment = {"experiment_id": "7"}
-    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning"
-    server.experiment["tags"] = [{"key": mlflow_view.TAG, "value": "{}"}]
-    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning&viewStateShareKey=compass"
+    pipelines = "searchFilter=tags.%60compass.kind%60%20%3D%20%27pipeline%27"
+    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning&{pipelines}"
     assert page(Service("mlflow", 1, 0, url, "log")) == runs_page(url)
     assert page(Service("live", 1, 0, url, "log")) == url
     assert page(Service("deployments", 1, 0, None, "log")) is None

@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 
 from compass.tracking.mlflow_client import (
-    create_once,
-    experiment_name,
-    lasting,
+    is_refusal,
     log_datasets,
     log_metrics,
     log_params,
     log_tags,
     tracking_uri,
 )
-from compass.tracking.mlflow_records import mark_killed
-from compass.tracking.pipeline_run import owner
+from compass.tracking.mlflow_send import _create_once
+from compass.tracking.record import experiment_name
 
 
 class Client:
@@ -106,31 +104,17 @@ def test_records_go_to_the_repositorys_database_unless_a_server_is_named(
 
 
 def test_a_run_is_made_once_and_of_several_the_oldest_stays() -> None:
-    client = Client()
-    run, new = create_once(client, "1", "mine", lambda: run_with("made"))
-    assert (run.info.run_id, new) == ("made", True)
+    assert _create_once(Client(), "1", "mine", lambda: run_with("made")).info.run_id == "made"
     client = Client(run_with("old"), run_with("late"))
-    run, new = create_once(client, "1", "mine", lambda: pytest.fail("it is there"))
-    assert (run.info.run_id, new) == ("old", False)
+    assert _create_once(client, "1", "mine", lambda: pytest.fail("it is there")).info.run_id == "old"
     assert [call[1] for call in client.calls if call[0] == "delete_run"] == [("late",)]
-
-
-def test_runs_whose_process_is_gone_are_marked_and_others_are_not() -> None:
-    gone = run_with("gone", **{"mlflow.compass.process": "1:0.00"})
-    waits = run_with("waits", **{"mlflow.compass.process": "1:0.00", "mlflow.compass.record": "journal"})
-    here = run_with("here", **owner())
-    client = Client(gone, waits, here)
-    mark_killed(client, "1", "host", {"journal"})
-    assert [call for call in client.calls if call[0] != "search"] == [("set_terminated", ("gone", "KILLED"), {})]
-    assert "RUNNING" in client.calls[0][1]
-    assert "'host'" in client.calls[0][1]
 
 
 def test_a_refusal_lasts_and_a_silence_does_not() -> None:
     from mlflow.exceptions import MlflowException
     from mlflow.protos.databricks_pb2 import INTERNAL_ERROR, RESOURCE_DOES_NOT_EXIST, TEMPORARILY_UNAVAILABLE
 
-    assert lasting(MlflowException("no run", RESOURCE_DOES_NOT_EXIST))
-    assert not lasting(MlflowException("connection", INTERNAL_ERROR))
-    assert not lasting(MlflowException("locked", TEMPORARILY_UNAVAILABLE))
-    assert not lasting(ConnectionError())
+    assert is_refusal(MlflowException("no run", RESOURCE_DOES_NOT_EXIST))
+    assert not is_refusal(MlflowException("connection", INTERNAL_ERROR))
+    assert not is_refusal(MlflowException("locked", TEMPORARILY_UNAVAILABLE))
+    assert not is_refusal(ConnectionError())

@@ -18,8 +18,8 @@ from compass.runs.dvc_files import Graph, dvc_md5
 from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
-from compass.tracking.journal import waiting_folders
 from compass.tracking.mlflow_client import connect
+from compass.tracking.outbox import list_waiting
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = load_settings(ROOT / "profiles" / "tiny.yaml")
@@ -95,21 +95,6 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert json.loads(dataset.profile) == {"num_rows": 3}
     assert stage.data.tags["dvc.dep.data/collect"] == dvc_md5(repository.folder / "data/collect")
     assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
-
-
-def test_the_list_of_runs_opens_with_the_columns_that_people_compare(repository: SimpleNamespace) -> None:
-    run_dedup(repository.folder)
-    client = repository.client()
-    tags = client.get_experiment("1").tags
-    assert tags["mlflow.experimentKind"] == "custom_model_development"
-    view = json.loads(tags["mlflow.sharedViewState.compass"])
-    state = json.loads(view["state"])
-    assert state["searchFilter"] == "tags.`compass.kind` = 'pipeline'"
-    assert {"params.`seed`", "metrics.`average/rl-3.low`", "metrics.`gain/rl-3`"} <= set(state["selectedColumns"])
-    changed = json.dumps({**view, "name": "average/rl-3, mine"})
-    client.set_experiment_tag("1", "mlflow.sharedViewState.compass", changed)
-    run_dedup(repository.folder)
-    assert client.get_experiment("1").tags["mlflow.sharedViewState.compass"] == changed
 
 
 def test_verl_finds_the_run_in_the_environment(repository: SimpleNamespace) -> None:
@@ -307,7 +292,7 @@ def test_a_server_that_is_required_and_away_is_an_early_error(
     ):
         pytest.fail("the stage began")
     assert "secret" not in str(caught.value)
-    assert waiting_folders(repository.folder) == []
+    assert list_waiting(repository.folder) == []
 
 
 def test_a_server_that_is_away_costs_no_record_and_one_line(
@@ -317,7 +302,7 @@ def test_a_server_that_is_away_costs_no_record_and_one_line(
     assert run_dedup(repository.folder) is None
     told = capsys.readouterr().err
     assert "http://***@127.0.0.1:9 cannot take records (no connection); they are kept in .compass/outbox" in told
-    assert "secret" not in "".join(path.read_text() for path in waiting_folders(repository.folder)[0].glob("*.jsonl"))
+    assert "secret" not in (list_waiting(repository.folder)[0][0] / "record.json").read_text()
     assert repository.runs("stage") == []
 
 
@@ -330,15 +315,12 @@ def test_settings_of_tracking_that_mean_nothing_are_refused(
         pytest.fail("the stage began")
 
 
-def test_what_mlflow_refuses_costs_only_that_record(
-    repository: SimpleNamespace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_mlflow_refuses_costs_only_that(repository: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
-        tracked.write("params", on="run", values={"seed": "another"})  # MLflow lets no parameter change
-        tracked.metrics({"read": 1})
-    assert "params not recorded" in capsys.readouterr().err
+        tracked.points([["no name for a metric?*", 1.0, 0, 0]])
+    assert "metrics of dedup not recorded" in capsys.readouterr().err
     [stage] = repository.runs("stage")
-    assert (stage.info.status, stage.data.metrics["read"]) == ("FINISHED", 1)
+    assert (stage.info.status, stage.data.params["dedup.threshold"]) == ("FINISHED", "0.8")
 
 
 def test_tracking_can_be_off(repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

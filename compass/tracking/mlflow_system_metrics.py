@@ -1,6 +1,6 @@
 """Load of the machine while a stage runs: processor, memory, disk, network and GPUs, as MLflow's own monitors measure them.
 
-MLflow's recorder asks the server at every sample and stops for good when it is away; here samples go into the journal.
+MLflow's recorder asks the server at every sample and stops for good when it is away; here samples go into the stage's record.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ import itertools
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
-
-from compass.tracking.journal import Journal
 
 INTERVAL_S = 10.0
 """Seconds between samples; `MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL` sets others."""
@@ -25,8 +24,9 @@ PREFIX = "system/"
 class Sampler:
     """Samples in a thread, as long as the block runs."""
 
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
+    def __init__(self, record: Callable[[list[list[Any]]], object]) -> None:
+        """`record` gets the samples: name, value, time in milliseconds and step of each."""
+        self._record = record
         self._stop = threading.Event()
         self._monitors: list[Any] = []
         self._thread = threading.Thread(target=self._run, name="system metrics", daemon=True)
@@ -34,9 +34,7 @@ class Sampler:
     def __enter__(self) -> Sampler:
         import psutil
 
-        from compass.tracking.mlflow_monitors import monitors
-
-        self._monitors = monitors()
+        self._monitors = list(_monitors())
         psutil.cpu_percent()  # it measures from call to call
         self._thread.start()
         return self
@@ -63,5 +61,16 @@ class Sampler:
                 values |= monitor.aggregate_metrics()
                 monitor.clear_metrics()
         now = int(time.time() * 1000)
-        points = [[f"{PREFIX}{name}", float(value), now, step] for name, value in values.items()]
-        self.journal.write("metrics", on="run", values=points)
+        self._record([[f"{PREFIX}{name}", float(value), now, step] for name, value in values.items()])
+
+
+def _monitors() -> Iterator[Any]:
+    """MLflow's monitors of processor and memory, of disks, of the network, and of GPUs where there are any."""
+    from mlflow.system_metrics.metrics.cpu_monitor import CPUMonitor
+    from mlflow.system_metrics.metrics.disk_monitor import DiskMonitor
+    from mlflow.system_metrics.metrics.gpu_monitor import GPUMonitor
+    from mlflow.system_metrics.metrics.network_monitor import NetworkMonitor
+
+    yield from (CPUMonitor(), DiskMonitor(), NetworkMonitor())
+    with contextlib.suppress(Exception):  # whatever the driver's library raises where there is no driver
+        yield GPUMonitor()

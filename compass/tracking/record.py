@@ -1,0 +1,298 @@
+"""What MLflow is to hold of one stage's run: plain data, made from the files that the stage, its settings and DVC keep.
+
+    record = begin_record("dedup", settings, folder)
+    add_summary(record, settings, summary)
+    end_record(record, settings, folder, "FINISHED")
+
+`compass.tracking.mlflow_send.send_record` makes MLflow's runs what the record says, however often it is called. The pipeline's
+run, the parent of its stages' runs, holds what each stage's record says of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compass.processes import pipeline_key, process_key
+from compass.runs.dvc_files import Graph, digest
+from compass.runs.repository import git_state
+from compass.runs.run_name import changed_settings, run_name
+from compass.runs.stage_times import read_times
+from compass.runs.values import flatten, scrub
+from compass.tracking.datasets import stage_datasets
+from compass.tracking.description import description
+from compass.tracking.stage_metrics import (
+    PARENT_CURVES,
+    curve_values,
+    headline,
+    model_scores,
+    row_counts,
+    stage_metrics,
+)
+
+PIPELINE = "compass.pipeline"
+"""Tag on every run: the pipeline run it belongs to. MLflow's filters cannot follow nesting."""
+
+KIND = "compass.kind"
+"""`pipeline` or `stage`."""
+
+STAGE = "compass.stage"
+"""The stage's name."""
+
+RECORD = "mlflow.compass.record"
+"""The record that a stage's run is made of: the run is never made twice. MLflow's pages hide tags that begin with `mlflow.`."""
+
+OUTPUTS = "compass.outputs"
+"""Digest of what a stage wrote: finds the run that produced a cached result."""
+
+CACHED = "compass.cached"
+"""With a stage's name behind a dot: the run that produced the result which this pipeline run took over."""
+
+MODELS = "mlflow.compass.models"
+"""The models that a pipeline run makes, in the order of training."""
+
+EXPERIMENT = "dvc.experiment"
+"""The name of the DVC experiment that a run belongs to."""
+
+DEFAULT_EXPERIMENT = "compass-thinker"
+
+Point = list[Any]
+"""A metric: name, value, time in milliseconds, step."""
+
+
+@dataclass
+class ParentShare:
+    """What a stage's record says of the run of its pipeline."""
+
+    key: str
+    """What the stages of the pipeline's run have in common."""
+    name: str
+    params: dict[str, str]
+    tags: dict[str, str]
+    points: list[Point] = field(default_factory=list)
+    cached: dict[str, str] = field(default_factory=dict)
+    """Stages that DVC skipped, to the digest of their outputs."""
+    skipped_curves: dict[str, list[Point]] = field(default_factory=dict)
+    """RL stages that DVC skipped, to their curves."""
+    description: str = ""
+    """Markdown; `{experiment}` and `{run}` stand for the ids of the experiment and of the stage's run."""
+
+
+@dataclass
+class Record:
+    """One stage's run, as far as it is known. Times are in milliseconds since 1970."""
+
+    id: str
+    stage: str
+    experiment: str
+    process: str
+    began: int
+    status: str = "RUNNING"
+    """As MLflow names it: `RUNNING`, `FINISHED`, `FAILED`, `KILLED`."""
+    ended: int | None = None
+    server: str = ""
+    """The tracking server that it is for, without credentials; `local` for the repository's own database."""
+    tags: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    datasets: list[dict[str, Any]] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    files: list[tuple[str, str, str]] = field(default_factory=list)
+    """Copies that wait with the record: path below its folder, folder in MLflow, and `run` or `parent`."""
+    model: dict[str, Any] | None = None
+    """The model that the stage made: `name`, `path`, `md5`, `params`."""
+    scores: dict[str, Any] | None = None
+    """What models scored; see `compass.tracking.mlflow_models`."""
+    parent: ParentShare | None = None
+    """None for a stage that was started by hand."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Record:
+        """The record that `dataclasses.asdict` wrote."""
+        parent = values.get("parent")
+        return cls(**{**values, "parent": ParentShare(**parent) if parent else None})
+
+
+def experiment_name() -> str:
+    """`MLFLOW_EXPERIMENT_NAME`, or the project's own."""
+    return os.environ.get("MLFLOW_EXPERIMENT_NAME") or DEFAULT_EXPERIMENT
+
+
+def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record:
+    """The record of a stage that starts now."""
+    graph, key = Graph(folder), pipeline_key()
+    deps = graph.dep_hashes(stage)
+    code = {path: md5 for path, md5 in deps.items() if path.startswith(("compass/", "stages/"))}
+    git = _git_tags(folder)
+    tags = {
+        KIND: "stage",
+        STAGE: stage,
+        "compass.profile": settings.profile,
+        "mlflow.compass.host": socket.gethostname(),
+        **git,
+        "dvc.code": digest(code),
+        **{f"dvc.dep.{path}": md5 for path, md5 in deps.items() if path.startswith(("data/", "models/"))},
+    }
+    # A source has twenty fields, of which most are left alone: all of them would hide those that are not.
+    section = flatten({stage: settings.stage(stage).model_dump(mode="json", exclude_defaults=stage == "collect")})
+    record = Record(
+        id=f"{time.strftime('%Y%m%d-%H%M%S')}-{stage}-{uuid.uuid4().hex[:8]}",
+        stage=stage,
+        experiment=experiment_name(),
+        process=process_key(),
+        began=_now(),
+        server=server,
+        tags={name: scrub(str(value)) for name, value in (tags | ({PIPELINE: key} if key else {})).items()},
+        params={"seed": str(settings.seed), **section},
+        datasets=stage_datasets(graph, stage, trains=stage in settings.rl.stages),
+    )
+    if key:
+        changes = changed_settings(settings, folder / "profiles") or []
+        skipped = {other: digest(outs) for other in graph.ancestors(stage) if (outs := graph.locked_outs(other))}
+        tags = {"compass.profile": settings.profile, MODELS: ",".join(settings.models), **git, **_started_tags()}
+        record.parent = ParentShare(
+            key=key,
+            name=run_name(settings, folder / "profiles"),
+            params={"profile": settings.profile, "seed": str(settings.seed)}
+            | {one.name: one.after[:500] for one in changes},
+            tags={name: scrub(str(value)) for name, value in tags.items()},
+            cached=skipped,
+            skipped_curves={other: points for other in skipped if (points := _read_curves(settings, other, folder))},
+        )
+        _describe_parent(record, settings, folder)
+    return record
+
+
+def add_summary(record: Record, summary: Mapping[str, Any]) -> None:
+    """Add what a stage did: what people compare, as metrics."""
+    record.points += make_points(stage_metrics(record.stage, summary))
+
+
+def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add iterations of an RL stage: verl's metrics of each, with its `step`."""
+    for row in rows:
+        record.points += make_points(curve_values(row), int(row["step"]))
+        if record.parent:
+            record.parent.points += _parent_points(settings, record.stage, row)
+
+
+def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> dict[str, Any]:
+    """Add what a stage that ended well wrote: hashes, its model, the scores, and what the pipeline's run says of it.
+
+    Returns:
+        JSON documents for the pipeline's run: name to content.
+    """
+    graph, stage = Graph(folder), record.stage
+    hashes = graph.out_hashes(stage)
+    record.tags |= {OUTPUTS: digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}}
+    if (model := f"models/{stage}") in hashes:
+        params = flatten(settings.stage(stage).model_dump(mode="json"))
+        record.model = {"name": stage, "path": model, "md5": hashes[model], "params": params}
+    if stage == "evaluate":
+        record.scores = _collect_scores(graph, settings)
+    if record.parent is None:
+        return {}
+    record.parent.points += make_points({f"hours/{stage}": hours})
+    _describe_parent(record, settings, folder)
+    outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
+    times = {other: facts for other, facts in read_times(folder).items() if other in outputs}
+    return {"outputs.json": outputs, "times.json": times}
+
+
+def end_record(record: Record, status: str, error: BaseException | None = None) -> None:
+    """Note how a stage ended."""
+    record.status, record.ended = status, _now()
+    if error:
+        record.tags["compass.error"] = scrub(f"{type(error).__name__}: {error}"[:500])
+
+
+def make_points(values: Mapping[str, float], step: int = 0) -> list[Point]:
+    """Metrics with the time of now: sent twice, MLflow keeps them once."""
+    return [[name, value, _now(), step] for name, value in values.items()]
+
+
+def _describe_parent(record: Record, settings: Any, folder: Path) -> None:
+    """What the pipeline's run says of the stages that are done, those that DVC skipped included."""
+    assert record.parent is not None
+    done = [*Graph(folder).ancestors(record.stage), record.stage]
+    summaries = {stage: _read_json(folder / "metrics" / f"{stage}.json") for stage in done}
+    evaluated = record.stage in ("evaluate", "report")
+    scores = summaries.get("evaluate", {}).get("models", {}) if evaluated else {}
+    record.parent.points += make_points(row_counts(summaries.items()) | headline(scores))
+    changes = changed_settings(settings, folder / "profiles")
+    has_report = record.stage == "report"
+    text = description(settings.profile, changes, scores, summaries, report=has_report, folder=folder)
+    record.parent.description = scrub(text)
+
+
+def _collect_scores(graph: Graph, settings: Any) -> dict[str, Any] | None:
+    """The scores of every model, for its logged model and its version; None where nothing was scored."""
+    hashes = graph.dep_hashes("evaluate")
+    scores = _read_json(graph.folder / "metrics/evaluate.json").get("models", {})
+    models = [
+        {
+            "name": name,
+            "path": path,
+            "md5": hashes[path],
+            "scores": model_scores(scored),
+            "low": scored["average"]["ci95"][0],
+        }
+        for name, scored in scores.items()
+        if (path := f"models/{name}") in hashes and "average" in scored
+    ]
+    measured = next((one["md5"] for one in stage_datasets(graph, "evaluate", trains=False)), "")
+    registered = f"compass-{settings.profile}"
+    return {"registered": registered, "benchmarks": measured, "models": models, "time": _now()} if models else None
+
+
+def _read_curves(settings: Any, stage: str, folder: Path) -> list[Point]:
+    """The curves of an RL stage that DVC skips, from the file it wrote."""
+    path = folder / "data" / stage / "steps.csv"
+    if stage not in settings.rl.stages or not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+    return [point for row in rows for point in _parent_points(settings, stage, row)]
+
+
+def _parent_points(settings: Any, stage: str, row: Mapping[str, Any]) -> list[Point]:
+    """An iteration of an RL stage as the pipeline's run shows it: few curves, counted on over all RL stages."""
+    values = curve_values(row)
+    shared = {name: values[name] for name in PARENT_CURVES if name in values}
+    names = list(settings.rl.stages)
+    before = sum(settings.rl.stages[name].steps for name in names[: names.index(stage)]) if stage in names else 0
+    return make_points(shared, before + int(row["step"]))
+
+
+def _git_tags(folder: Path) -> dict[str, str]:
+    """Tags for the commit, and whether files differ from it."""
+    state = git_state(folder)
+    return {"mlflow.source.git.commit": state["commit"], "compass.git_dirty": state["dirty"]} if state else {}
+
+
+def _started_tags() -> dict[str, str]:
+    """Tags that say how the run was started: by whom, from which page, and as which DVC experiment."""
+    known = {
+        "compass.started_by": "COMPASS_STARTED_BY",
+        "compass.prefect_url": "COMPASS_PREFECT_URL",
+        EXPERIMENT: "DVC_EXP_NAME",
+    }
+    return {tag: value for tag, name in known.items() if (value := os.environ.get(name))}
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # not there yet, or broken: its stage says so
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,94 @@
+"""Records wait on disk, whole, until a server has them; one whose stage was killed says so."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compass.processes import process_key
+from compass.tracking.outbox import (
+    copy_file,
+    list_waiting,
+    lock_outbox,
+    outbox,
+    read_record,
+    remove_record,
+    write_document,
+    write_record,
+)
+from compass.tracking.record import ParentShare, Record, end_record, make_points
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def make_record(name: str = "20260101-000000-dedup-1", **changed: object) -> Record:
+    return Record(**{"id": name, "stage": "dedup", "experiment": "e", "process": process_key(), "began": 1, **changed})
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    share = ParentShare("key", "tiny", {"seed": "0"}, {"a": "ü"}, make_points({"kept": 2}))
+    record = make_record(points=make_points({"p": 0.5}, 3), parent=share, files=[["files/x", "", "run"]])
+    write_record(record, tmp_path)
+    assert read_record(outbox(tmp_path) / record.id) == record
+
+
+def test_a_running_stages_record_is_nobody_elses_and_an_ended_one_waits(tmp_path: Path) -> None:
+    record = make_record()
+    write_record(record, tmp_path)
+    assert list_waiting(tmp_path) == []
+    end_record(record, "FAILED", ValueError("bad row 7"))
+    write_record(record, tmp_path)
+    [(place, found)] = list_waiting(tmp_path)
+    assert (found.status, found.tags["compass.error"]) == ("FAILED", "ValueError: bad row 7")
+    remove_record(place)
+    assert list_waiting(tmp_path) == []
+
+
+def test_a_killed_stages_record_ends_when_it_was_last_written(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "from compass.processes import process_key\n"
+        "from compass.tracking.outbox import write_record\n"
+        "from compass.tracking.record import Record\n"
+        "write_record(Record('r', 'rl-1', 'e', process_key(), 1), sys.argv[1])\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT).returncode == -signal.SIGKILL
+    [(place, record)] = list_waiting(tmp_path)
+    assert (record.status, record.ended) == ("KILLED", int((place / "record.json").stat().st_mtime * 1000))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"id": "x"}', '{"id": "x", "unknown": 1}'])
+def test_a_damaged_record_holds_up_no_other(tmp_path: Path, text: str) -> None:
+    (outbox(tmp_path) / "a").mkdir(parents=True)
+    (outbox(tmp_path) / "a" / "record.json").write_text(text)
+    write_record(make_record("b", status="FINISHED", ended=2), tmp_path)
+    assert [record.id for _, record in list_waiting(tmp_path)] == ["b"]
+
+
+def test_files_are_kept_as_they_are_now(tmp_path: Path) -> None:
+    record = make_record()
+    plot = tmp_path / "plot.svg"
+    plot.write_text("first")
+    copy_file(record, plot, to="plots", folder=tmp_path)
+    write_document(record, "summary.json", {"read": 3}, on="parent", folder=tmp_path)
+    plot.write_text("second")
+    place = outbox(tmp_path) / record.id
+    assert [(Path(name).name, to, on) for name, to, on in record.files] == [
+        ("plot.svg", "plots", "run"),
+        ("summary.json", "", "parent"),
+    ]
+    assert (place / record.files[0][0]).read_text() == "first"
+
+
+def test_one_process_sends_what_waits(tmp_path: Path) -> None:
+    with lock_outbox(tmp_path) as alone:
+        assert alone
+        with lock_outbox(tmp_path) as second:
+            assert not second
+    with lock_outbox(tmp_path) as again:
+        assert again
+    assert os.listdir(outbox(tmp_path)) == ["lock"]
