@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compass.files import atomic_path, write_json
 from compass.report.data_card import write_card
-from compass.report.headline import headline, score_rows
+from compass.report.headline_metrics import measure_headline, score_rows
 from compass.report.ledger_page import write_page
 from compass.report.outputs import open_outputs
 from compass.report.page import write_report
@@ -44,7 +44,7 @@ def run(settings: Settings) -> Summary:
     }
     megabytes = settings.report.viewer_megabytes
     path = write_report(found, REPORTS, title=settings.report.title, megabytes=megabytes, links=links)
-    write_json(HEADLINE, headline(found.results, _seconds(found, settings)))
+    write_json(HEADLINE, measure_headline(found.results, _seconds(found, settings)))
     _write_scores(found)
     averages = {model: {"average": scored.get("average", {})} for model, scored in found.results.scores.items()}
     return Summary(STAGE, metrics={**averages, "page_bytes": path.stat().st_size})

@@ -172,11 +172,11 @@ def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict
     """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
     from compass.ledger import count_reasons, most_first
     from compass.records import read_records
-    from compass.report.outputs import by_reason
+    from compass.report.outputs import count_by_reason
 
     kept = count_reasons(read_records(outputs.last)["source"].to_pylist())
     dropped: dict[str, dict[str, int]] = {name: {} for name in facts}
-    for row in by_reason(outputs.ledger()):
+    for row in count_by_reason(outputs.ledger()):
         dropped[row["source"]][row["reason"]] = row["rows"]
     return {
         name: {**fact, "kept": kept.get(name, 0), "dropped": most_first(dropped[name])} for name, fact in facts.items()

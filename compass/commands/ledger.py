@@ -62,7 +62,7 @@ def ledger(*, asked: Asked = Asked()) -> int:
         compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
     from compass.records import RecordError
-    from compass.report.outputs import by_reason, choose, open_outputs
+    from compass.report.outputs import choose, count_by_reason, open_outputs
 
     if asked.sample < 0:
         raise RecordError(f"--sample {asked.sample}: give how many rows to show, 1 or more")
@@ -78,9 +78,9 @@ def ledger(*, asked: Asked = Asked()) -> int:
     if asked.out or asked.sample:
         _rows(sample(dropped, asked.sample, asked.seed) if asked.sample else dropped, asked)
     elif asked.json:
-        print("\n".join(json.dumps(row, ensure_ascii=False) for row in by_reason(dropped)))
+        print("\n".join(json.dumps(row, ensure_ascii=False) for row in count_by_reason(dropped)))
     else:
-        _count(by_reason(dropped))
+        _count(count_by_reason(dropped))
     return 0
 
 
@@ -160,10 +160,10 @@ def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> Non
 
 def _doubtful(outputs: Outputs, asked: Asked) -> int:
     """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
-    from compass.report.doubts import by_reason, doubtful
+    from compass.report.doubts import count_doubts, find_doubtful
     from compass.report.printable import printable
 
-    rows = doubtful(outputs, stage=asked.stage, reason=asked.reason, source=asked.source)
+    rows = find_doubtful(outputs, stage=asked.stage, reason=asked.reason, source=asked.source)
     if asked.sample:
         rows = sorted(rows, key=lambda row: draw_key(row["id"], asked.seed))[: asked.sample]
     if asked.out or (asked.json and asked.sample):
@@ -180,13 +180,13 @@ def _doubtful(outputs: Outputs, asked: Asked) -> int:
     elif asked.json:
         counted = (
             {"reason": reason, "strength": strength, "source": source, "rows": count}
-            for reason, strength, sources in by_reason(rows)
+            for reason, strength, sources in count_doubts(rows)
             for source, count in sources.items()
         )
         _lines(counted, None, 0)
     else:
         print(f"{'doubt':17} {'strength':9} {'rows':>9}  sources")
-        for reason, strength, sources in by_reason(rows):
+        for reason, strength, sources in count_doubts(rows):
             named = ", ".join(f"{printable(name)} {count:,}" for name, count in list(sources.items())[:4])
             more = f", {len(sources) - 4} more" if len(sources) > 4 else ""
             print(f"{reason:17} {strength:9} {sum(sources.values()):>9,}  {named}{more}")

@@ -41,7 +41,7 @@ def report(
         compass report exports/mine --out mine                  another run's folder, or what `compass evaluate` wrote
         compass report --compare exports/one exports/two        which is better, by how much, how sure, and what differs
     """
-    from compass.report.conclusion import conclude
+    from compass.report.headline import conclude
     from compass.report.page import write_pages, write_report
     from compass.report.run import read_run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compass.report.conclusion import AVERAGE, best_model, comparison, percent
+from compass.report.headline import AVERAGE, best_model, find_comparison, percent
 from compass.report.run import Run
 
 CUT_OFF = 0.05
@@ -66,7 +66,7 @@ def limits(run: Run) -> list[str]:
 def _form_only(run: Run) -> Iterator[str]:
     best = best_model(run) if run.models else ""
     for model in run.models:
-        found = comparison(run, best, model) if model != best else None
+        found = find_comparison(run, best, model) if model != best else None
         if not found or "form" not in found or found["verdict"] != "better":
             continue
         low, high = found["form"]["ci95"]
@@ -146,7 +146,7 @@ def _few(run: Run) -> Iterator[str]:
     for other in run.models:
         weak = []
         for name in run.results.scores[best] if other != best else ():
-            found = comparison(run, best, other, name)
+            found = find_comparison(run, best, other, name)
             if found and found["verdict"] == "cannot tell" and found["detectable"] > FEW:
                 weak.append(
                     f"{name} ({found['problems']} problems: differences from {percent(found['detectable'])} points)"

@@ -14,7 +14,14 @@ import pyarrow as pa
 from compass.errors import UserError
 from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
-from compass.report.conclusion import AVERAGE, benchmarks, certainty, comparison, percent, said
+from compass.report.headline import (
+    AVERAGE,
+    explain_certainty,
+    find_comparison,
+    format_accuracy,
+    format_benchmarks,
+    percent,
+)
 from compass.report.results import Results
 from compass.report.run import Run, compare, differences
 from compass.report.sections import form_section, problems_section, scores_section
@@ -85,7 +92,7 @@ def compare_sections(a: Run, b: Run, joined: Run) -> list[Section]:
 
 def _conclusion(a: Run, b: Run, joined: Run) -> Section:
     first, second = joined.models
-    found = comparison(joined, second, first)
+    found = find_comparison(joined, second, first)
     assert found
     verdict = {
         "better": f"{second} is better than {first}",
@@ -93,10 +100,10 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "tied": f"{second} and {first} are tied",
     }.get(found["verdict"], f"{second} and {first} cannot be told apart")
     headline = (
-        f"{verdict}. {second} solves {said(joined, second)} over {benchmarks(joined, second)}, {first} {said(joined, first)}. "
+        f"{verdict}. {second} solves {format_accuracy(joined, second)} over {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}: {found['words']}."
     )
-    parts: list[Part] = [Note(headline, "headline"), *certainty(joined, second, first)]
+    parts: list[Part] = [Note(headline, "headline"), *explain_certainty(joined, second, first)]
     changed = differences(a.parameters, b.parameters)
     parts.append(_cause(a, b, changed))
     seen = [*_unlike(a, b, joined), *warnings(joined)]

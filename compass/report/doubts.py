@@ -16,7 +16,7 @@ DECIDES = "denoise"
 """The stage that fills the column `doubt`."""
 
 
-def doubtful(
+def find_doubtful(
     outputs: Outputs, *, stage: str | None = None, reason: str | None = None, source: str | None = None
 ) -> list[dict[str, Any]]:
     """Rows with doubts that a stage kept: id, source, source_id, problem, answer, and `doubt` as a list of findings.
@@ -47,7 +47,7 @@ def doubtful(
     return rows
 
 
-def by_reason(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[str, int]]]:
+def count_doubts(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[str, int]]]:
     """For each reason and strength the rows of every source, the most frequent first."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:

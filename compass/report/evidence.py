@@ -72,7 +72,7 @@ def item_names(evidence: Mapping[str, Any]) -> list[str]:
     return [*named, *([also] if isinstance(also, str) else []), *evidence.get("other_items", ())]
 
 
-def beside(problem: str, evidence: Mapping[str, Any], texts: Texts) -> list[Other]:
+def find_related(problem: str, evidence: Mapping[str, Any], texts: Texts) -> list[Other]:
     """The twin, and the first benchmark item, that evidence names, with what they share with the problem."""
     others = []
     if twin := texts.rows.get(evidence.get("twin", "")):
@@ -83,7 +83,7 @@ def beside(problem: str, evidence: Mapping[str, Any], texts: Texts) -> list[Othe
     return others
 
 
-def quoted(problem: str, evidence: Mapping[str, Any]) -> list[Span]:
+def find_quotes(problem: str, evidence: Mapping[str, Any]) -> list[Span]:
     """Where the problem holds what evidence quotes of it: its `span`, else its quotations."""
     if "span" in evidence and evidence.get("field", "problem") == "problem":
         start, end = evidence["span"]

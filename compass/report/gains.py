@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.page.blocks import Fold, Note, Part, Table
-from compass.report.conclusion import best_model
+from compass.report.headline import best_model
 from compass.report.printable import printable
 from compass.report.run import Run
 from compass.report.tallies import SOLVED, Item, Tally

@@ -1,45 +1,155 @@
-"""The few numbers by which runs are compared: `metrics/headline.json` for tables, `plots/scores.csv` for a plot."""
+"""What a run found, in sentences: which model is better, by how much, and how sure that is.
+
+All figures are those of `metrics/evaluate.json` and of the paired comparisons; words and thresholds are those of
+`compass.evaluation.comparisons`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from compass.report.results import Results
+from compass.evaluation.comparisons import judge
+from compass.report.run import Run
+
+AVERAGE = "average"
 
 
-def headline(results: Results, seconds: Iterable[float] = ()) -> dict[str, float]:
-    """The columns of `dvc exp show`.
+@dataclass(frozen=True)
+class Conclusion:
+    """`headline` alone answers which model is better, by how much, how sure; `more` says what stands behind it."""
 
-    Args:
-        results: what a run measured.
-        seconds: how long each of its stages took.
-
-    Returns:
-        Per model its accuracy over all benchmarks in percent, by the model's name; `±`, half the width of the widest of
-        their 95% intervals, in points; `kept` and `dropped`, problems after and by curation; `hours` of all stages.
-    """
-    averages = {model: scores["average"] for model, scores in results.scores.items() if "average" in scores}
-    columns = {model: _percent(average["accuracy"]) for model, average in averages.items()}
-    if averages:
-        columns["±"] = max(_percent((high - low) / 2) for low, high in (one["ci95"] for one in averages.values()))
-    if results.counts:
-        columns["kept"] = results.counts[-1].kept
-        columns["dropped"] = sum(counts.read - counts.kept for counts in results.counts)
-    if seconds := list(seconds):
-        columns["hours"] = round(sum(seconds) / 3600, 2)
-    return columns
+    headline: str
+    more: list[str]
 
 
-def score_rows(results: Results) -> list[Mapping[str, Any]]:
-    """One row per model: `model`, `accuracy` and `greedy`, percent over all benchmarks."""
-    rows: list[Mapping[str, Any]] = []
-    for model, scores in results.scores.items():
-        if average := scores.get("average"):
-            measures = {"accuracy": average["accuracy"], "greedy": average.get("greedy")}
-            rows.append({"model": model, **{name: _percent(one) for name, one in measures.items() if one is not None}})
-    return rows
+def conclude(run: Run) -> Conclusion:
+    """The conclusion of a run: its best model by average accuracy against the first one (the base) and against the next best."""
+    models = [model for model in run.models if AVERAGE in run.results.scores[model]]
+    if not models:
+        return Conclusion("No model has been scored.", [])
+    best, first = best_model(run), models[0]
+    lead = f"{best} solves {format_accuracy(run, best)} over {format_benchmarks(run, best)}"
+    if len(models) == 1:
+        return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
+    if best == first:
+        rival = max(models[1:], key=lambda model: accuracy(run, model))
+        kind = "trained" if first == "base" else "other"  # the models of an evaluation need not come from its first
+        headline = f"No {kind} model beats {first}: {lead}; the next best, {rival}, {format_accuracy(run, rival)}."
+    else:
+        rival = first
+        headline = f"{lead}; {first} solves {format_accuracy(run, first)}."
+    verdict = find_comparison(run, best, rival)
+    if verdict:
+        headline += f" On the same problems {best} against {rival}: {verdict['words']}."
+    more = explain_certainty(run, best, rival)
+    others = [model for model in models if model not in (best, rival)]
+    if others:
+        second = max(others, key=lambda model: accuracy(run, model))
+        if against := find_comparison(run, best, second):
+            more.append(f"Against {second}, which solves {format_accuracy(run, second)}: {against['words']}.")
+    return Conclusion(headline, more)
 
 
-def _percent(share: float) -> float:
-    return round(100 * share, 1)
+def best_model(run: Run) -> str:
+    """The model with the highest average accuracy; of equals the earliest."""
+    return max(run.models, key=lambda model: accuracy(run, model))
+
+
+def accuracy(run: Run, model: str) -> float:
+    """A model's average accuracy, 0..1; -1 where it has none."""
+    return run.results.scores[model].get(AVERAGE, {}).get("accuracy", -1.0)
+
+
+def format_accuracy(run: Run, model: str) -> str:
+    """A model's average accuracy with its interval, as text."""
+    score = run.results.scores[model][AVERAGE]
+    low, high = score["ci95"]
+    return f"{percent(score['accuracy'])}% (95% interval {percent(low)} to {percent(high)})"
+
+
+def format_benchmarks(run: Run, model: str) -> str:
+    """How many benchmarks and problems a model's average is over, as text."""
+    scored = run.results.scores[model]
+    count = sum(name != AVERAGE for name in scored)
+    problems = scored.get(AVERAGE, {}).get("problems")
+    name = f"{count} benchmarks on average" if count != 1 else f"the benchmark {next(iter(scored))}"
+    return name + (f", {problems:,} problems" if problems else "")
+
+
+def find_comparison(run: Run, model: str, other: str, benchmark: str = AVERAGE) -> Mapping[str, Any] | None:
+    """The comparison of `model` with `other`, turned round where it was made the other way; None where there is none."""
+    for pair, turn in ((run.pair(model, other), False), (run.pair(other, model), True)):
+        if pair:
+            found = pair[AVERAGE] if benchmark == AVERAGE else pair["benchmarks"].get(benchmark)
+            return reverse_comparison(found) if found and turn else found
+    return None
+
+
+def reverse_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A comparison seen from the other model."""
+    result = dict(found) | _negated(found)
+    result |= {name: _negated(found[name]) for name in ("lenient", "form") if found.get(name)}
+    if "gained" in found:
+        result |= {"gained": found["lost"], "lost": found["gained"]}
+    return result | judge(result)
+
+
+def format_gap(found: Mapping[str, Any]) -> str:
+    """A comparison's difference in points, signed, with its interval: `-1.7 points (95% interval -3.5 to +0.1)`."""
+    low, high = found["ci95"]
+    return f"{100 * found['difference']:+.1f} points (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with one digit; empty for None."""
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
+    """How sure the comparison of two models is, in sentences: chance, power, verdicts per benchmark, and the verifier's measured error."""
+    found = find_comparison(run, best, rival)
+    if not found or "p" not in found:
+        return []
+    fewest, most = found["samples"]
+    samples = f"{most}" if fewest == most else f"{fewest} to {most}"
+    chance = found["p"]
+    lines = [
+        f"How sure: the paired difference is {format_gap(found)}. If {best} and {rival} were equally good, one as large would come up "
+        f"{_often(chance)} by chance (sign-flip test over {found['problems']:,} problems with {samples} samples each). "
+        f"A true difference of {percent(found['detectable'])} points would be found in 4 of 5 repetitions."
+    ]
+    verdicts = Counter()
+    for name in run.results.scores[best]:
+        if name != AVERAGE and (one := find_comparison(run, best, rival, name)):
+            verdicts[one["verdict"]] += 1
+    if verdicts:
+        parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
+        lines.append(f"Per benchmark, with Holm's correction for their number: {parts}.")
+    if run.verifier.get("error") is not None:
+        low, high = run.verifier["ci95"]
+        lines.append(
+            f"The verifier is wrong on {100 * run.verifier['error']:.2g}% of these responses ({100 * low:.2g}% to {100 * high:.2g}%), by "
+            f"{run.verifier['labelled']} judged by people: {100 * run.verifier['accepted_wrong']:.2g}% wrong answers called right, "
+            f"{100 * run.verifier['refused_right']:.2g}% right ones called wrong."
+        )
+    return lines
+
+
+def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
+    turned_round: dict[str, Any] = {}
+    if "difference" in found:
+        turned_round["difference"] = -found["difference"]
+    for name in ("ci95", "ci90"):
+        if name in found:
+            low, high = found[name]
+            turned_round[name] = [-high, -low]
+    return turned_round
+
+
+def _often(chance: float) -> str:
+    if chance < 0.001:
+        return "in fewer than 1 of 1,000 cases"
+    return f"in {100 * chance:.1f}% of cases"

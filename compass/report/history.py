@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from compass.records import RecordError, split_stages
-from compass.report.evidence import beside, item_name, named_texts, quoted, read_evidence
+from compass.report.evidence import find_quotes, find_related, item_name, named_texts, read_evidence
 from compass.report.outputs import Outputs, read_table, rewards, rollouts
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
@@ -100,13 +100,13 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
 def _texts(outputs: Outputs, row: dict[str, Any], evidence: dict[str, Any]) -> Iterator[str]:
     """The problem beside its twin or the benchmark item, or with what the evidence quotes; what counts stands in ⟪ and ⟫."""
     problem = row["problem"] or ""
-    others = beside(problem, evidence, named_texts(outputs, [evidence]))
+    others = find_related(problem, evidence, named_texts(outputs, [evidence]))
     for other in others:
         yield f"{'':11}   this problem     {printable(marked(problem, other.here), SHOWN)}"
         yield f"{'':11}   gold             {printable(row['answer'] or 'none', 200)}"
         yield f"{'':11}   {other.kind:16} {printable(other.name)}: {printable(marked(other.problem, other.there), SHOWN)}"
         yield f"{'':11}   {other.kind + ' gold':16} {printable(other.answer or 'none', 200)}"
-    if not others and (spans := quoted(problem, evidence)):
+    if not others and (spans := find_quotes(problem, evidence)):
         yield f"{'':11}   in the problem   {printable(marked(problem, spans), SHOWN)}"
 
 

@@ -16,7 +16,7 @@ from compass.model_cards import ELSEWHERE
 from compass.page.blocks import Bullets, Section, Table
 from compass.page.markdown import to_markdown
 from compass.report.cautions import limits, warnings
-from compass.report.conclusion import AVERAGE, comparison, percent
+from compass.report.headline import AVERAGE, find_comparison, percent
 from compass.report.run import Run
 
 FOLDER = "model_cards"
@@ -103,7 +103,7 @@ def _section(run: Run, model: str) -> Section:
     rows = []
     for benchmark, score in run.results.scores[model].items():
         low, high = score["ci95"]
-        against = comparison(run, model, first, benchmark) if model != first else None
+        against = find_comparison(run, model, first, benchmark) if model != first else None
         shown = [
             percent(score[name]) if name in score else "" for name in ("accuracy", "greedy", "lenient", "truncated")
         ]

@@ -175,7 +175,7 @@ def search(
     return sorted(matches, key=lambda match: (-match[0], match[2], match[1]))[:limit]
 
 
-def by_reason(ledger: pa.Table) -> list[dict[str, Any]]:
+def count_by_reason(ledger: pa.Table) -> list[dict[str, Any]]:
     """How many `rows` of a ledger have each `stage`, `reason` and `source`: stages in their order, the most rows first."""
     counted = ledger.group_by(["stage", "reason", "source"]).aggregate([("id", "count")]).to_pylist()
     order = {stage: place for place, stage in enumerate(STAGES)}

@@ -8,8 +8,8 @@ from typing import Any
 
 from compass.durations import duration
 from compass.page.blocks import Bullets, Code, Fold, Note, Part, Section, Table
-from compass.report.conclusion import percent
 from compass.report.figures import curves_figure, draw_chart, funnel_figure, mixes_figure
+from compass.report.headline import percent
 from compass.report.run import Run
 
 LONGEST_DETAIL = 20_000

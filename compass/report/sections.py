@@ -7,9 +7,9 @@ from typing import Any
 
 from compass.page.blocks import Bullets, Caution, Fold, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
-from compass.report.conclusion import AVERAGE, best_model, comparison, conclude, gap, percent
 from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.gains import gained_and_lost
+from compass.report.headline import AVERAGE, best_model, conclude, find_comparison, format_gap, percent
 from compass.report.run import Run
 from compass.report.run_sections import (
     cost_section,
@@ -132,7 +132,7 @@ def form_section(run: Run) -> Section:
         Table(["model", "strict %", "lenient %", "difference", "in a box %"], rows),
     ]
     best = best_model(run)
-    found = comparison(run, best, run.models[0]) if best != run.models[0] else None
+    found = find_comparison(run, best, run.models[0]) if best != run.models[0] else None
     if found and "form" in found:
         low, high = (percent(limit) for limit in found["form"]["ci95"])
         parts.append(
@@ -159,9 +159,9 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
     best = best_model(run)
     others = [model for model in run.models if model != best]
     for place, other in enumerate(others):
-        found = {name: comparison(run, best, other, name) for name in names}
+        found = {name: find_comparison(run, best, other, name) for name in names}
         rows = [
-            [name, one["verdict"], gap(one) if "ci95" in one else "", one["words"]]
+            [name, one["verdict"], format_gap(one) if "ci95" in one else "", one["words"]]
             for name, one in found.items()
             if one
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compass.ledger import Counts
 from compass.records import RecordError
-from compass.report.conclusion import percent
+from compass.report.headline import percent
 from compass.report.results import read_results
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import summarise
 from compass.evaluation.results import PROBLEMS
 from compass.report.cautions import limits, warnings
-from compass.report.conclusion import comparison, conclude, turned
+from compass.report.headline import conclude, find_comparison, reverse_comparison
 from compass.report.results import Results
 from compass.report.run import Run
 from tests.report.conftest import sample_rows
@@ -76,14 +76,14 @@ def test_a_gain_in_form_alone_is_named_as_such() -> None:
 
 def test_a_comparison_without_a_verdict_says_what_it_could_have_shown() -> None:
     run = evaluated(problems=3)
-    found = comparison(run, "rl-1", "base", "easy")
+    found = find_comparison(run, "rl-1", "base", "easy")
     assert found
     if found["verdict"] == "cannot tell":
         assert f"easy (3 problems: differences from {100 * found['detectable']:.1f} points)" in told(run)
     alike = evaluated(
         lambda row: row.update(correct=row["sample"] % 2 == 0, correct_lenient=row["sample"] % 2 == 0), problems=3
     )
-    assert comparison(alike, "rl-1", "base")["verdict"] == "cannot tell"  # type: ignore[index]
+    assert find_comparison(alike, "rl-1", "base")["verdict"] == "cannot tell"  # type: ignore[index]
     assert "Too few problems or samples to tell " in told(alike)
 
 
@@ -168,13 +168,13 @@ def test_the_conclusion_counts_the_best_models_own_benchmarks_and_calls_no_stran
 
 
 def test_a_comparison_turned_round_is_its_own_opposite() -> None:
-    found = comparison(evaluated(), "rl-1", "base")
+    found = find_comparison(evaluated(), "rl-1", "base")
     assert found
-    other = turned(found)
+    other = reverse_comparison(found)
     assert other["verdict"] == "worse"
     assert other["difference"] == -found["difference"]
     assert other["ci95"] == [-found["ci95"][1], -found["ci95"][0]]
-    assert turned(other)["words"] == found["words"]
+    assert reverse_comparison(other)["words"] == found["words"]
 
 
 def test_limits_name_the_single_seed_first() -> None:

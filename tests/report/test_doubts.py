@@ -11,7 +11,7 @@ from compass.cli import main
 from compass.curation.noise.finding import Finding, Strength, doubt_column
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
-from compass.report.doubts import by_reason, doubtful
+from compass.report.doubts import count_doubts, find_doubtful
 from compass.report.outputs import find_outputs
 
 
@@ -30,12 +30,12 @@ def folder(tmp_path: Path, records) -> Path:
 
 def test_rows_are_chosen_by_stage_reason_and_source(folder: Path) -> None:
     outputs = find_outputs(folder)
-    assert [row["answer"] for row in doubtful(outputs)] == ["0", "1", "2"]
-    assert [row["answer"] for row in doubtful(outputs, stage="verify")] == ["1", "2"]
-    assert [row["answer"] for row in doubtful(outputs, source="b")] == ["2"]
-    (row,) = doubtful(outputs, reason="proof")
+    assert [row["answer"] for row in find_doubtful(outputs)] == ["0", "1", "2"]
+    assert [row["answer"] for row in find_doubtful(outputs, stage="verify")] == ["1", "2"]
+    assert [row["answer"] for row in find_doubtful(outputs, source="b")] == ["2"]
+    (row,) = find_doubtful(outputs, reason="proof")
     assert [finding["reason"] for finding in row["doubt"]] == ["proof"]
-    assert by_reason(doubtful(outputs)) == [
+    assert count_doubts(find_doubtful(outputs)) == [
         ("figure", "possible", {"a": 2, "b": 1}),
         ("proof", "likely", {"a": 1}),
     ]
@@ -44,7 +44,7 @@ def test_rows_are_chosen_by_stage_reason_and_source(folder: Path) -> None:
 def test_a_stage_before_denoise_or_absent_is_an_error(folder: Path) -> None:
     for stage in ("collect", "curriculum"):
         with pytest.raises(RecordError, match=rf"no rows that `{stage}` kept with doubts; .* collect, denoise, verify"):
-            doubtful(find_outputs(folder), stage=stage)
+            find_doubtful(find_outputs(folder), stage=stage)
 
 
 def test_the_command_counts_shows_and_writes_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

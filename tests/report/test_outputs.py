@@ -13,9 +13,9 @@ from compass.files import file_digest
 from compass.ledger import LEDGER, Counts
 from compass.records import RecordError
 from compass.report.outputs import (
-    by_reason,
     check_finished,
     choose,
+    count_by_reason,
     find_outputs,
     open_outputs,
     read_table,
@@ -179,7 +179,7 @@ def test_drops_are_counted_by_stage_reason_and_source() -> None:
     ledger = pa.Table.from_pylist([
         {"id": str(n), "stage": stage, "reason": reason, "source": source} for n, (stage, reason, source) in enumerate(rows)
     ])  # fmt: skip
-    assert [(row["stage"], row["reason"], row["source"], row["rows"]) for row in by_reason(ledger)] == [
+    assert [(row["stage"], row["reason"], row["source"], row["rows"]) for row in count_by_reason(ledger)] == [
         ("dedup", "exact_duplicate", "web", 2),
         ("dedup", "near_duplicate", "book", 1),
         ("dedup", "near_duplicate", "web", 1),

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compass.report.doubts import DECIDES, doubtful
-from compass.report.evidence import beside, named_texts, quoted, read_evidence
+from compass.report.doubts import DECIDES, find_doubtful
+from compass.report.evidence import find_quotes, find_related, named_texts, read_evidence
 from compass.report.outputs import Outputs, read_columns
 from compass.report.spans import Span, find_pieces, parts
 from compass.seeded_draw import draw_key
@@ -34,7 +34,7 @@ def groups(outputs: Outputs) -> tuple[dict[Group, list[str]], list[dict[str, Any
             *(columns[name].to_pylist() for name in ("reason", "source", "id")), strict=True
         ):
             found.setdefault((path_stage, reason, source), []).append(id_)
-    doubts = doubtful(outputs) if DECIDES in outputs.kept else []
+    doubts = find_doubtful(outputs) if DECIDES in outputs.kept else []
     for row in doubts:
         for reason in dict.fromkeys(finding["reason"] for finding in row["doubt"]):
             found.setdefault((DOUBTFUL, reason, row["source"]), []).append(row["id"])
@@ -104,8 +104,8 @@ def funnel(outputs: Outputs) -> tuple[list[str], dict[str, list[tuple[int, int]]
 
 def _row(row: Mapping[str, Any], texts: Any) -> dict[str, Any]:
     problem, evidence = row["problem"] or "", row["evidence"]
-    others = beside(problem, evidence, texts)
-    here = others[0].here if others else quoted(problem, evidence)
+    others = find_related(problem, evidence, texts)
+    here = others[0].here if others else find_quotes(problem, evidence)
     answer = row["answer"] or ""
     return {
         "id": row["id"],
