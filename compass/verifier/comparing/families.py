@@ -394,6 +394,13 @@ def compare_families(gold: Node, answer: Node, compare: Compare) -> Finding | No
     both = _share_domains(one, two)
     if both is None:
         return differ("a family against something else")
+    explicit, silent = (one, two) if one.domains else (two, one)
+    if not silent.domains and not all(map(_shows_parameter, silent.items)):
+        # `n + 1` without a word about n is an expression in a letter of the question: no family that any other one equals.
+        if not _letters(silent) <= set(explicit.domains):
+            return differ("an expression against a family")
+        lean(Leniency.CONDITION)
+        return compare(_joined(one), _joined(two))
     if bool(one.domains) != bool(two.domains):
         lean(Leniency.CONDITION)
     return _decide(*both, compare)
@@ -459,7 +466,7 @@ def _share_domains(one: Family, two: Family) -> tuple[Family, Family] | None:
         return one, two
     explicit, silent = (one, two) if one.domains else (two, one)
     constants = frozenset().union(*map(_free, explicit.items)) - set(explicit.domains)
-    letters = frozenset().union(*map(_free, silent.items)) - constants
+    letters = _letters(silent) - constants
     whole = set(explicit.domains.values()) <= set(WHOLE)
     points = all(isinstance(named_value(item)[1], Sequence) for item in silent.items)
     if not letters or (whole and not points and not letters <= _INDICES | _PARAMETERS):
@@ -538,6 +545,16 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
         return None
     one, two = one._replace(domains=dict.fromkeys(first, domain)), two._replace(domains=dict.fromkeys(second, domain))
     return _decide(one, two, compare)
+
+
+def _shows_parameter(item: Node) -> bool:
+    """Whether an item without a word about its letters has the look of a family: a named value, a point, or periodic."""
+    name, value = named_value(item)
+    return name is not None or isinstance(value, Sequence) or _is_periodic(item)
+
+
+def _letters(family: Family) -> frozenset[str]:
+    return frozenset().union(*map(_free, family.items))
 
 
 def _is_periodic(item: Node) -> bool:

@@ -82,7 +82,7 @@ GRAMMAR = Grammar(
         **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, read_division)),
         **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
         ("cmd", "pmod"): (LIST + 5, operators.residue),
-        ("cmd", "choose"): (PRODUCT, operators.choose),
+        ("cmd", "choose"): (SETOP, operators.choose),
         ("cmd", PLAIN_MOD): (PRODUCT, operators.remainder_or_class),
         ("cmd", "over"): (SETOP, operators.over),
         ("op", "^"): (POWER, operators.power),

@@ -1,0 +1,49 @@
+"""No fixed text equals golds that differ from each other: an answer that names nothing of the problem earns nothing.
+
+Both sides are generated: every way to write a letter and what it runs over, against golds of one letter and expressions in
+letters of a question.
+"""
+
+from itertools import product
+
+import pytest
+
+from compass.verifier import reward, verify
+
+VALUES = ("{0}", "2{0}", "{0}+1", "{0}^2", "x={0}", r"\{{{0}\}}", "({0})", "-{0}", r"{0}^\circ")
+LETTERS = ("t", "k", "y", "c")
+CLAUSES = (
+    r", {0}\in\mathbb{{R}}",
+    r", {0}\in\mathbb{{Z}}",
+    r", {0} \in \mathbb{{C}}",
+    r" \text{{ for any real number }} {0}",
+    r", \text{{where }} {0} \text{{ is an integer}}",
+)
+UNIVERSAL = [
+    value.format(letter) + clause.format(letter) for value, letter, clause in product(VALUES, LETTERS, CLAUSES)
+]
+LETTER_GOLDS = ("A", "B", "E", r"\text{(C)}", r"\textbf{(D)}", "x", r"\theta", r"\overline{CD}")
+EXPRESSION_GOLDS = ("p-q", "m+n", "a", r"\alpha", "r+1", "n+2", "2s", "-2n-2", "x+1", "C_n^2", r"\int_0^1 x^2 dx")
+
+
+@pytest.mark.parametrize("gold", [*LETTER_GOLDS, *EXPRESSION_GOLDS])
+def test_a_letter_that_runs_over_all_numbers_equals_no_gold(gold: str) -> None:
+    assert [answer for answer in UNIVERSAL if verify(gold=gold, answer=answer).equal] == []
+    assert [answer for answer in UNIVERSAL if reward(rf"\boxed{{{answer}}}", gold) > 0] == []
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "same"),
+    [
+        (r"{n+1 \choose 2}", r"{n+1 \choose 3}", False),
+        (r"{n+1 \choose 2}", "n", False),
+        (r"{m+n \choose n}", "m+1", False),
+        (r"{n+1 \choose 2}", r"\binom{n+1}{2}", True),
+        (r"{n+1 \choose 2}", r"\frac{n(n+1)}{2}", True),
+        (r"\{2k+1 : k\in\mathbb{Z}\}", r"2m+1, m\in\mathbb{Z}", True),
+        (r"x=\frac{\pi}{4}+k\pi", r"x=\frac{\pi}{4}+n\pi, n\in\mathbb{Z}", True),
+        (r"2k+1, k\in\mathbb{Z}", r"2n+1, n\in\mathbb{Z}", True),
+    ],
+)
+def test_upper_parts_of_binomials_and_real_families_compare_as_written(gold: str, answer: str, same: bool) -> None:
+    assert verify(gold=gold, answer=answer).equal is same
