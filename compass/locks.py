@@ -119,14 +119,19 @@ def read_turn(root: str | Path = ".") -> Holder | None:
     return read_holder(Path(root) / PIPELINE)
 
 
+def is_held_for_me(root: str | Path = ".") -> bool:
+    """Whether a process that started this one holds the repository's lock."""
+    current = read_turn(root)
+    return current is not None and current.process == os.environ.get(HELD)
+
+
 def hold_turn(root: str | Path, command: str, *, on_wait: Callable[[str], object] | None = None) -> int | None:
     """Wait until no other run works on the repository, then hold its lock.
 
     Returns:
         The open file, as `take_lock`; None where a process that started this one holds the lock already.
     """
-    current = read_turn(root)
-    if current and current.process == os.environ.get(HELD):
+    if is_held_for_me(root):
         return None
     return take_lock(Path(root) / PIPELINE, command, on_wait=on_wait)
 

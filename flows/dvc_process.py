@@ -9,19 +9,24 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from compass import environment, machine
-from compass.locks import open_lock, try_lock
+from compass.locks import is_held_for_me, open_lock, take_turn, try_lock
 from compass.processes import is_dvc
 from flows.cancel import end_group
 
 LINES = 20
 """Last lines of a command that its error keeps."""
+
+LOOK_S = 0.5
+"""Seconds between two looks at what another `dvc` does."""
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|[\x00-\x08\x0b\x0c\x0e-\x1a]")
 
@@ -124,25 +129,45 @@ def _discard_output(process: subprocess.Popen[bytes]) -> None:
     threading.Thread(target=discard, daemon=True).start()
 
 
-def remove_dead_entries(root: Path) -> None:
-    """Take the entries of runs that were killed out of `.dvc/tmp/rwlock`.
+@contextlib.contextmanager
+def take_run_turn(
+    root: Path, command: str, *, on_wait: Callable[[str], object] | None = None
+) -> Iterator[dict[str, str]]:
+    """Hold the repository's lock as `take_turn` does, at a moment when no plain `dvc` works there.
 
-    DVC does so itself where the process is gone; where another process has its number by now, DVC says "busy" forever.
-    Call it while holding the repository's lock, so that no run of ours is one of them.
+    DVC says "busy" where two want the same file, and ends. While one works, the lock is not held: its stages take it.
+    """
+    shown = ""
+    while True:
+        with take_turn(root, command, on_wait=on_wait) as held:
+            other = None if is_held_for_me(root) else find_dvc(root)
+            if not other:
+                yield held
+                return
+        if other != shown:
+            shown = other
+            (on_wait or print)(f"waiting for {other}")
+        time.sleep(LOOK_S)
+
+
+def find_dvc(root: Path) -> str | None:
+    """The `dvc` that works in the repository, as its entries in `.dvc/tmp/rwlock` say: "`dvc repro` (process 12)"; None where none does.
+
+    Entries of runs that were killed are taken out. DVC does so itself where the process is gone; where another process has
+    its number by now, DVC says "busy" forever.
     """
     folder = root / ".dvc" / "tmp"
     path = folder / "rwlock"
     if not path.exists():
-        return
+        return None
     guard = open_lock(folder / "rwlock.lock")  # the file that DVC itself locks to edit the other
     try:
         if not try_lock(guard):
-            return  # a `dvc` that runs edits it now, so it is neither torn nor forgotten
-        written = path.stat().st_mtime
-        entries = None
+            return "a `dvc` that begins or ends a stage"
+        written, entries = path.stat().st_mtime, None
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
-            kept: dict[str, object] = {
+            kept: dict[str, dict[str, Any]] = {
                 "write": {place: one for place, one in entries.get("write", {}).items() if _is_held(one, written)},
                 "read": {
                     place: left
@@ -156,6 +181,8 @@ def remove_dead_entries(root: Path) -> None:
             path.write_text(json.dumps(kept), encoding="utf-8")
     finally:
         os.close(guard)
+    held = [*kept.get("write", {}).values(), *(one for several in kept.get("read", {}).values() for one in several)]
+    return f"`{held[0].get('cmd', 'dvc')}` (process {held[0]['pid']})" if held else None
 
 
 def _is_held(entry: Mapping[str, object], written: float) -> bool:

@@ -30,11 +30,10 @@ from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Completed, Crashed, Failed, Running
 
 from compass.errors import UserError
-from compass.locks import take_turn
 from compass.runs.progress import StageProgress, read_run
 from flows.artifacts import ProgressArtifact, show_command, show_links, show_results
 from flows.cancel import Guardian, find_serving_processes, interrupt_once
-from flows.dvc_process import DvcError
+from flows.dvc_process import DvcError, take_run_turn
 from flows.run import RunRequest, RunResult, find_unfinished, run
 
 RECONNECT = 600
@@ -98,7 +97,7 @@ def carry_out(
         ):
             tasks: StageTasks | None = None
             try:
-                with take_turn(root, command, on_wait=show_waiting) as held, before():
+                with take_run_turn(root, command, on_wait=show_waiting) as held, before():
                     os.environ.update(held)  # `run` finds the lock in this process
                     if waited:
                         _set_state(Running(message="its turn has come"))

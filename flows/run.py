@@ -28,20 +28,16 @@ from typing import Any, Literal
 
 from compass.environment import dvc_variables
 from compass.errors import UserError
-from compass.locks import take_turn
 from compass.runs.dvc_files import Graph
 from compass.runs.last_run import write_last_run
 from compass.runs.progress import StageProgress, read_run
-from flows.dvc_process import DvcError, dvc_command, remove_dead_entries, repro_words, run_command
+from flows.dvc_process import DvcError, dvc_command, repro_words, run_command, take_run_turn
 from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
 
 LONGEST_NAME = 36
 """Characters of a planned name."""
-
-LATEST = Path(".compass/last_experiment")
-"""Holds the name of the experiment that the workspace's results were saved as."""
 
 _REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
 
@@ -139,7 +135,7 @@ def run(
     root = Path(root).resolve()
     check_request(request, root)
     command, asked = request.command(), time.monotonic()
-    with take_turn(root, command, on_wait=on_wait) as held:
+    with take_run_turn(root, command, on_wait=on_wait) as held:
         began = time.monotonic()
         if on_start:
             on_start()
@@ -155,7 +151,6 @@ def run(
             **(env or {}),
             **held,
         }
-        remove_dead_entries(root)
         before = Graph(root).lock
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"]) as facts:
             run_command(dvc_command(*request.words()), folder=root, log=log, env=variables)
@@ -250,11 +245,7 @@ def save_experiment(
     if not stages:
         return None
     variables = {**dvc_variables(root), **os.environ, **_author(root), **(env or {})}
-    if not _run_to_end(dvc_command("exp", "save", "--name", name, *stages), root, variables):
-        return None
-    (root / LATEST).parent.mkdir(parents=True, exist_ok=True)
-    (root / LATEST).write_text(name + "\n", encoding="utf-8")
-    return name
+    return name if _run_to_end(dvc_command("exp", "save", "--name", name, *stages), root, variables) else None
 
 
 @contextlib.contextmanager

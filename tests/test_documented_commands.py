@@ -222,7 +222,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 shutil.copy2(source, folder / name)
         stages = list(yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"])
         run("dvc", "commit", "-f", "-q", *stages[:-1])  # by code of before, which made the same outputs
-    run("python", "-m", "flows.plots_page")  # as `make setup` does
     run("compass", "run")
     for name in ("one", "two", "mine"):
         for part in ("data", "metrics"):

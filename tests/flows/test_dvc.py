@@ -62,3 +62,16 @@ def test_ctrl_c_ends_the_tree(toy: Path, ran, program: list[str]) -> None:
         assert error.splitlines()[-1].endswith("Run it again: it begins collect again; the stages before it are done")
     assert not any(map(is_alive, tree))
     assert start(*DVC, "repro", "-s", "collect", cwd=toy).wait() == 0
+
+
+def test_a_run_waits_for_a_plain_dvc_that_is_at_work(toy: Path, ran) -> None:
+    plain = start(*DVC, "repro", "collect", cwd=toy, TOY_SECONDS="3")
+    while not ran(toy):
+        assert plain.poll() is None
+        time.sleep(0.05)
+    ours = start(*COMPASS, "run", "grade", cwd=toy)
+    _, error = ours.communicate(timeout=120)
+    assert plain.wait() == 0
+    assert ours.returncode == 0, error
+    assert "waiting for `" in error
+    assert ran(toy) == ["collect", "grade"]

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from flows.cancel import end_group
-from flows.dvc_process import DvcError, dvc_command, remove_dead_entries, repro_words, run_command
+from flows.dvc_process import DvcError, dvc_command, find_dvc, repro_words, run_command
 
 
 def run_python(code: str, folder: Path, **options) -> list[str]:
@@ -120,7 +120,7 @@ def test_locks_of_killed_runs_are_forgotten_and_those_of_dvc_kept(tmp_path: Path
     """DVC frees itself of processes that are gone, not of those whose number another process has by now."""
     path = tmp_path / ".dvc" / "tmp" / "rwlock"
     path.parent.mkdir(parents=True)
-    remove_dead_entries(tmp_path)
+    find_dvc(tmp_path)
     assert not path.exists()
     script = tmp_path / "dvc"
     script.write_text("import time; print('ready', flush=True); time.sleep(600)")
@@ -133,12 +133,12 @@ def test_locks_of_killed_runs_are_forgotten_and_those_of_dvc_kept(tmp_path: Path
         name: {"pid": pid, "cmd": "dvc repro"} for name, pid in (("a", dvc.pid), ("b", gone.pid), ("c", os.getpid()))
     }
     path.write_text(json.dumps({"write": entries, "read": {"x": list(entries.values())}}))
-    remove_dead_entries(tmp_path)
+    assert find_dvc(tmp_path) == f"`dvc repro` (process {dvc.pid})"
     assert json.loads(path.read_text()) == {"write": {"a": entries["a"]}, "read": {"x": [entries["a"]]}}
     dvc.kill()
     dvc.wait()
     path.write_text('{"write": {"a"')  # torn: its writer was killed
-    remove_dead_entries(tmp_path)
+    assert find_dvc(tmp_path) is None
     assert json.loads(path.read_text()) == {}
 
 

@@ -12,7 +12,7 @@ import pytest
 from compass.commands.run import summarize
 from compass.errors import UserError
 from flows.dvc_process import DvcError
-from flows.run import LATEST, RunRequest, RunResult, list_experiments, run
+from flows.run import RunRequest, RunResult, list_experiments, run
 
 ALL = ("collect", "grade", "rl-1", "rl-2", "rl-3", "evaluate")
 
@@ -41,7 +41,6 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert changed_lines(before, (toy / "params.yaml").read_text()) == ["-  samples: 4", "+  samples: 3"]
     assert second.command == "dvc exp run -S evaluate.samples=3"
     assert list_experiments(toy) == ["debug-samples=3", "debug"]
-    assert (toy / LATEST).read_text() == "debug-samples=3\n"
 
     assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
     assert ran(toy) == [*ALL, "evaluate"]
@@ -96,14 +95,14 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert what == "stage grade failed: no model"
     assert "grade: no model" in last
     assert caught.value.stage == "grade"
-    assert not (toy / LATEST).exists()
+    assert list_experiments(toy) == []
 
 
 STARTED = """
 import sys
 from pathlib import Path
 from flows.dvc_process import DvcError
-from flows.run import LATEST, RunRequest, RunResult, list_experiments, run
+from flows.run import RunRequest, RunResult, list_experiments, run
 run(RunRequest(overrides={"evaluate.samples": int(sys.argv[1])}), Path(sys.argv[2]))
 """
 
