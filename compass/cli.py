@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Annotated
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 
 COMMANDS = {
     "init": ("compass.commands.init:init", "write a parameter file for your own data, benchmark and model"),
@@ -208,8 +207,7 @@ def _with_subcommands(app: App) -> Iterator[App]:
 def _usage_message(error: CycloptsError, chosen: str) -> str:
     """One line that says what is wrong with the words, and where the right ones are listed."""
     if chosen and chosen not in COMMANDS:
-        close = get_close_matches(chosen, COMMANDS, n=1)
-        meant = f"did you mean `compass {close[0]}`? " if close else ""
+        meant = did_you_mean(chosen, COMMANDS, "`compass {}`")
         return f"compass: there is no command {chosen!r}; {meant}`compass --help` lists them"
     command = " ".join(["compass", *(error.command_chain or ([chosen] if chosen else []))])
     if isinstance(error, UnusedCliTokensError):

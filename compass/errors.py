@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class UserError(ValueError):
     """Input that cannot be used: the message says which file, row or setting, what was found, and what to do."""
 
     exit_status = 1
     """The exit status of a command that ends with it."""
+
+
+def find_nearest(name: str, names: Iterable[str]) -> str:
+    """The one of these names that is nearest to a misspelt one; empty where none is near."""
+    return next(iter(get_close_matches(name, list(names), n=1)), "")
+
+
+def did_you_mean(name: str, names: Iterable[str], shown: str = "{}", *, most: int = 1, cutoff: float = 0.6) -> str:
+    """`did you mean X? `, with the space before what follows; empty where no name is near.
+
+    Args:
+        name: the misspelt one.
+        names: those that are allowed.
+        shown: how a name is written in the message, as a format: "`{}`".
+        most: how many are offered at most.
+        cutoff: how near a name must be, 0 to 1.
+    """
+    near = get_close_matches(name, list(names), n=most, cutoff=cutoff)
+    return f"did you mean {' or '.join(map(shown.format, near))}? " if near else ""

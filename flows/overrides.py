@@ -6,7 +6,6 @@ Here every name and value is checked against the typed settings first, and only 
 
 from __future__ import annotations
 
-import difflib
 import io
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 
 FILE = "params.yaml"
 REMOVE = object()
@@ -176,13 +175,11 @@ def _known(name: str, keys: list[str], section: Any) -> None:
     allowed = known_keys(keys[:-1])
     if allowed is None or keys[-1] in allowed:
         return
-    similar = difflib.get_close_matches(keys[-1], allowed, n=3, cutoff=0.5)
     above = ".".join(keys[:-1])
     place = f"in {above}" if above else f"in {FILE}"
-    if similar:
-        full = " or ".join(".".join([*keys[:-1], word]) for word in similar)
-        raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; did you mean {full}?")
-    raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; there are {', '.join(allowed)}")
+    meant = did_you_mean(keys[-1], allowed, ".".join([*keys[:-1], "{}"]), most=3, cutoff=0.5)
+    hint = meant.rstrip() or f"there are {', '.join(allowed)}"
+    raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; {hint}")
 
 
 def _as_typed(value: Any) -> str:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compass.environment import dvc_variables
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 from compass.runs.dvc_files import Graph
 from compass.runs.last_run import write_last_run
 from compass.runs.progress import StageProgress, read_run
@@ -182,16 +182,13 @@ def check_request(request: RunRequest, root: Path) -> None:
     Raises:
         UserError: the target is no stage; a setting, a file or a variable cannot be used.
     """
-    import difflib
-
     from compass.checks.before_run import check_before_run
 
     stages = list(Graph(root).stages)
     if not stages:
         raise UserError(f"{root / 'dvc.yaml'}: no stages found; run this from the repository's root")
     if request.target is not None and request.target not in stages:
-        similar = difflib.get_close_matches(request.target, stages, n=1)
-        hint = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(stages)}"
+        hint = did_you_mean(request.target, stages).rstrip() or f"there are {', '.join(stages)}"
         raise UserError(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")

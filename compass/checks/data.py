@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from compass.checks.finding import Finding, find_nearest, find_nearest_file
+from compass.checks.finding import Finding, find_nearest_file
+from compass.errors import did_you_mean
 from compass.evaluation.benchmarks import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
 from compass.settings import Benchmark, Collect, Settings, Source
 from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach
@@ -53,7 +54,7 @@ def _warm_start(settings: Settings) -> list[Finding]:
             "base.warm_start.sources",
             "problem",
             f"{name!r} is no source of `collect.sources`",
-            f"{find_nearest(name, there)}there are {', '.join(there)}",
+            f"{did_you_mean(name, there)}there are {', '.join(there)}",
         )
         for name in named
         if name not in there
@@ -64,7 +65,7 @@ def find_unset_variable(where: str, text: str, *, what: str) -> Finding | None:
     """The first variable of a setting's text that is not set; `$GENERATED` is no variable of the environment."""
     for name in re.findall(r"\$(\w+)", text):
         if name != "GENERATED" and not os.environ.get(name):
-            near = find_nearest(name, list(os.environ), cutoff=0.85)
+            near = did_you_mean(name, list(os.environ), cutoff=0.85)
             return Finding(where, "problem", f"is {text!r} and ${name} is not set", f"{near}`export {name}={what}`")
     return None
 
@@ -73,7 +74,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
     """What is wrong with a source, and its rows where they are known."""
     most = source.max_rows or None
     if source.adapter not in ADAPTERS:
-        near = find_nearest(source.adapter, list(ADAPTERS))
+        near = did_you_mean(source.adapter, ADAPTERS)
         return Finding(
             f"{where}.adapter",
             "problem",
@@ -101,7 +102,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
         return Finding(where, "problem", f"{path} holds no rows", "fill it, or remove the source"), most
     if unseen:
         (name, field), *_ = unseen.items()
-        near = find_nearest(field, list(fields))
+        near = did_you_mean(field, fields)
         return Finding(
             f"{where}.{name.partition(' ')[0]}",
             "problem",
@@ -138,7 +139,7 @@ def _generated(where: str, source: Source, collect: Collect) -> Finding | None:
     name = source.path.removeprefix("$GENERATED/")
     if name in GENERATED:
         return None
-    near = find_nearest(name, GENERATED)
+    near = did_you_mean(name, GENERATED)
     return Finding(
         f"{where}.path", "problem", f"the generator writes no {name!r}", f"{near}it writes {', '.join(GENERATED)}"
     )
@@ -148,7 +149,7 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
     if benchmark.name == AVERAGE:
         return Finding(where, "problem", f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
     if not benchmark.path and not benchmark.hub and benchmark.name not in BENCHMARKS:
-        near = find_nearest(benchmark.name, list(BENCHMARKS))
+        near = did_you_mean(benchmark.name, BENCHMARKS)
         return Finding(
             where,
             "problem",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+from compass.errors import did_you_mean
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -51,12 +52,6 @@ def format_findings(problems: Iterable[Finding]) -> str:
     return "\n".join([f"{count} found before the start; nothing ran, and every output is as it was", *numbered])
 
 
-def find_nearest(name: str, names: Sequence[str], cutoff: float = 0.6) -> str:
-    """`did you mean X? ` with the nearest of these names, empty where none is as near as `cutoff` (0..1)."""
-    near = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
-    return f"did you mean {near[0]}? " if near else ""
-
-
 def find_nearest_file(path: Path) -> str:
     """`did you mean X? ` with the file beside `path` whose name is nearest, or what of its folders is missing."""
     above = next((folder for folder in path.parents if folder.is_dir()), None)
@@ -65,6 +60,6 @@ def find_nearest_file(path: Path) -> str:
     if above != path.parent:
         return f"there is no folder {above / path.relative_to(above).parts[0]}; "
     try:
-        return find_nearest(path.name, sorted(other.name for other in above.iterdir()))
+        return did_you_mean(path.name, sorted(other.name for other in above.iterdir()))
     except OSError:
         return ""

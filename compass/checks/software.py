@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from compass.checks.finding import Finding, find_nearest
+from compass.checks.finding import Finding
 from compass.checks.place import Place
+from compass.errors import did_you_mean
 
 PYTHON = (3, 11)
 """The version that both locks are made for."""
@@ -91,7 +92,7 @@ def check_variables(place: Place, environ: Mapping[str, str] = os.environ) -> It
     """Variables that the project reads, and those by which its servers would be missed. No secret is shown."""
     before = False
     for name in sorted(name for name in environ if name.startswith("COMPASS_") and name not in VARIABLES):
-        remedy = f"{find_nearest(name, VARIABLES)}`unset {name}`"
+        remedy = f"{did_you_mean(name, VARIABLES)}`unset {name}`"
         yield Finding("variables", "warning", f"{name} is set, and nothing reads it", remedy)
         before = True
     data = environ.get("COMPASS_DATA")

@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from compass.report.outputs import Outputs
 
+from compass.errors import did_you_mean
 from compass.seeded_draw import draw_key
 
 
@@ -122,8 +122,7 @@ def _check_names(outputs: Outputs, asked: Asked) -> None:
         ("source", asked.source, sources),
     ):
         if name is not None and name not in there:
-            close = get_close_matches(name, there, n=1)
-            meant = f"did you mean {close[0]!r}? " if close else ""
+            meant = did_you_mean(name, there, "{!r}")
             raise RecordError(f"--{kind} {name!r}: no such {kind} in {asked.data}; {meant}there are {', '.join(there)}")
 
 

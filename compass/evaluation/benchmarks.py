@@ -7,7 +7,6 @@ benchmark_problems(records, names, ...)           -> the problems that are score
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.errors import UserError
+from compass.errors import UserError, find_nearest
 from compass.evaluation.known_benchmarks import FOLDER, KNOWN_BENCHMARKS, Copy, KnownBenchmark
 from compass.records import RecordError
 from compass.seeded_draw import draw
@@ -67,8 +66,8 @@ def find(name: str) -> KnownBenchmark:
         BenchmarkError: there is none.
     """
     if name not in BENCHMARKS:
-        near = difflib.get_close_matches(name, BENCHMARKS, n=1)
-        meant = f"Did you mean {near[0]}? " if near else ""
+        near = find_nearest(name, BENCHMARKS)
+        meant = f"Did you mean {near}? " if near else ""
         raise BenchmarkError(
             f"benchmark {name!r} is not known; known are {', '.join(BENCHMARKS)}. {meant}Of another one give "
             "`compass evaluate` or `compass init` a file of problems, or `collect.benchmarks` its `path` or `hub`"

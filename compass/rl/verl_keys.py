@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compass.errors import UserError
+from compass.errors import UserError, find_nearest
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -145,8 +144,8 @@ def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] 
 
 
 def _nearest(config: DictConfig, key: str) -> str:
-    nearest = difflib.get_close_matches(key, list(_keys(config)), n=1)
-    return f"; the nearest is `{nearest[0]}`" if nearest else ""
+    nearest = find_nearest(key, _keys(config))
+    return f"; the nearest is `{nearest}`" if nearest else ""
 
 
 def _update(config: DictConfig, key: str, value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, get_args, get_origin
 import yaml
 from pydantic import ValidationError, create_model
 
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 from compass.settings.pipeline import Settings
 from compass.settings.section import Section
 
@@ -164,20 +163,15 @@ def _fault(problem: Any) -> Fault:
     if problem["type"] == "extra_forbidden":
         allowed = _allowed(Settings, location[:-1])
         message = f"unknown key; allowed here: {', '.join(allowed)}"
-        hint = did_you_mean(str(location[-1]), allowed)
+        hint = did_you_mean(str(location[-1]), allowed, "`{}`").rstrip()
     elif problem["type"] == "literal_error":
-        hint = did_you_mean(str(problem["input"]), re.findall(r"'([^']*)'", str(problem["ctx"]["expected"])))
+        expected = re.findall(r"'([^']*)'", str(problem["ctx"]["expected"]))
+        hint = did_you_mean(str(problem["input"]), expected, "`{}`").rstrip()
     elif isinstance(problem["input"], str) and _EXPONENT.fullmatch(problem["input"]):
         hint = f"YAML takes this for text: write {problem['input'].lower().replace('e', '.0e')}"
     # Of a missing key and of sections that contradict each other the value would say nothing more.
     tells = problem["type"] not in ("missing", "value_error") or not isinstance(problem["input"], dict | Section)
     return Fault(key, message + (f", found {_short(problem['input'])}" if tells else ""), hint)
-
-
-def did_you_mean(found: str, names: Sequence[str]) -> str:
-    """`did you mean X?` with the one of these names that is nearest, empty where none is near."""
-    near = difflib.get_close_matches(found, names, n=1)
-    return f"did you mean `{near[0]}`?" if near else ""
 
 
 def _short(value: Any) -> str:
