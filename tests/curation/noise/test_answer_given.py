@@ -131,3 +131,46 @@ def test_a_short_formula_among_the_data_is_a_doubt():
 def test_spacing_commands_and_order_make_no_other_formula():
     problem = "The derivative is $3x^2 - 4 + 2\\cos(x)$. What is it?"
     assert answer_given({"problem": problem, "answer": "2 \\cos (x) - 4 + 3 x^{2}"}, Denoise()).drops("likely")
+
+
+def evidence(problem: str, answer: str | None = "7") -> dict | None:
+    finding = answer_given({"problem": problem, "answer": answer}, Denoise())
+    return finding and finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer", "dropped"),
+    [
+        ("It is $\\boxed{7}$.", "7", True),
+        ("It is $\\boxed{ 7 }$.", "$7$", True),
+        ("It is $\\boxed{8}$.", "7", False),
+        ("How many? Answer: 7", "7", True),
+        ("How many? Answer: 7.", "7", True),
+        ("How many? Answer: 71", "7", False),
+        ("How many? Answer: 7a", "7", True),
+        ("How many? Answer: xy", "x", False),
+        ("How many? Answer: x2", "x", True),
+        ("How many? Result = $7$", "7", True),
+        ("So it is. Hence it is 7.", "7", True),
+        ("So it is. Hence it is 7. What is it", "7", False),
+        ("So it is. Hence it is 8.", "7", False),
+        ("So it is. Hence 7 plus one and something is what we have here", "7", False),
+        ("Two. So the answer is 9. Now go on", "7", True),
+        ("How many? Answer: 7", "", False),
+        ("How many? Answer: 7", None, False),
+    ],
+)
+def test_answers_that_are_given(problem, answer, dropped):
+    assert bool(evidence(problem, answer)) is dropped
+
+
+def test_evidence_of_a_given_answer():
+    box = "x" * 200
+    assert evidence(f"It is \\boxed{{{box}}}", box)["boxed"] == box[:120]
+    assert evidence("How many? Answer: 7", "7")["span"] == [10, 19]
+    assert evidence("Odd. Hence it is 7.", "7")["text"] == "Odd. Hence it is 7."
+
+
+def test_the_gold_stands_within_twelve_characters_of_the_end():
+    assert evidence("Odd. Hence 7" + "x" * 12, "7")
+    assert not evidence("Odd. Hence 7" + "x" * 13, "7")

@@ -1,4 +1,4 @@
-"""Filters of one rule: the edge of the rule, and the evidence for it."""
+"""Damaged and unusable texts: the edge of each rule, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -71,21 +71,6 @@ def test_a_plain_problem_passes(judge):
 
 
 @pytest.mark.parametrize(
-    ("problem", "dropped"),
-    [
-        ("Without proof, find it. You need not prove that.", False),
-        ("She wants to show that she can count to seven.", False),
-        ("They can prove that it is so.", False),
-        ("You need not prove it. But then prove that it is odd.", True),
-        ("Show that it is odd.", True),
-        ("He had to show ID. What is 3+4?", False),
-    ],
-)
-def test_proofs_that_are_asked_for(problem, dropped):
-    assert bool(proof(row(problem), SETTINGS)) is dropped
-
-
-@pytest.mark.parametrize(
     ("problem", "found"),
     [
         ("a [b] c", None),
@@ -103,26 +88,6 @@ def test_proofs_that_are_asked_for(problem, dropped):
 def test_markup_names_what_it_found(problem, found):
     drop = markup(row(problem), SETTINGS)
     assert (drop and drop.evidence["found"]) == found
-
-
-@pytest.mark.parametrize(
-    ("problem", "answer", "dropped"),
-    [
-        ("Two is even.", "True", True),
-        ("Two is even.", "\\text{False}", True),
-        ("Two is even.", " $\\times$ ", True),
-        ("Two is even.", "True" + " " * 35, True),
-        ("Two is even.", "True" + " " * 36, False),
-        ("Two is even.", "Truth", False),
-        ("Two is even.", None, False),
-        ("Judge whether the statement is correct: 2 is even", "1", True),
-        ("(Right or wrong) 2 is even", "1", True),
-        ("Right or wrong, do it: what is 3 + 4?", "1", True),
-        ("Is this statement true or false? It counts.", "1", True),
-    ],
-)
-def test_true_or_false(problem, answer, dropped):
-    assert bool(true_false(row(problem, answer), SETTINGS)) is dropped
 
 
 @pytest.mark.parametrize(
