@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from compass.prompts.prompt import TEMPLATES
-from compass.sampling.engine import Engine, request_seed, sample_seed
+from compass.sampling.engine import Engine, load_error, request_seed, sample_seed
 from compass.sampling.model_source import Model, SamplingError, find_model
 from compass.sampling.response import PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
@@ -286,11 +287,6 @@ def test_on_a_gpu_memory_is_a_share_and_a_hub_model_is_pinned(vllm):
     assert vllm.registered == []
 
 
-def test_a_hub_model_on_cpu_is_inspected_by_vllm_itself(vllm):
-    Engine(Model("owner/model", "0123abc"), SAMPLING)
-    assert vllm.registered == []
-
-
 def test_memory_is_given_back_once(vllm, model):
     with Engine(model, SAMPLING) as engine:
         llm = engine._llm
@@ -305,5 +301,32 @@ def test_a_tokenizer_without_a_chat_template_gives_its_memory_back_first(vllm, m
     assert len(vllm.cleaned) == 1
 
 
-def test_a_seed_is_the_same_on_every_machine():
+@pytest.fixture
+def needs_an_absent_library(tmp_path: Path) -> Path:
+    """A copy of a real extension module that links `libabsent1.so.0` in place of libpthread."""
+    import yaml
+
+    original = Path(yaml.__file__).parent
+    module = next(original.glob("_yaml*.so"))
+    data = module.read_bytes()
+    assert data.count(b"libpthread.so.0\0") == 1
+    copy = tmp_path / "module.so"
+    copy.write_bytes(data.replace(b"libpthread.so.0\0", b"libabsent1.so.0\0"))
+    return copy
+
+
+def test_a_missing_library_is_named(needs_an_absent_library: Path) -> None:
+    assert load_error(needs_an_absent_library) == (
+        "libabsent1.so.0: cannot open shared object file: No such file or directory"
+    )
+
+
+def test_a_library_that_loads_has_no_error() -> None:
+    assert load_error(Path("libc.so.6")) == ""
+
+
+def test_seeds_of_problems_are_the_same_everywhere_differ_and_leave_room_for_every_sample():
     assert request_seed(0, "p1") == 145966053713582
+    seeds = sorted(request_seed(seed, f"p{number}") for number in range(2000) for seed in (0, 1))
+    assert len(set(seeds)) == 4000
+    assert seeds[-1] < 2**48

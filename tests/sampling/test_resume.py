@@ -1,15 +1,13 @@
 import json
 import shutil
 import time
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from compass.sampling import resume
-from compass.sampling.engine import request_seed
-from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
+from compass.sampling.model_source import Model, SamplingError, find_model
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response
 from compass.sampling.resume import SamplingProgress, sample_responses
 from compass.sampling.store import MANY, STORED
@@ -119,34 +117,13 @@ def test_another_text_under_the_same_id_is_sampled_anew(model, tmp_path):
     assert found.column("response").to_pylist()[12:15] == ["0 What is 4 + 2?"] * 3
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"seed": 1},
-        {"sampling": Sampling(temperature=0.5)},
-        {"sampling": Sampling(dtype="bfloat16")},
-        {"sampling": Sampling(prompt="qwen-math")},
-        {"sampling": Sampling(checkpoint_tokens=32)},
-    ],
-)
-def test_another_setup_is_sampled_anew_and_kept_apart(model, tmp_path, changes):
+def test_another_setup_is_sampled_anew_and_kept_apart(model, tmp_path):
     first = sample(model, tmp_path / "work", Echo())
     engine = Echo()
-    sample(model, tmp_path / "work", engine, **changes)
+    sample(model, tmp_path / "work", engine, seed=1)
     assert len(engine.asked) == 30
     assert len(list((tmp_path / "work").glob("*/setup.json"))) == 2
     assert sample(model, tmp_path / "work", Echo()).equals(first)
-
-
-def test_another_engine_version_and_other_weights_are_kept_apart(model, tmp_path, monkeypatch):
-    sample(model, tmp_path / "work", Echo())
-    (Path(model.path) / "model.safetensors").write_bytes(b"trained")
-    engine = Echo()
-    sample(model, tmp_path / "work", engine)
-    assert len(engine.asked) == 30
-    monkeypatch.setattr("compass.sampling.store.version", lambda name: "99.0")
-    sample(model, tmp_path / "work", engine)
-    assert len(engine.asked) == 60
 
 
 def test_finished_work_is_written_every_few_seconds(model, tmp_path, monkeypatch):
@@ -283,42 +260,3 @@ def test_only_prompts_that_are_too_long_is_an_error(model, tmp_path):
 
     with pytest.raises(SamplingError, match=r"`max_model_len` - `max_tokens` = 128 tokens; raise `sampling\.max"):
         sample(model, tmp_path / "work", TooLong(), n=1, greedy=False)
-
-
-def test_the_digest_follows_the_weights_and_the_chat_template_but_not_the_path(model, tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(model.path, copy)
-    assert model_digest(find_model(str(copy))) == model_digest(model)
-    (copy / "chat_template.jinja").write_text("{{ messages }}")
-    changed = model_digest(find_model(str(copy)))
-    (copy / "model.safetensors").write_bytes(b"Weights")
-    assert len({model_digest(model), changed, model_digest(find_model(str(copy)))}) == 3
-    assert len(changed) == 32
-
-
-def test_the_digest_of_a_hub_model_is_its_commit():
-    one, other = (model_digest(Model("owner/model", revision)) for revision in ("a", "b"))
-    assert one != other
-    assert one == model_digest(Model("owner/model", "a"))
-    assert len(one) == 32
-
-
-def test_a_model_that_is_not_there_is_named():
-    with pytest.raises(SamplingError, match=r"models/nowhere: no such folder"):
-        find_model("models/nowhere")
-
-
-def test_a_folder_without_a_config_is_no_model(tmp_path):
-    with pytest.raises(SamplingError, match=r"holds no config\.json"):
-        find_model(str(tmp_path))
-
-
-def test_a_hub_id_needs_a_revision():
-    assert find_model("owner/model", "0123abc") == Model("owner/model", "0123abc")
-    assert not Path("owner/model").exists()
-
-
-def test_seeds_of_problems_differ_and_leave_room_for_every_sample():
-    seeds = sorted(request_seed(seed, f"p{number}") for number in range(2000) for seed in (0, 1))
-    assert len(set(seeds)) == 4000
-    assert seeds[-1] < 2**48

@@ -30,6 +30,8 @@ def test_speed_and_memory_are_no_part_of_a_setup(model):
         {"dtype": "bfloat16"},
         {"system_prompt": "Think."},
         {"prompt_suffix": "Box it."},
+        {"prompt": "qwen-math"},
+        {"checkpoint_tokens": 32},
     ],
 )
 def test_whatever_decides_a_response_makes_another_setup(model, change):

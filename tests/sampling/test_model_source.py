@@ -1,0 +1,48 @@
+"""Where a model lies, and what tells it from others."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compass.sampling.model_source import Model, SamplingError, find_model, model_digest
+
+
+def test_the_digest_follows_the_weights_and_the_chat_template_but_not_the_path(tmp_path):
+    original = tmp_path / "model"
+    original.mkdir()
+    (original / "config.json").write_text("{}")
+    (original / "model.safetensors").write_bytes(b"weights")
+    model = find_model(str(original))
+    copy = tmp_path / "copy"
+    shutil.copytree(model.path, copy)
+    assert model_digest(find_model(str(copy))) == model_digest(model)
+    (copy / "chat_template.jinja").write_text("{{ messages }}")
+    changed = model_digest(find_model(str(copy)))
+    (copy / "model.safetensors").write_bytes(b"Weights")
+    assert len({model_digest(model), changed, model_digest(find_model(str(copy)))}) == 3
+    assert len(changed) == 32
+
+
+def test_the_digest_of_a_hub_model_is_its_commit():
+    one, other = (model_digest(Model("owner/model", revision)) for revision in ("a", "b"))
+    assert one != other
+    assert one == model_digest(Model("owner/model", "a"))
+    assert len(one) == 32
+
+
+def test_a_model_that_is_not_there_is_named():
+    with pytest.raises(SamplingError, match=r"models/nowhere: no such folder"):
+        find_model("models/nowhere")
+
+
+def test_a_folder_without_a_config_is_no_model(tmp_path):
+    with pytest.raises(SamplingError, match=r"holds no config\.json"):
+        find_model(str(tmp_path))
+
+
+def test_a_hub_id_needs_a_revision():
+    assert find_model("owner/model", "0123abc") == Model("owner/model", "0123abc")
+    assert not Path("owner/model").exists()
