@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from compass.golds import golds
 from compass.settings import Collect, Source
+from compass.sources.adapters import ADAPTERS, with_unit
 from compass.sources.collect import collect
-from compass.sources.gold import from_solution, gold_answer, is_placeholder, last_boxed
+from compass.sources.gold import from_solution, gold_answer, gold_answers, is_placeholder, last_boxed
+from compass.sources.guess import guess
+from compass.sources.read import SourceError
+from compass.verifier import Gold, verify
 
 
 @pytest.mark.parametrize(
@@ -164,3 +171,144 @@ def test_collect_drops_them_with_the_word_as_evidence(tmp_path):
     assert found.dropped["reason"].to_pylist() == ["placeholder_gold"] * 2
     assert json.loads(found.dropped["evidence"][0].as_py()) == {"answer": "see solution", "field": "answer"}
     assert found.sources["s"]["dropped"] == {"placeholder_gold": 2}
+
+
+PATH = Path("mine.jsonl")
+
+
+QUESTION = "Which number is it, and how do you know?"
+
+
+def read(row: dict, **settings: object):
+    return ADAPTERS["columns"](row, Source(name="s", path="x", **settings))
+
+
+def guessed(*answers: object, name: str = "answers", **others: list) -> tuple[Source, dict[str, str]]:
+    rows = [
+        {"problem": f"{QUESTION} ({number})", name: answer} | {key: values[number] for key, values in others.items()}
+        for number, answer in enumerate(answers)
+    ]
+    found = guess("mine", PATH, rows)
+    return found.source, found.evidence
+
+
+@pytest.mark.parametrize(
+    ("value", "all_of", "any_of"),
+    [
+        (["1/2", "0.5"], ("1/2, 0.5", ()), ("1/2", ("0.5",))),
+        ('["1/2", "0.5"]', ("1/2, 0.5", ()), ("1/2", ("0.5",))),
+        ([3, 3.0, 4], ("3, 3, 4", ()), ("3", ("4",))),
+        ([[1, 2], [3, 4]], ("1, 2, 3, 4", ()), ("1, 2", ("3, 4",))),
+        (["5"], ("5", ()), ("5", ())),
+        ("5", ("5", ()), ("5", ())),
+        ("[1, 2", ("[1, 2", ()), ("[1, 2", ())),
+        ([None, ""], ("7", ()), ("7", ())),
+    ],
+)
+def test_several_values_are_one_answer_or_any_of_them_as_the_settings_say(value, all_of, any_of):
+    assert gold_answers(value, r"\boxed{7}") == all_of
+    assert gold_answers(value, r"\boxed{7}", any_of=True) == any_of
+
+
+def test_alternatives_may_have_a_field_of_their_own():
+    row = {"problem": "p", "answer": "7", "accepted": ["7.0", "seven", "7"]}
+    published = read(row, alternatives_field="accepted")
+    assert (published.answer, published.alternatives) == ("7", ("7.0", "seven"))
+    assert read({**row, "accepted": None}, alternatives_field="accepted").alternatives == ()
+
+
+def test_a_tolerance_comes_from_the_source_the_row_or_the_kind_of_row():
+    row = {"problem": "p", "answer": "7.5", "error": "1e-1", "kind": "Numeric"}
+    assert read(row).tolerance == ""
+    assert read(row, tolerance="1%").tolerance == "1%"
+    assert read(row, tolerance="1%", tolerance_field="error").tolerance == "1e-1"
+    assert read({**row, "error": None}, tolerance_field="error").tolerance == ""
+    kinds = {"tolerance_field": "kind", "tolerances": {"Numeric": "0.01"}}
+    assert read(row, **kinds).tolerance == "0.01"
+    assert read({**row, "kind": "Integer"}, **kinds).tolerance == ""
+
+
+def test_a_tolerance_that_is_none_names_the_field_and_what_to_do():
+    with pytest.raises(
+        SourceError, match=r"source 's': `error` holds a tolerance 'small': expected a number.*`tolerances`"
+    ):
+        read({"problem": "p", "answer": "7.5", "error": "small"}, tolerance_field="error")
+    with pytest.raises(ValidationError, match="the tolerance 'small' is neither a number"):
+        Source(name="s", path="x", tolerance="small")
+    with pytest.raises(ValidationError, match="`tolerances` needs the `tolerance_field`"):
+        Source(name="s", path="x", tolerances={"Numeric": "0.01"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "gold", "wrong"),
+    [
+        ("166", "$cm^2$", "166 cm^2", "166 cm"),
+        (r"$\frac{600}{7}$", "km/h", r"\frac{600}{7} km/h", r"\frac{600}{7} m"),
+        ("4.2", "%", r"4.2\%", "42"),
+        ("8", "min", "8 min", "8 hours"),
+    ],
+)
+def test_a_unit_that_stands_apart_goes_behind_the_gold(answer, unit, gold, wrong):
+    assert with_unit(answer, unit) == gold
+    assert verify(gold=gold, answer=answer.strip("$")).equal
+    assert not verify(gold=gold, answer=wrong).equal
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit"),
+    [("5 cm", "cm"), ("x+1", "cm"), ("A", "cm"), ("5", ""), ("5", "$ $"), ("", "cm"), ("blue", "cm")],
+)
+def test_a_unit_that_would_make_no_quantity_is_left_out(answer, unit):
+    assert with_unit(answer, unit) == answer
+
+
+def test_records_carry_what_their_source_accepts(tmp_path):
+    rows = [
+        {"problem": f"{QUESTION} 1", "answer": ["5", "five"], "error": "0.1"},
+        {"problem": f"{QUESTION} 2", "answer": ["6"], "error": None},
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = Source(name="s", path=str(path), answers_mean="any", tolerance_field="error")
+    kept = collect([source], Collect(sources=[source], benchmarks=[])).kept
+    assert list(golds(kept).values()) == [Gold("5", ("five",), "0.1"), "6"]
+
+
+def test_a_field_that_no_row_has_is_named(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"problem": QUESTION, "answer": "1"}))
+    source = Source(name="s", path=str(path), tolerance_field="eror")
+    with pytest.raises(SourceError, match="has the field 'eror' that `tolerance_field` names"):
+        collect([source], Collect(sources=[source], benchmarks=[]))
+
+
+def test_values_that_repeat_each_other_are_alternatives():
+    source, evidence = guessed(["1/2", "0.5"], ["3", "3.0"], ["x=4", "4"], name="answer")
+    assert source.answers_mean == "any"
+    assert evidence["answers_mean"] == "of the 3 golds with several values, 3 of 3 repeat one value in other words"
+
+
+def test_accepted_answers_are_alternatives_whatever_they_hold():
+    assert guessed(["1", "2"], ["3"], name="Accepted Answers")[0].answers_mean == "any"
+    source, _ = guessed("1", "2", name="answer", aliases=[["one", "a"], ["two"]])
+    assert (source.answer_field, source.alternatives_field) == ("answer", "aliases")
+
+
+def test_numbers_a_flag_and_one_answer_are_parts():
+    assert guessed([1, 2], [3, 4.5])[0].answers_mean == "all"
+    assert guessed(["x", "y"], ["z"], is_multiple_answer=[True, False])[0].answers_mean == "all"
+    source, evidence = guessed(["x", "y"], ["z"], name="final_answer")
+    assert source.answers_mean == "all"
+    assert "hold different values of one answer" in evidence["answers_mean"]
+
+
+def test_what_cannot_be_told_is_asked():
+    message = r'`answers` holds several values in 1 of 2 rows, for example \["x", "y"\].*`answers_mean: all`.*`answers_mean: any`'
+    with pytest.raises(SourceError, match=message):
+        guessed(["x", "y"], ["z"])
+
+
+def test_tolerances_and_units_beside_the_gold_are_found():
+    source, _ = guessed("1", "2", name="answer", error=["1e-1", None], unit=["cm", None])
+    assert (source.tolerance_field, source.unit_field) == ("error", "unit")
+    assert guessed("1", "2", name="answer", error=["none", "high"])[0].tolerance_field == ""
