@@ -12,6 +12,13 @@ class UserError(ValueError):
     exit_status = 1
     """The exit status of a command that ends with it."""
 
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+        self.message = message
+        """What was found, and where."""
+        self.remedy = remedy
+        """What to do, where it is kept apart for those who show it so; else empty."""
+
 
 def find_nearest(name: str, names: Iterable[str]) -> str:
     """The one of these names that is nearest to a misspelt one; empty where none is near."""

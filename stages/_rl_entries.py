@@ -46,26 +46,29 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     if sorted(listed) != sorted(settings.rl.stages):
         raise SettingsError(
             f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
-            f"{', '.join(settings.rl.stages)}; run `make deps`, which writes {path} from the parameters"
+            f"{', '.join(settings.rl.stages)}",
+            f"run `make deps`, which writes {path.name} from the parameters",
         )
     for name in listed:
         found = [dep for dep in graph[name].get("deps", []) if f"${{rl.stages.{name}.init_from}}" in dep]
         if found != [starts[name]] * bool(starts[name]):
             raise SettingsError(
                 f"{path} says that {name} depends on {found[0] if found else 'no starting model'}, and `rl.stages.{name}.init_from` in "
-                f"params.yaml is {settings.rl.stages[name].init_from!r}; run `make deps`, which writes {path} from the parameters"
+                f"params.yaml is {settings.rl.stages[name].init_from!r}",
+                f"run `make deps`, which writes {path.name} from the parameters",
             )
     for name, reward in reward_deps(settings, path.parent).items():
         if reward and reward not in graph[name]["deps"]:
             raise SettingsError(
-                f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names; run `make deps`, which writes "
-                f"{path} from the parameters"
+                f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
+                f"run `make deps`, which writes {path.name} from the parameters",
             )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
     if reads != (settings.base.warm_start is not None):
         raise SettingsError(
             f"{path} says that `base` {'reads' if reads else 'does not read'} {WARM_START_DATA}, and `base.warm_start` in params.yaml "
-            f"is {'null' if reads else 'given'}; run `make deps`, which writes {path} from the parameters"
+            f"is {'null' if reads else 'given'}",
+            f"run `make deps`, which writes {path.name} from the parameters",
         )
 
 

@@ -78,7 +78,7 @@ def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
     try:
         check_names(settings, path)
     except SettingsError as error:
-        return [Finding("dvc.yaml", "problem", str(error).replace(str(path), path.name))]
+        return [Finding("dvc.yaml", "problem", error.message.replace(str(path), path.name), error.remedy)]
     return []
 
 
@@ -107,7 +107,7 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
                 check_known(function, compare=compare)
             except RewardError as error:
                 where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
-                found.append(Finding(f"{where}.reward.function", "problem", str(error)))
+                found.append(Finding(f"{where}.reward.function", "problem", error.message, error.remedy))
     finally:
         sys.path.remove(str(root.resolve()))
     return found

@@ -97,7 +97,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
             unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
     except SourceError as error:
         hint = "" if path.exists() else find_nearest_file(path)
-        return Finding(where, "problem", str(error), hint.rstrip("; ")), most
+        return Finding(where, "problem", error.message, f"{hint}{error.remedy}"), most
     if rows == 0:
         return Finding(where, "problem", f"{path} holds no rows", "fill it, or remove the source"), most
     if unseen:
@@ -159,7 +159,7 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
     try:
         (source,) = find_benchmarks([benchmark])
     except (BenchmarkError, SourceError) as error:
-        return Finding(where, "problem", str(error))
+        return Finding(where, "problem", error.message, error.remedy)
     problem, _ = _source(where, source, collect, root)
     if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
         return problem
@@ -170,7 +170,7 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
         rows = collect_benchmarks([source.model_copy(update={"path": str(path)})], collect)
         check_benchmark(benchmark, rows.kept)
     except (BenchmarkError, SourceError) as error:
-        return Finding(where, "problem", str(error))
+        return Finding(where, "problem", error.message, error.remedy)
     return None
 
 

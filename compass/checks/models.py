@@ -200,7 +200,7 @@ def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[
             check_model(name, stage, starts[name], "the policy")
             check_verl_keys(name, stage)
         except (StartError, VerlKeyError) as error:
-            found.append(Finding(f"rl.stages.{name}", "problem", str(error).removeprefix(f"{name}: ")))
+            found.append(Finding(f"rl.stages.{name}", "problem", error.message.removeprefix(f"{name}: "), error.remedy))
     positions = config.get("max_position_embeddings")
     for section, sampling in _samplings(settings):
         if positions is not None and sampling.max_model_len > positions:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.reward_function import RewardError, compute_score, format_reward_error, load_reward
+from compass.rl.reward_function import RewardError, compute_score, load_reward, reward_error
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -56,11 +56,9 @@ def check_known(function: str, *, compare: bool = True) -> None:
             raise
         except Exception as error:  # whatever a user's function raises
             found = f"with the response {response!r} and the gold {gold!r} it raised {type(error).__name__}: {error}"
-            raise RewardError(
-                format_reward_error(function, found, "return a reward for every response, an empty one included")
-            ) from error
+            raise reward_error(function, found, "return a reward for every response, an empty one included") from error
     if compare and (seen := find_underpaid(paid)):
-        raise RewardError(format_reward_error(function, seen, _REMEDY))
+        raise reward_error(function, seen, _REMEDY)
 
 
 def find_underpaid(rewards: Sequence[float]) -> str | None:

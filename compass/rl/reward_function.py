@@ -91,11 +91,9 @@ def source_file(function: str) -> Path:
     try:
         found = importlib.util.find_spec(module)
     except Exception as error:  # whatever a package of the user's raises
-        raise RewardError(
-            format_reward_error(function, f"the module {module} cannot be imported ({error})", _PLACE)
-        ) from error
+        raise reward_error(function, f"the module {module} cannot be imported ({error})", _PLACE) from error
     if found is None or not found.has_location or found.origin is None:
-        raise RewardError(format_reward_error(function, f"there is no module {module}", _PLACE))
+        raise reward_error(function, f"there is no module {module}", _PLACE)
     return Path(found.origin)
 
 
@@ -114,20 +112,16 @@ def load_reward(function: str) -> Callable[..., Any]:
     try:
         found = getattr(importlib.import_module(module), name, None)
     except Exception as error:  # whatever a user's module raises at its top
-        raise RewardError(
-            format_reward_error(function, f"importing it raised {type(error).__name__}: {error}", "mend the module")
+        raise reward_error(
+            function, f"importing it raised {type(error).__name__}: {error}", "mend the module"
         ) from error
     if not callable(found) or inspect.iscoroutinefunction(found):
         what = "is async" if callable(found) else f"has no function {name}"
-        raise RewardError(
-            format_reward_error(function, f"{Path(sys.modules[module].__file__ or module).name} {what}", _SIGNATURE)
-        )
+        raise reward_error(function, f"{Path(sys.modules[module].__file__ or module).name} {what}", _SIGNATURE)
     try:
         inspect.signature(found).bind(**dict.fromkeys(ARGUMENTS))
     except TypeError as error:
-        raise RewardError(
-            format_reward_error(function, f"its arguments are not those it is called with ({error})", _SIGNATURE)
-        ) from error
+        raise reward_error(function, f"its arguments are not those it is called with ({error})", _SIGNATURE) from error
     return found
 
 
@@ -146,11 +140,9 @@ def score_by_function(function: str, right: bool, **arguments: Any) -> tuple[flo
     score, acc = (given.get("score"), given.get("acc")) if isinstance(given, Mapping) else (given, float(right))
     for name, value in (("score", score), ("acc", acc)):
         if isinstance(value, str) or not _is_finite(value):
-            raise RewardError(format_reward_error(function, f"`{name}` is {value!r} in its result {given!r}", _RESULT))
+            raise reward_error(function, f"`{name}` is {value!r} in its result {given!r}", _RESULT)
     if float(acc) not in (0.0, 1.0):
-        raise RewardError(
-            format_reward_error(function, f"`acc` is {acc!r}", "return 1 for a right response and 0 for any other")
-        )
+        raise reward_error(function, f"`acc` is {acc!r}", "return 1 for a right response and 0 for any other")
     return float(score), float(acc)
 
 
@@ -161,6 +153,6 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-def format_reward_error(function: str, found: str, remedy: str) -> str:
-    """What a `RewardError` says of the function `package.module:name`."""
-    return f"`rl.reward.function` {function}: {found}. To do: {remedy}"
+def reward_error(function: str, found: str, remedy: str) -> RewardError:
+    """The error to raise because of the function `package.module:name`."""
+    return RewardError(f"`rl.reward.function` {function}: {found}", remedy)

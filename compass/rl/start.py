@@ -37,8 +37,8 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
     check_model(stage, settings, _configuration(model), str(model))
     if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
         raise StartError(
-            f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed; "
-            "compile it for this torch, or set `attention: sdpa`"
+            f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed",
+            "compile it for this torch, or set `attention: sdpa`",
         )
 
 
@@ -59,8 +59,8 @@ def _check_problems(stage: str, settings: RlStage, train: Path) -> None:
     if problems < batch:
         raise StartError(
             f"{stage}: {problems} training problems are fewer than `rl.data.batch_size` ({batch}), so that no iteration "
-            f"can be filled; lower it, or give the stage more: `curriculum.problems`, `curriculum.mixes.{stage}`, "
-            "`curriculum.solve_rate`"
+            "can be filled",
+            f"lower it, or give the stage more: `curriculum.problems`, `curriculum.mixes.{stage}`, `curriculum.solve_rate`",
         )
 
 
@@ -81,7 +81,8 @@ def check_model(stage: str, settings: RlStage, config: Mapping[str, Any], model:
     if positions is not None and longest > positions:
         raise StartError(
             f"{stage}: `data.max_prompt_tokens` + `rollout.max_response_tokens` ({longest}) is more than the {positions} "
-            f"tokens that {model} was made for; lower one of them"
+            f"tokens that {model} was made for",
+            "lower one of them",
         )
     heads, resources = config.get("num_attention_heads"), settings.resources
     for name in ("tensor_parallel", "sequence_parallel"):
@@ -89,7 +90,8 @@ def check_model(stage: str, settings: RlStage, config: Mapping[str, Any], model:
             divisors = [number for number in range(1, resources.gpus + 1) if heads % number == 0]
             raise StartError(
                 f"{stage}: `resources.{name}` ({getattr(resources, name)}) must divide the {heads} attention heads of "
-                f"{model}; possible: {', '.join(map(str, divisors))}"
+                f"{model}",
+                f"possible: {', '.join(map(str, divisors))}",
             )
 
 

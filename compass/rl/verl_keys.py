@@ -102,9 +102,9 @@ def set_own_keys(config: DictConfig, given: Mapping[str, Any], taken: Mapping[st
         for group, values in taken.items():
             if key not in MAY_DIFFER and any(_overlap(key, one, content) for one, content in values.items()):
                 owner = f"`rl.{group}` decides" if group else "the pipeline itself decides"
-                raise VerlKeyError(f"`rl.verl` has `{key}`, which {owner}; leave it out of `rl.verl`")
+                raise VerlKeyError(f"`rl.verl` has `{key}`, which {owner}", "leave it out of `rl.verl`")
         if not (key in NOT_IN_VERLS_FILES or has_key(config, key) or _is_open(key)):
-            raise VerlKeyError(f"`rl.verl` has `{key}`, and verl has no such key{_nearest(config, key)}")
+            raise VerlKeyError(f"`rl.verl` has `{key}`, and verl has no such key", _nearest(config, key))
         _update(config, key, value)
 
 
@@ -136,16 +136,14 @@ def set_key(config: DictConfig, key: str, value: Any, *, absent: Container[str] 
         VerlKeyError: verl has no such key; the message names the nearest one.
     """
     if not (key in absent or has_key(config, key)):
-        raise VerlKeyError(
-            f"verl has no key `{key}`{_nearest(config, key)}. A key that verl reads all the same belongs into NOT_IN_VERLS_FILES of "
-            "compass/rl/verl_keys.py"
-        )
+        remedy = f"a key that verl reads all the same belongs into NOT_IN_VERLS_FILES of {__name__}"
+        raise VerlKeyError(f"verl has no key `{key}`", "; ".join(filter(None, [_nearest(config, key), remedy])))
     _update(config, key, value)
 
 
 def _nearest(config: DictConfig, key: str) -> str:
     nearest = find_nearest(key, _keys(config))
-    return f"; the nearest is `{nearest}`" if nearest else ""
+    return f"the nearest is `{nearest}`" if nearest else ""
 
 
 def _update(config: DictConfig, key: str, value: Any) -> None:

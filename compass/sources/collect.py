@@ -121,8 +121,8 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     if collected.dropped.num_rows:
         row = collected.dropped.slice(0, 1).to_pylist()[0]
         raise SourceError(
-            f"benchmark {row['source']}: row {row['source_id']} is unusable ({row['reason']}: {row['evidence']}); "
-            f"a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`"
+            f"benchmark {row['source']}: row {row['source_id']} is unusable ({row['reason']}: {row['evidence']})",
+            "a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`",
         )
     return collected
 
@@ -167,7 +167,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
     """The rows of one source, the checks made that need all of them."""
     if source.adapter not in ADAPTERS:
         raise SourceError(
-            f"source {source.name!r}: unknown adapter {source.adapter!r}; there are {', '.join(ADAPTERS)}"
+            f"source {source.name!r}: unknown adapter {source.adapter!r}", f"there are {', '.join(ADAPTERS)}"
         )
     fields = ConfiguredFields(source)
     seen: dict[str, str] = {}
@@ -185,7 +185,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
             yield _Piece(number, source, piece)
             piece = []
     if row_number < 0:
-        raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows; remove it or fill it")
+        raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows", "remove it or fill it")
     fields.finish()
     if piece:
         yield _Piece(number, source, piece)

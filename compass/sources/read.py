@@ -47,7 +47,7 @@ def expand(path: str, **folders: str | Path) -> Path | RemotePath:
         name = match[1]
         folder = str(folders.get(name) or os.environ.get(name, ""))
         if not folder:
-            raise SourceError(f"{path}: ${name} is not set; `export {name}=folder` with the folder of the files")
+            raise SourceError(f"{path}: ${name} is not set", f"`export {name}=folder` with the folder of the files")
         return folder
 
     filled = path_or_url(re.sub(r"\$(\w+)", value, path))
@@ -66,11 +66,11 @@ def data_files(path: Path | RemotePath) -> list[Path | RemotePath]:
             raise SourceError(f"{path}: the folder holds no {', '.join(FORMATS)} file (plain, .gz or .zst)")
         return files
     if not path.exists():
-        raise SourceError(f"{path}: no such file; check its name, and COMPASS_DATA if that is part of it")
+        raise SourceError(f"{path}: no such file", "check its name, and COMPASS_DATA if that is part of it")
     if not path.is_file():
-        raise SourceError(f"{path}: is no file but a pipe, socket or device; write its rows into a file")
+        raise SourceError(f"{path}: is no file but a pipe, socket or device", "write its rows into a file")
     if not _format(path):
-        raise SourceError(f"{path}: unknown ending; readable are .{', .'.join(FORMATS)}, plain or with .gz or .zst")
+        raise SourceError(f"{path}: unknown ending", f"readable are .{', .'.join(FORMATS)}, plain or with .gz or .zst")
     return [path]
 
 
@@ -93,16 +93,17 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         where = f"after row {number}" if number >= 0 else "before the end of its first row"
         raise SourceError(
-            f"{path}: compressed data is broken or cut off {where} ({error}); copy the file again"
+            f"{path}: compressed data is broken or cut off {where} ({error})", "copy the file again"
         ) from None
     except OSError as error:
         raise SourceError(
-            f"{path}: cannot be read after row {number} ({error.strerror or error}); check its permissions and its disk"
+            f"{path}: cannot be read after row {number} ({error.strerror or error})",
+            "check its permissions and its disk",
         ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{path}: row {number + 1} is not UTF-8 (byte {error.object[error.start]:#04x}, {error.reason}); "
-            "convert the file, for example with `iconv -t UTF-8`"
+            f"{path}: row {number + 1} is not UTF-8 (byte {error.object[error.start]:#04x}, {error.reason})",
+            "convert the file, for example with `iconv -t UTF-8`",
         ) from None
 
 
@@ -112,7 +113,9 @@ def as_row(row: Any, where: str) -> Row:
         return row
     if isinstance(row, list):
         return {str(position): value for position, value in enumerate(row)}
-    raise SourceError(f"{where} holds {type(row).__name__} {str(row)[:60]!r}; every row must be an object with fields")
+    raise SourceError(
+        f"{where} holds {type(row).__name__} {str(row)[:60]!r}", "every row must be an object with fields"
+    )
 
 
 def _format(path: Path) -> str:
@@ -199,9 +202,9 @@ def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise SourceError(f"{where} is nested too deeply to be read; remove the row") from None
+        raise SourceError(f"{where} is nested too deeply to be read", "remove the row") from None
     except ValueError as error:
-        raise SourceError(f"{where} is not JSON ({error}): {text[:60]!r}; repair or remove it") from None
+        raise SourceError(f"{where} is not JSON ({error}): {text[:60]!r}", "repair or remove it") from None
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -219,7 +222,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
                     )
                 yield number, row
         except csv.Error as error:
-            raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error}); repair or remove it") from None
+            raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error})", "repair or remove it") from None
 
 
 def _separator(first_line: str) -> str:
@@ -233,7 +236,7 @@ def _separator(first_line: str) -> str:
 def _check_unique(names: Sequence[str], path: Path) -> None:
     """Of two columns of one name a row could hold one alone."""
     if twice := sorted({name for name in names if list(names).count(name) > 1}):
-        raise SourceError(f"{path}: has a column {twice[0]!r} twice; rename or remove one of them")
+        raise SourceError(f"{path}: has a column {twice[0]!r} twice", "rename or remove one of them")
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -251,4 +254,6 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
                     yield number, row
                     number += 1
     except (pa.ArrowInvalid, OSError) as error:
-        raise SourceError(f"{path}: not a whole parquet file ({error}), read to row {number}; copy it again") from None
+        raise SourceError(
+            f"{path}: not a whole parquet file ({error}), read to row {number}", "copy it again"
+        ) from None

@@ -110,7 +110,7 @@ def test_a_slip_is_told_and_removes_no_output(
     first = find_problems(root)[0]
     assert first.where == where
     assert found in first.found
-    assert remedy in str(first)
+    assert remedy in first.remedy
     assert f"  1. {first}" in str(error.value)
     assert standing(root) == list(OUTPUTS)
 

@@ -156,7 +156,7 @@ def test_the_check_before_a_run_tells_what_cannot_train(
     module(body, head)
     (problem,) = find_reward_problems(settings("mine:reward"), tmp_path)
     assert problem.where == "rl.reward.function"
-    assert ". To do: " in problem.found
+    assert problem.remedy
     import re
 
     assert re.search(message, problem.found)
