@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compass.prompts.prompt import TEMPLATES
-from compass.rl.config import StagePaths, is_one_update, overrides, verl_config, watch_config
+from compass.rl.config import StagePaths, is_one_update, overrides, overrides_by_setting, verl_config, watch_config
 from compass.rl.correction import BYPASS_COPY
 from compass.rl.verl_keys import MAY_DIFFER, NOT_IN_VERLS_FILES, VerlKeyError, has_key, verls_own
 from compass.settings import RlStage, load_settings
@@ -90,71 +90,54 @@ def test_the_sampler_and_the_trainer_watch_themselves_in_the_stages_work_folder(
     assert watch_config(TINY, PATHS)["device"] == "cpu"
 
 
-def test_every_setting_becomes_verls() -> None:
+def test_a_value_that_is_verls_as_it_is_reaches_it_by_its_own_group() -> None:
+    by_setting = overrides_by_setting("warm", ODD, PATHS, seed=3)
+    as_they_are = {
+        "data": ODD.data.model_dump(include={"batch_size", "max_prompt_tokens"}),
+        "rollout": ODD.rollout.model_dump(include={"group_size", "temperature", "top_p"}),
+        "reward": ODD.reward.model_dump(exclude={"function", "overlong_buffer", "overlong_penalty"}),
+        "loss": ODD.loss.model_dump(),
+        "optimizer": ODD.optimizer.model_dump(exclude={"eps", "cycles", "schedule_steps", "min_learning_rate"}),
+    }
+    for group, values in as_they_are.items():
+        given = list(by_setting[group].values())
+        assert [name for name, value in values.items() if value not in given] == [], group
+
+
+def test_what_verl_wants_in_another_form_is_computed() -> None:
     """Settings that act on the device are in test_device.py, those of a critic below."""
     actor, rollout, correction = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm.rollout_correction"
     expected = {
-        "data.train_batch_size": 60,
-        "data.max_prompt_length": 700,
         "actor_rollout_ref.model.custom_chat_template": TEMPLATES["question-answer"],
-        f"{rollout}.n": 6,
         "data.max_response_length": 900,
         f"{rollout}.max_model_len": 1600,
-        f"{rollout}.temperature": 0.9,
-        f"{rollout}.val_kwargs.temperature": 0.9,
-        f"{rollout}.top_p": 0.8,
-        f"{rollout}.val_kwargs.top_p": 0.8,
-        "algorithm.filter_groups.enable": True,
-        f"{correction}.rollout_is": "token",
+        **{f"{role}.temperature": 0.9 for role in (rollout, f"{rollout}.val_kwargs")},
+        **{f"{role}.top_p": 0.8 for role in (rollout, f"{rollout}.val_kwargs")},
         f"{correction}.rollout_is_threshold": "0.4_1.7",
-        f"{correction}.bypass_mode": False,
-        f"{correction}.loss_type": "ppo_clip",
         "reward.custom_reward_function.reward_kwargs": {"function": "rewards.mine:reward"},
         "reward.reward_kwargs": {
             "max_resp_len": 900,
             "overlong_buffer_cfg": {"enable": True, "len": 50, "penalty_factor": 0.7, "log": True},
         },
         "algorithm.use_kl_in_reward": True,
-        "algorithm.kl_penalty": "k2",
-        "algorithm.kl_ctrl.type": "adaptive",
-        "algorithm.kl_ctrl.kl_coef": 0.03,
-        "algorithm.kl_ctrl.target_kl": 0.15,
-        "algorithm.kl_ctrl.horizon": 7000,
-        "algorithm.adv_estimator": "grpo",
-        "algorithm.norm_adv_by_std_in_grpo": False,
         f"{actor}.clip_ratio_low": 0.21,
         f"{actor}.clip_ratio_high": 0.31,
-        f"{actor}.clip_ratio_c": 4.5,
-        f"{actor}.loss_agg_mode": "seq-mean-token-sum-norm",
         f"{actor}.loss_scale_factor": 900,
-        f"{actor}.use_kl_loss": True,
-        f"{actor}.kl_loss_coef": 0.01,
-        f"{actor}.kl_loss_type": "k3+",
-        f"{actor}.entropy_coeff": 0.02,
-        f"{actor}.calculate_entropy": True,
-        f"{actor}.optim.lr": 3e-6,
-        f"{actor}.optim.weight_decay": 0.04,
-        f"{actor}.optim.betas": [0.85, 0.97],
         f"{actor}.optim.override_optimizer_config": {"eps": 1e-7},
-        f"{actor}.optim.lr_warmup_steps": 5,
-        f"{actor}.optim.lr_scheduler_type": "cosine",
         f"{actor}.optim.min_lr_ratio": 0.25,
         f"{actor}.optim.num_cycles": 0.2,  # 18 of the schedule's 36 iterations after the warm-up
-        f"{actor}.optim.zero_indexed_step": False,
-        f"{actor}.grad_clip": 0.6,
-        f"{actor}.ppo_mini_batch_size": 20,
-        f"{actor}.ppo_epochs": 3,
-        "trainer.save_freq": 11,
+        f"{actor}.optim.clip_grad": 0.6,
         "trainer.test_freq": -1,
         "trainer.total_training_steps": 23,
         **{f"{key}seed": 3 for key in ("data.", f"{rollout}.", f"{actor}.data_loader_")},
-        "data.train_files": "train.parquet",
-        "trainer.default_local_dir": "work/checkpoints",
     }
     values = overrides("warm", ODD, PATHS, seed=3)
     assert {key: values[key] for key in expected} == expected
     sampler = values["trainer.v1.sampler.sampler_kwargs"]
     assert (sampler["train_batch_size"], sampler["max_generation_batches"], sampler["reproducible"]) == (60, 7, False)
+
+
+OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
 
 
 @pytest.mark.parametrize(
@@ -164,6 +147,11 @@ def test_every_setting_becomes_verls() -> None:
         ("loss", {"entropy_coef": 0.0}, "actor_rollout_ref.actor.calculate_entropy", False),
         ("loss", {"dual_clip": 0.0}, "actor_rollout_ref.actor.clip_ratio_c", 1e9),
         ("rollout", {"dynamic_sampling": False}, "algorithm.filter_groups.enable", False),
+        ("rollout", {"dynamic_sampling": False}, "trainer.v1.sampler.sampler_kwargs.filter_groups_metric", None),
+        ("loss", {}, "actor_rollout_ref.actor.use_kl_loss", True),
+        ("loss", {}, "actor_rollout_ref.actor.calculate_entropy", True),
+        ("reward", {"overlong_buffer": 0}, f"{OVERLONG}.enable", False),
+        ("reward", {"overlong_buffer": 1}, f"{OVERLONG}.enable", True),
         ("resources", {"gpus": 1}, "trainer.n_gpus_per_node", 1),
         ("resources", {"gpus": 0}, "trainer.n_gpus_per_node", 1),
         ("resources", {"gpus": 0}, "trainer.device", "cpu"),
@@ -220,19 +208,6 @@ def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
 def test_equal_groups_are_no_finding_where_they_teach_something(estimator: str, level: str) -> None:
     settings = ODD.model_copy(update={"advantage": Advantage(estimator=estimator)})
     assert watch_config(settings, PATHS)["guards"]["zero_signal"]["level"] == level
-
-
-def test_without_dynamic_sampling_no_group_is_left_out() -> None:
-    off = ODD.rollout.model_copy(update={"dynamic_sampling": False})
-    values = overrides("warm", ODD.model_copy(update={"rollout": off}), PATHS, seed=3)
-    assert values["trainer.v1.sampler.sampler_kwargs"]["filter_groups_metric"] is None
-
-
-@pytest.mark.parametrize(("tokens", "enabled"), [(0, False), (1, True)])
-def test_the_overlong_penalty_is_on_from_one_token(tokens: int, enabled: bool) -> None:
-    settings = ODD.model_copy(update={"reward": Reward(overlong_buffer=tokens)})
-    values = overrides("warm", settings, PATHS, seed=3)["reward.reward_kwargs"]
-    assert values["overlong_buffer_cfg"]["enable"] is enabled
 
 
 def test_the_recipe_is_the_reports() -> None:

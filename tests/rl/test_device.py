@@ -28,120 +28,52 @@ def test_the_policy_and_its_reference_are_computed_alike() -> None:
         assert ours == its
 
 
+FSDP = f"{ACTOR}.fsdp_config"
+STORAGE = "transfer_queue.backend.SimpleStorage.num_data_storage_units"
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, {"trainer.device": "cuda", "trainer.n_gpus_per_node": 8, "trainer.nnodes": 1}),
-        ({}, {"actor_rollout_ref.model.override_config.attn_implementation": "sdpa"}),
-        (
-            {},
-            {
-                "actor_rollout_ref.model.use_fused_kernels": True,
-                "actor_rollout_ref.model.external_lib": None,
-                "actor_rollout_ref.model.fused_kernel_options.impl_backend": "torch",
-                "actor_rollout_ref.model.use_remove_padding": True,
-                "actor_rollout_ref.model.enable_gradient_checkpointing": True,
-            },
-        ),
-        (
-            {},
-            {
-                f"{role}.{key}": True
-                for role in (ACTOR, REF)
-                for key in ("entropy_from_logits_with_chunking", "entropy_checkpointing")
-            },
-        ),
-        ({}, {f"{ROLLOUT}.free_cache_engine": True, f"{ROLLOUT}.enable_sleep_mode": True}),
         (
             {"attention": "flash_attention_2"},
             {"actor_rollout_ref.model.override_config.attn_implementation": "flash_attention_2"},
         ),
         (
-            {"dtype": "bfloat16"},
-            {
-                f"{ACTOR}.fsdp_config.mixed_precision": {
-                    "param_dtype": "bf16",
-                    "reduce_dtype": "fp32",
-                    "buffer_dtype": "fp32",
-                }
-            },
-        ),
-        (
-            {"dtype": "float32"},
-            {
-                f"{ACTOR}.fsdp_config.mixed_precision": {
-                    "param_dtype": "fp32",
-                    "reduce_dtype": "fp32",
-                    "buffer_dtype": "fp32",
-                },
-                f"{ROLLOUT}.dtype": "float32",
-            },
-        ),
-        (
             {"micro_batch_tokens": 5000},
-            {
-                f"{role}_max_token_len_per_gpu": 5000
-                for role in (f"{ACTOR}.ppo", f"{REF}.log_prob", f"{ROLLOUT}.log_prob")
-            },
+            {f"{role}_max_token_len_per_gpu": 5000 for role in (f"{ACTOR}.ppo", f"{ROLLOUT}.log_prob")},
         ),
-        (
-            {},
-            {
-                f"{ACTOR}.use_dynamic_bsz": True,
-                f"{ROLLOUT}.log_prob_use_dynamic_bsz": True,
-                f"{REF}.log_prob_use_dynamic_bsz": True,
-            },
-        ),
-        (
-            {"sequence_parallel": 4},
-            {f"{ACTOR}.ulysses_sequence_parallel_size": 4, f"{REF}.ulysses_sequence_parallel_size": 4},
-        ),
+        ({"sequence_parallel": 4}, {f"{role}.ulysses_sequence_parallel_size": 4 for role in (ACTOR, REF)}),
         (
             {"tensor_parallel": 2, "rollout_memory": 0.7},
             {f"{ROLLOUT}.tensor_model_parallel_size": 2, f"{ROLLOUT}.gpu_memory_utilization": 0.7},
         ),
-        (
-            {"offload": "none"},
-            {f"{ACTOR}.fsdp_config.{key}": False for key in ("param_offload", "optimizer_offload", "offload_policy")},
-        ),
-        (
-            {"offload": "idle"},
-            {
-                f"{ACTOR}.fsdp_config.param_offload": True,
-                f"{ACTOR}.fsdp_config.optimizer_offload": True,
-                f"{ACTOR}.fsdp_config.offload_policy": False,
-            },
-        ),
-        (
-            {"offload": "always"},
-            {f"{ACTOR}.fsdp_config.param_offload": False, f"{ACTOR}.fsdp_config.offload_policy": True},
-        ),
-        (
-            {"gpus": 1},
-            {
-                f"{RAY}.address": "local",
-                f"{RAY}.num_gpus": 1,
-                f"{RAY}.num_cpus": 3 + 2 + 2,
-                "transfer_queue.backend.SimpleStorage.num_data_storage_units": 2,
-            },
-        ),
+        ({"gpus": 1}, {f"{RAY}.address": "local", f"{RAY}.num_gpus": 1, f"{RAY}.num_cpus": 3 + 2 + 2, STORAGE: 2}),
         ({"gpus": 8}, {f"{RAY}.num_cpus": 24 + 2 + 2}),
         # of a cluster that runs already, Ray takes neither
-        (
-            {"nodes": 2},
-            {
-                f"{RAY}.address": "auto",
-                f"{RAY}.num_gpus": None,
-                f"{RAY}.num_cpus": None,
-                f"{RAY}.include_dashboard": None,
-                "transfer_queue.backend.SimpleStorage.num_data_storage_units": 4,
-            },
-        ),
+        ({"nodes": 2}, {f"{RAY}.address": "auto", f"{RAY}.num_gpus": None, f"{RAY}.num_cpus": None, STORAGE: 4}),
     ],
 )
 def test_each_setting_reaches_verl(changes: dict[str, Any], expected: dict[str, Any]) -> None:
     values = device_overrides(with_resources(**changes), HERE)
     assert {key: values[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(("dtype", "parameters"), [("bfloat16", "bf16"), ("float32", "fp32")])
+def test_gradients_are_added_up_in_single_precision(dtype: str, parameters: str) -> None:
+    values = device_overrides(with_resources(dtype=dtype), HERE)
+    mixed = {"param_dtype": parameters, "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+    assert (values[f"{FSDP}.mixed_precision"], values[f"{ROLLOUT}.dtype"]) == (mixed, dtype)
+
+
+@pytest.mark.parametrize(
+    ("offload", "weights", "optimizer", "always"),
+    [("none", False, False, False), ("idle", True, True, False), ("always", False, False, True)],
+)
+def test_what_leaves_the_gpu_s_memory(offload: str, weights: bool, optimizer: bool, always: bool) -> None:
+    values = device_overrides(with_resources(offload=offload), HERE)
+    found = [values[f"{FSDP}.{key}"] for key in ("param_offload", "optimizer_offload", "offload_policy")]
+    assert found == [weights, optimizer, always]
 
 
 def test_on_the_cpu_verl_has_one_engine_process_eager_with_weights_that_it_can_update() -> None:

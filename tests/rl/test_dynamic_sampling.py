@@ -141,7 +141,8 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any)
     assert recorded(sampler) == [
         {"step": 7, "id": name, "rewards": [1.0, -1.0], "tokens": [5, 6], "used": name != "u3"}
         for name in ("u1", "u2", "u3")
-    ]
+    ]  # the rewards that train, not 7, which the reward function returned
+    assert sampler.asked[0] == ["extra_fields", "rm_scores"]
 
 
 def test_each_iteration_starts_a_record_of_its_own(sampler: Any) -> None:
@@ -160,11 +161,13 @@ def test_a_group_is_read_once_per_iteration(sampler: Any) -> None:
     assert sampler.groups["u1"]["step"] == 1
 
 
-def test_validation_is_not_recorded(sampler: Any) -> None:
+def test_validation_is_not_recorded_and_may_fail(sampler: Any) -> None:
     sampler.finished_keys["val"].add("u1")
+    sampler.failure_keys["val"].add("f1")
     sampler.partitions["val"]["u1_0"] = {"response_len": 5}
     sampler.sample(global_steps=1, partition_id="val", batch_size=1)
     assert recorded(sampler) == []
+    assert read_findings(sampler.findings.path) == []
 
 
 def test_a_saturated_iteration_stops_and_leaves_its_record(sampler: Any) -> None:
@@ -181,13 +184,6 @@ def test_what_one_iteration_throws_away_adds_up_over_its_polls(sampler: Any) -> 
     sampler._evict_terminal_groups(1, "train", reasons)
     with pytest.raises(SaturatedError, match="6 groups"):
         sampler._evict_terminal_groups(1, "train", reasons)
-
-
-def test_what_is_recorded_is_the_reward_that_trains(sampler: Any) -> None:
-    finish(sampler, "u1")
-    sampler.sample(global_steps=7, partition_id="train", batch_size=1)
-    assert recorded(sampler)[0]["rewards"] == [1.0, -1.0]  # not 7, which the reward function returned
-    assert sampler.asked == [["extra_fields", "rm_scores"]]
 
 
 def test_the_share_of_groups_without_a_signal_counts_those_left_out(sampler: Any) -> None:
@@ -249,12 +245,6 @@ def test_failures_that_are_only_warned_of_do_not_go_on_for_ever(sampler: Any) ->
     sampler.failure_keys["train"].add("f5")
     with pytest.raises(RuntimeError, match="iteration 3: 5 groups"):
         sampler.sample(global_steps=3, partition_id="train", batch_size=0)
-
-
-def test_validation_may_fail(sampler: Any) -> None:
-    sampler.failure_keys["val"].add("f1")
-    sampler.sample(global_steps=1, partition_id="val", batch_size=0)
-    assert read_findings(sampler.findings.path) == []
 
 
 def test_it_tells_how_far_an_iteration_is(sampler: Any) -> None:

@@ -118,16 +118,23 @@ def test_a_stage_is_done_when_its_last_checkpoint_is_its_last_iteration(stage: S
     assert told["VERL_FILE_LOGGER_PATH"] == str(stage.paths.live_metrics)
 
 
-def test_an_exit_without_an_error_is_no_proof(stage: Stage) -> None:
-    message = rf"rl-1: stopped at iteration 2 of 3; the log is {stage.paths.work}/train\.log\nout of luck"
-    with pytest.raises(TrainingError, match=message):
-        stage.train(steps=[1, 2], reached=2, says="out of luck")
-
-
-def test_a_trainer_that_was_killed_is_told_as_such(stage: Stage) -> None:
-    message = r"stopped at iteration 0 of 3, without a new one in this run: SIGKILL ended the trainer \(the kernel does so when memory runs out\); the log"
-    with pytest.raises(TrainingError, match=message):
-        stage.train(status=-signal.SIGKILL)
+@pytest.mark.parametrize(
+    ("before", "plan", "told"),
+    [
+        (0, {"steps": [1, 2], "reached": 2, "says": "out of luck"}, r"iteration 2 of 3; .*train\.log\nout of luck$"),
+        (0, {"status": -signal.SIGKILL}, r"iteration 0 of 3, without a new one in this run: SIGKILL .*memory"),
+        (2, {}, "iteration 2 of 3, without a new one in this run"),
+    ],
+)
+def test_an_end_before_the_last_iteration_is_an_error_with_its_cause(
+    stage: Stage, before: int, plan: dict[str, Any], told: str
+) -> None:
+    """Also after an exit without an error."""
+    if before:
+        stage.checkpoint(before)
+        stage.paths.metrics.write_text("".join(f'{{"step": {step + 1}}}\n' for step in range(before)))
+    with pytest.raises(TrainingError, match=f"rl-1: stopped at {told}"):
+        stage.train(**plan)
 
 
 def test_a_trainer_whose_ray_died_is_ended_and_told(
@@ -216,13 +223,6 @@ def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(st
     assert "compass.rl.train (pid " in message
     assert "sleep (pid " in message
     assert ended(json.loads((stage.paths.work / "processes.json").read_text())[2])
-
-
-def test_an_end_without_a_new_iteration_says_so(stage: Stage) -> None:
-    stage.checkpoint(2)
-    stage.paths.metrics.write_text('{"step": 1}\n{"step": 2}\n')
-    with pytest.raises(TrainingError, match="stopped at iteration 2 of 3, without a new one in this run"):
-        stage.train(status=0)
 
 
 def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> None:

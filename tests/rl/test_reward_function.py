@@ -52,14 +52,11 @@ def test_alternatives_and_a_tolerance_reach_the_verifier() -> None:
     assert compute_score("tiny", r"\boxed{7}", "12", {"alternatives": [], "tolerance": ""})["score"] == -1.0
 
 
-def test_a_wrong_answer_costs() -> None:
-    result = compute_score("tiny", r"\boxed{13}", "12", {"id": "abc"})
-    assert (result["score"], result["acc"], result["pred"]) == (-1.0, 0.0, "13")
-
-
-def test_a_problem_without_an_id_has_an_empty_one() -> None:
-    assert compute_score("tiny", "", "12")["problem_id"] == ""
-    assert compute_score("tiny", "", "12", {})["problem_id"] == ""
+@pytest.mark.parametrize(("info", "id_"), [({"id": "abc"}, "abc"), (None, ""), ({}, "")])
+def test_a_wrong_answer_costs_and_an_id_may_be_missing(info: dict[str, str] | None, id_: str) -> None:
+    scored = compute_score("tiny", r"\boxed{13}", "12", info)
+    found = [scored[name] for name in ("score", "acc", "pred", "problem_id")]
+    assert found == [-1.0, 0.0, "13", id_]
 
 
 def test_a_defect_of_the_verifier_is_not_a_reward(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,14 +121,15 @@ def test_a_wrong_reward_stops_the_run_before_ray_starts(trainer: Trainer) -> Non
     assert read_findings(trainer.folder / "guards.jsonl")[0]["level"] == "stop"
 
 
-def test_a_wrong_reward_may_be_told_and_trained_on(trainer: Trainer) -> None:
+@pytest.mark.parametrize(("level", "sent", "findings"), [("warn", True, 1), ("'off'", False, 0)])
+def test_a_wrong_reward_may_be_told_and_trained_on_or_not_looked_for(
+    trainer: Trainer, level: str, sent: bool, findings: int
+) -> None:
     trainer.wrong = "the response 'x' got the reward +1, expected -1"
-    assert trainer.main("cuda", canary="warn")[-2:] == ["run", "shutdown"]
-    assert len(read_findings(trainer.folder / "guards.jsonl")) == 1
-
-
-def test_a_canary_that_is_off_is_not_sent(trainer: Trainer) -> None:
-    assert "tokenizer of models/base" not in trainer.main("cuda", canary="'off'")
+    calls = trainer.main("cuda", canary=level)
+    assert ("tokenizer of models/base" in calls) is sent
+    assert calls[-2:] == ["run", "shutdown"]
+    assert len(read_findings(trainer.folder / "guards.jsonl")) == findings
 
 
 def test_ray_ends_when_training_fails(trainer: Trainer) -> None:
