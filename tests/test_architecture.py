@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LONGEST_FILE = 700
-REASON = "longer than 700 lines because"
-"""Stands in the docstring of a module that is longer, before the reason."""
+SCREEN = 72
+"""Lines of a function besides its docstring: it fits a screen."""
 
 PRESENTATION = ("compass.commands", "compass.live", "compass.page", "compass.report", "compass.cli")
 """What only shows results: nothing that decides one imports it."""
@@ -22,55 +23,20 @@ HEAVY = {"matplotlib", "mlflow", "numba", "pandas", "ray", "sympy", "torch", "tr
 """Libraries that take long to import: a command that does not use them starts without them."""
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def load_architecture() -> ModuleType:
+    """docs/architecture.py, which reads the imports and draws them."""
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-FILES = {module_name(path): path for top in ("compass", "stages", "flows") for path in (ROOT / top).rglob("*.py")}
-
-
-def statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Every import that can run, at the top or inside functions.
-
-    `if TYPE_CHECKING:` is left out: what stands there is never imported, so it ties no two modules together; it lets a
-    signature name a type of a heavy or a higher module.
-    """
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        yield from statements(node)
-
-
-def imported_names(module: str) -> set[str]:
-    """Full names that a module imports: modules, and members of modules."""
-    path = FILES[module]
-    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    names = set()
-    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        else:
-            above = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            names |= {f"{base}.{alias.name}" for alias in node.names}
-    return names
-
-
-def known_module(name: str) -> str | None:
-    """The project's module that a full name is, or is a member of."""
-    while name and name not in FILES:
-        name = name.rpartition(".")[0]
-    return name or None
-
-
-NAMES = {module: imported_names(module) for module in FILES}
-GRAPH = {
-    module: {known for name in names if (known := known_module(name)) and known != module}
-    for module, names in NAMES.items()
-}
+ARCHITECTURE = load_architecture()
+FILES: dict[str, Path] = ARCHITECTURE.FILES
+NAMES: dict[str, set[str]] = {module: ARCHITECTURE.find_imported_names(module) for module in FILES}
+GRAPH: dict[str, set[str]] = {module: ARCHITECTURE.find_imports(module) for module in FILES}
 
 
 def inside(module: str, packages: tuple[str, ...]) -> bool:
@@ -130,14 +96,39 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles(GRAPH) == []
 
 
-def test_a_long_file_says_why_it_is_long() -> None:
-    silent = []
+def test_a_function_fits_a_screen() -> None:
+    long = []
     for path in FILES.values():
-        text = path.read_text(encoding="utf-8")
-        docstring = " ".join((ast.get_docstring(ast.parse(text)) or "").split())
-        if len(text.splitlines()) > LONGEST_FILE and REASON not in docstring:
-            silent.append(path.relative_to(ROOT).as_posix())
-    assert silent == []
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[0]
+                docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) else 0
+                if node.end_lineno - node.lineno + 1 - docstring > SCREEN:
+                    long.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert long == []
+
+
+def test_the_drawing_of_the_packages_is_that_of_the_imports() -> None:
+    drawn = ARCHITECTURE.draw(ARCHITECTURE.build_graph())
+    assert ARCHITECTURE.SVG.read_text(encoding="utf-8") == drawn, "`python docs/architecture.py` draws it anew"
+
+
+def test_every_file_of_a_walk_is_tied_to_one_before_it() -> None:
+    """By an import, or by a name in a string, as verl and Ray load modules."""
+
+    def names(path: str, other: str) -> bool:
+        module = other.removesuffix(".py").replace("/", ".")
+        source = (ROOT / path).read_text(encoding="utf-8")
+        package = module.rpartition(".")[0]
+        return module in source or f"from {package} import" in source
+
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    walks = [re.findall(r"^\d+\. `([\w/]+\.py)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
+    assert [len(walk) for walk in walks] == [3, 5, 4]
+    for walk in walks:
+        for number, path in enumerate(walk[1:], 1):
+            tied = any(names(before, path) or names(path, before) for before in walk[:number])
+            assert tied, f"{path} has nothing to do with the files before it"
 
 
 def test_settings_know_nothing_of_the_librarys_logic() -> None:

@@ -69,3 +69,36 @@ def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tel
     assert "compass/rl" not in code
     assert "compass/rl/failure.py" not in code
     assert "compass/sampling/progress.py" not in code_deps("grade", ROOT) + code_deps("evaluate", ROOT)
+
+
+EDITS = {
+    "1. a noise filter": "compass/ledger.py",
+    "2. a source": "compass/sources/adapters.py",
+    "3. a benchmark": "compass/evaluation/known_benchmarks.py",
+    "4. an advantage estimator": "compass/rl/advantage.py",
+    "5. a level rule": "compass/grading/grade.py",
+    "6. a reward": "compass/rl/reward_function.py",
+    "7. an answer form": "compass/verifier/verify.py",
+    "8. a ledger column": "compass/ledger.py",
+    "10. an inference engine": "compass/sampling/engine.py",
+}
+"""Change of docs/changing.md to the file it edits that most stages depend on."""
+
+
+@pytest.mark.parametrize("change", EDITS)
+def test_the_ten_changes_say_which_stages_they_re_run(change: str) -> None:
+    path = Path(EDITS[change])
+    places = {str(place) for place in (path, *path.parents)}
+    reruns = [stage for stage, entry in GRAPH.items() if places & set(entry["deps"])]
+    [row] = [
+        line
+        for line in (ROOT / "docs" / "changing.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith(f"| [{change}]")
+    ]
+    named = row.split("|")[2].partition(";")[0]
+    if "all but" in named:
+        assert named.strip() == "all but " + ", ".join(f"`{stage}`" for stage in STAGES if stage not in reruns)
+    elif "the RL stages" in named:
+        assert reruns == list(SETTINGS.rl.stages)
+    else:
+        assert [stage for stage in STAGES if f"`{stage}`" in named] == reruns

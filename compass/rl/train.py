@@ -88,7 +88,7 @@ def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
         fork_server.preload()
         environment["py_executable"] = str(fork_server.start(folder))
     elif config.critic.enable and not on_cpu:  # on the CPU its loader is one of the patches
-        from compass.rl.advantage import replace_loader
+        from compass.rl.weights import replace_loader
 
         replace_loader()
         environment["env_vars"]["VERL_USE_EXTERNAL_MODULES"] = "compass.rl.gpu.plugin"

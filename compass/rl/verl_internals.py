@@ -138,7 +138,7 @@ REPLACED = (
     Internal(
         "verl.utils.model:load_valuehead_model",
         ("local_path", "torch_dtype", "model_config", "trust_remote_code"),
-        "compass.rl.advantage:replace_loader",
+        "compass.rl.weights:replace_loader",
         "critics without flash-attention, with the same head for the same seed",
     ),
     Internal(

@@ -25,7 +25,7 @@ NOT_IN_VERLS_FILES = {
     "critic.fsdp.mixed_precision": "a field of FSDPEngineConfig",
     "critic.fsdp.use_dynamic_bsz": "a field of EngineConfig",
     "critic.model.override_config.attn_implementation": "read by HFModelConfig",
-    "critic.model.override_config.value_head_seed": "read by compass.rl.advantage.load_value_model",
+    "critic.model.override_config.value_head_seed": "read by compass.rl.weights.load_value_model",
     "critic.ppo_infer_max_token_len_per_gpu": "a field of CriticConfig",
     "ray_kwargs.ray_init.address": "passed on to ray.init",
     "ray_kwargs.ray_init.num_gpus": "passed on to ray.init",

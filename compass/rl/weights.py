@@ -1,10 +1,11 @@
-"""Sizes of the weights in a model folder."""
+"""The weights in a model folder: their sizes, and how a critic loads them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 def tensor_shapes(model: Path) -> dict[str, list[int]]:
@@ -34,3 +35,29 @@ def transfer_bucket(model: Path, at_least: int) -> int:
         at_least: MiB that it has in any case.
     """
     return max(at_least, -(-4 * largest_weight(model) // 2**20) + 1)
+
+
+def load_value_model(local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool) -> Any:
+    """The weights of a language model without its output layer, and a head of one number per token.
+
+    Args:
+        local_path: the language model's folder.
+        torch_dtype: the type of its parameters.
+        model_config: transformers' configuration, with the attention to use, one label and `value_head_seed`.
+        trust_remote_code: run code that comes with the model.
+    """
+    import torch
+    from transformers import AutoModelForTokenClassification
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(model_config.value_head_seed)
+        return AutoModelForTokenClassification.from_pretrained(
+            local_path, dtype=torch_dtype, config=model_config, trust_remote_code=trust_remote_code
+        )
+
+
+def replace_loader() -> None:
+    """Have verl load value models in this way; it looks the function up when it makes one."""
+    import verl.utils.model
+
+    verl.utils.model.load_valuehead_model = load_value_model

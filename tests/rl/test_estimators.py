@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from compass.rl.advantage import load_value_model
 from compass.rl.config import verl_config
+from compass.rl.weights import load_value_model
 from compass.settings.advantage import DIVIDES_BY_STD, GROUP_BASED
 from tests.conftest import make_random_model
 from tests.rl.by_hand import PATHS, advantages, recipe, token_advantages

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compass.errors import UserError
-from compass.rl import advantage
+from compass.rl import weights
 from compass.rl.guards.findings import GuardError, read_findings
 
 CONFIG = """
@@ -151,7 +151,7 @@ def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_d
     assert trainer.verls_model.load_valuehead_model == "verl's"
     *_, (_, options), _, _ = trainer.main("cuda", critic=True)[4:]
     assert options["runtime_env"]["env_vars"]["VERL_USE_EXTERNAL_MODULES"] == "compass.rl.gpu.plugin"
-    assert trainer.verls_model.load_valuehead_model is advantage.load_value_model
+    assert trainer.verls_model.load_valuehead_model is weights.load_value_model
 
 
 @pytest.mark.parametrize("critic", [False, True])

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from compass.matrix_products import use_fast_products
-from compass.rl.advantage import replace_loader
+from compass.rl.weights import replace_loader
 
 if TYPE_CHECKING:
     import torch

@@ -1,5 +1,5 @@
 """What `VERL_USE_EXTERNAL_MODULES` names on GPUs where a stage has a critic: verl imports it in every process, which applies the change."""
 
-from compass.rl import advantage
+from compass.rl import weights
 
-advantage.replace_loader()
+weights.replace_loader()
