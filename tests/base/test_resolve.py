@@ -127,34 +127,27 @@ def test_other_ends_of_the_publisher_stay_behind_the_templates(model, tmp_path):
     assert ends(tmp_path / "other") == [7, end]
 
 
-def test_a_missing_generation_configuration_is_made(model, tmp_path):
-    from transformers import AutoTokenizer, GenerationConfig
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_generation_configuration_or_an_end_that_is_missing_or_wrong_is_mended(model, tmp_path, missing):
+    from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
     shutil.copytree(model, tmp_path / "given")
-    (tmp_path / "given/generation_config.json").unlink()
+    if missing:
+        (tmp_path / "given/generation_config.json").unlink()
+    else:
+        config = AutoConfig.from_pretrained(model)
+        config.eos_token_id = config.pad_token_id = 5
+        config.save_pretrained(tmp_path / "given")
     resolve(str(tmp_path / "given"), out=tmp_path / "out")
     tokenizer = AutoTokenizer.from_pretrained(model)
-    made = GenerationConfig.from_pretrained(tmp_path / "out")
+    made = (GenerationConfig if missing else AutoConfig).from_pretrained(tmp_path / "out")
     assert (made.eos_token_id, made.pad_token_id) == (tokenizer.eos_token_id, tokenizer.pad_token_id)
-
-
-def test_a_configuration_with_another_end_is_mended(model, tmp_path):
-    from transformers import AutoConfig, AutoTokenizer
-
-    shutil.copytree(model, tmp_path / "given")
-    config = AutoConfig.from_pretrained(model)
-    config.eos_token_id = config.pad_token_id = 5
-    config.save_pretrained(tmp_path / "given")
-    resolve(str(tmp_path / "given"), out=tmp_path / "out")
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    mended = AutoConfig.from_pretrained(tmp_path / "out")
-    assert (mended.eos_token_id, mended.pad_token_id) == (tokenizer.eos_token_id, tokenizer.pad_token_id)
 
 
 def test_a_model_without_a_chat_template_is_refused(model, tmp_path):
     shutil.copytree(model, tmp_path / "given")
     (tmp_path / "given/chat_template.jinja").unlink()
-    with pytest.raises(ModelError, match="its tokenizer has no chat template; use an instruction-tuned model"):
+    with pytest.raises(ModelError, match="its tokenizer has no chat template"):
         resolve(str(tmp_path / "given"), out=tmp_path / "out")
 
 

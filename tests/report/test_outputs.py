@@ -163,13 +163,9 @@ def test_the_most_similar_problems_come_first() -> None:
 
 def test_a_problem_is_like_a_text_from_the_least_similarity_on() -> None:
     text = "Tom has two red books and one dog"
-    assert len(search(PROBLEMS, text, least=5 / 7)) == 3
-    assert len(search(PROBLEMS, text, least=5 / 7 + 0.01)) == 2
+    assert [len(search(PROBLEMS, text, least=least)) for least in (5 / 7, 5 / 7 + 0.01)] == [3, 2]
     assert search(PROBLEMS, "nothing of the kind was ever collected") == []
-
-
-def test_equal_words_too_short_for_trigrams_are_found() -> None:
-    short = pa.table({"id": ["a"], "source": ["web"], "problem": ["2 + 2"]})
+    short = pa.table({"id": ["a"], "source": ["web"], "problem": ["2 + 2"]})  # too short for trigrams
     assert search(short, "2 + 2") == [(1.0, "a", "web")]
 
 

@@ -99,29 +99,20 @@ RAY = "ray_kwargs.ray_init"
 
 
 @pytest.mark.parametrize(
-    ("resources", "address"),
+    ("resources", "address", "own"),
     [
-        (Resources(nodes=2), "auto"),
-        (Resources(gpus=8, nodes=2, ray_address="head:6379"), "head:6379"),
-        (Resources(ray_address="head:6379"), "head:6379"),
+        (Resources(nodes=2), "auto", False),
+        (Resources(gpus=8, nodes=2, ray_address="head:6379"), "head:6379", False),
+        (Resources(ray_address="head:6379"), "head:6379", False),
+        (Resources(), "local", True),
     ],
 )
-def test_a_running_cluster_says_what_it_has(resources: Resources, address: str) -> None:
-    told = ray_init(resources, gpus=1, cpus=16, memory=1)
-    assert told.pop(f"{RAY}.address") == address
-    assert set(told.values()) == {None}
-    assert joins(config(address=address))
-
-
-def test_a_cluster_of_its_own_is_told_what_it_has() -> None:
-    assert ray_init(Resources(), gpus=1, cpus=16, memory=9) == {
-        f"{RAY}.address": "local",
-        f"{RAY}.num_gpus": 1,
-        f"{RAY}.num_cpus": 16,
-        f"{RAY}.include_dashboard": False,
-        f"{RAY}.object_store_memory": 9,
-    }
-    assert not joins(config())
+def test_only_a_cluster_of_its_own_is_given_what_it_has(resources: Resources, address: str, own: bool) -> None:
+    given = {"num_gpus": 1, "num_cpus": 16, "include_dashboard": False, "object_store_memory": 9}
+    expected = {f"{RAY}.{name}": value if own else None for name, value in given.items()}
+    found = ray_init(resources, gpus=1, cpus=16, memory=9)
+    assert found == {f"{RAY}.address": address, **expected}
+    assert joins(config(address=address)) is not own
 
 
 def test_an_address_at_which_nothing_answers_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

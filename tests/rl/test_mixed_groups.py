@@ -19,18 +19,11 @@ def test_many_rollouts_give_nearly_the_share_of_the_rate_itself() -> None:
 
 
 @pytest.mark.parametrize("rollouts", [8, 64])
-@pytest.mark.parametrize("group_size", [2, 8, 16])
-def test_problems_that_nobody_solves_fill_no_batch(rollouts: int, group_size: int) -> None:
-    expected = predict([0.0] * 200, group_size, rollouts)
+@pytest.mark.parametrize(("rate", "group_size"), [(0.0, 2), (0.0, 8), (0.0, 16), (1.0, 8)])
+def test_problems_that_nobody_or_everybody_solves_fill_no_batch(rate: float, rollouts: int, group_size: int) -> None:
+    expected = predict([rate] * 200, group_size, rollouts)
     assert expected.share < 0.01
-    assert (expected.problems, expected.unsolved, expected.solved) == (200, 200, 0)
-    assert cannot_fill(expected, 10) is not None
-
-
-@pytest.mark.parametrize("rollouts", [8, 64])
-def test_problems_that_everybody_solves_fill_no_batch(rollouts: int) -> None:
-    expected = predict([1.0] * 200, 8, rollouts)
-    assert (expected.unsolved, expected.solved) == (0, 200)
+    assert (expected.unsolved, expected.solved) == ((200, 0) if rate == 0 else (0, 200))
     assert cannot_fill(expected, 10) is not None
 
 
@@ -66,12 +59,10 @@ def test_a_batch_that_cannot_be_filled_is_told_with_its_numbers() -> None:
     assert "about 1000000000 generated" in (cannot_fill(replace(expected, share=0.0), 10) or "")
 
 
-def test_an_iteration_may_throw_away_as_many_batches_as_the_settings_allow() -> None:
-    check_saturation(3, {0.0: 8, 1.0: 4}, batch_size=4, max_generation_batches=3)
-
-
-def test_without_dynamic_sampling_there_is_no_bound() -> None:
-    check_saturation(3, {1.0: 1000}, batch_size=0, max_generation_batches=3)
+@pytest.mark.parametrize(("thrown_away", "batch_size"), [({0.0: 8, 1.0: 4}, 4), ({1.0: 1000}, 0)])
+def test_an_iteration_may_throw_away_what_the_settings_allow(thrown_away: dict[float, int], batch_size: int) -> None:
+    """Without dynamic sampling, whose batch size is 0, there is no bound."""
+    check_saturation(3, thrown_away, batch_size=batch_size, max_generation_batches=3)
 
 
 @pytest.mark.parametrize(

@@ -54,12 +54,10 @@ def test_the_tiny_profile_fires_none() -> None:
 @pytest.mark.parametrize("metric", FINITE)
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_what_is_no_number_fires(metric: str, value: float) -> None:
-    assert find("not_finite", **{metric: value}) == f"{metric} is not finite"
-
-
-def test_two_metrics_that_are_no_numbers_are_both_named() -> None:
-    broken = {"actor/grad_norm": math.nan, "actor/pg_loss": math.inf}
-    assert find("not_finite", **broken) == "actor/grad_norm, actor/pg_loss are not finite"
+    assert metric in (find("not_finite", **{metric: value}) or "")
+    both = find("not_finite", **{"actor/pg_loss": math.inf, metric: value}) or ""
+    assert metric in both
+    assert "actor/pg_loss" in both
 
 
 @pytest.mark.parametrize(
