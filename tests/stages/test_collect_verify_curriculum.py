@@ -105,19 +105,6 @@ def test_verify_drops_golds_and_reports_types(settings, tmp_path):
     assert read_records(tmp_path / "verify/kept.parquet").column("answer_type").to_pylist() == ["integer", "fraction"]
 
 
-def test_verify_names_missing_rollouts(settings, tmp_path):
-    graded(tmp_path, ["7"])
-    with pytest.raises(RecordError, match=r"rollouts\.parquet: no such file; run the stage"):
-        verify.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify")
-
-
-def test_verify_names_rollouts_that_cannot_be_read(settings, tmp_path):
-    graded(tmp_path, ["7"])
-    (tmp_path / "grade/rollouts.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RecordError, match=r"rollouts\.parquet: unreadable .*; run `dvc repro -f grade`"):
-        verify.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify")
-
-
 def test_rollouts_are_read_by_problem_in_their_order(tmp_path):
     rows = [("a", "1", True), ("b", None, False), ("a", "2", False)]
     columns = dict(zip(("id", "answer", "correct"), map(list, zip(*rows, strict=True)), strict=True))
@@ -136,15 +123,10 @@ def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
         "wanted": {"1": 384, "2": 384},
         "borrowed": [{"for": 1, "from": 3, "problems": 10}],
     }
+    assert summary.note.startswith("short: rl-1 has 30 of 768")
     kept = read_records(tmp_path / "curriculum/kept.parquet").to_pylist()
     assert all(row["stages"] for row in kept)
     assert {row["level"] for row in kept if "rl-3" in row["stages"].split(",")} <= {2, 3, 4, 5}
-
-
-def test_curriculum_says_how_many_problems_are_missing(settings, tmp_path):
-    graded(tmp_path, [str(n) for n in range(50)])
-    summary = curriculum.run(settings, tmp_path / "grade/kept.parquet", tmp_path / "curriculum")
-    assert summary.note.startswith("short: rl-1 has 30 of 768 wanted problems, 738 are missing; rl-2 has ")
     enough = settings.model_copy(update={"curriculum": settings.curriculum.model_copy(update={"problems": 20})})
     assert curriculum.run(enough, tmp_path / "grade/kept.parquet", tmp_path / "curriculum").note == ""
 
@@ -164,3 +146,16 @@ def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_pa
         RecordError, match=r"no problem for rl-1, which wants levels \[1, 2\]; of 1 rows \{'ungraded': 1\}"
     ):
         curriculum.run(settings, tmp_path / "k.parquet", tmp_path / "curriculum")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "no such file; run the stage"), (b"PAR1", "unreadable .*; run `dvc repro -f grade`")],
+)
+def test_verify_names_rollouts_that_cannot_be_read(settings, tmp_path, content, said):
+    graded(tmp_path, ["7"])
+    rollouts = tmp_path / "grade/rollouts.parquet"
+    if content is not None:
+        rollouts.write_bytes(content)
+    with pytest.raises(RecordError, match=rf"rollouts\.parquet: {said}"):
+        verify.run(settings, tmp_path / "grade/kept.parquet", rollouts, tmp_path / "verify")
