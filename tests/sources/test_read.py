@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from pathlib import Path
@@ -27,10 +26,6 @@ def rows_of(path):
     return [row for _, row in file_rows(path)]
 
 
-def test_rows_are_numbered_from_0_without_the_blank_lines(tmp_path):
-    assert list(file_rows(write(tmp_path / "a.jsonl", '{"a": 1}\n\n \n{"a": 2}'))) == [(0, {"a": 1}), (1, {"a": 2})]
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.json", "a.JSONL.GZ"])
 def test_json_lines_plain_and_compressed(tmp_path, name):
     path = tmp_path / name
@@ -47,34 +42,11 @@ def test_json_array_of_objects_and_of_conversations(tmp_path):
     assert rows_of(path) == [{"0": {"from": "human", "value": "1+1?"}, "1": {"ground_truth": {"value": "2"}}}]
 
 
-def test_json_that_is_no_array_is_read_by_lines(tmp_path):
-    assert rows_of(write(tmp_path / "a.json", ' \n{"a": 1}\n{"a": 2}')) == [{"a": 1}, {"a": 2}]
-    assert rows_of(write(tmp_path / "b.json", ' [{"a": 1}, {"a": 2}]')) == [{"a": 1}, {"a": 2}]
-
-
 def test_zst_longer_than_one_block(tmp_path):
     lines = "".join(json.dumps({"n": n, "text": f"{n * 7919 % 100_003}"}) + "\n" for n in range(60_000)).encode()
     path = write(tmp_path / "a.jsonl.zst", zstandard.compress(lines))
     assert path.stat().st_size > 1 << 18
     assert [row["n"] for row in rows_of(path)] == list(range(60_000))
-
-
-def test_data_that_is_not_zstandard_is_named(tmp_path):
-    with pytest.raises(SourceError, match=r"broken or cut off before the end of its first row .*copy the file again"):
-        rows_of(write(tmp_path / "a.jsonl.zst", LINES))
-
-
-def test_zst_of_several_frames(tmp_path):
-    path = tmp_path / "a.jsonl.zst"
-    path.write_bytes(zstandard.compress(LINES) + zstandard.compress(LINES))
-    assert rows_of(path) == ROWS * 2
-
-
-def test_csv_keeps_golds_as_they_are_written(tmp_path):
-    path = tmp_path / "a.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([["problem", "answer"], ['say "hi",\nthen 1', "025"], ["2", "1/2"]])
-    assert rows_of(path) == [{"problem": 'say "hi",\nthen 1', "answer": "025"}, {"problem": "2", "answer": "1/2"}]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.zst"])
@@ -86,31 +58,6 @@ def test_csv_columns_may_be_separated_by_semicolons_or_tabs(tmp_path, separator,
     assert rows_of(tmp_path / name) == [{"problem": f"1, 2{separator} and?", "answer": "3,5"}]
 
 
-def test_a_comma_in_the_first_line_of_a_csv_file_is_its_separator(tmp_path):
-    assert rows_of(write(tmp_path / "a.csv", "problem,a;b\n1,2\n")) == [{"problem": "1", "a;b": "2"}]
-
-
-def test_csv_with_a_comma_too_many_names_the_row(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("problem,answer\n1,2\nx, y,3\n")
-    with pytest.raises(SourceError, match=r"row 1 \(line 3\) has 3 values for 2 columns"):
-        rows_of(path)
-
-
-def test_csv_with_a_value_too_few_names_the_row(tmp_path):
-    path = write(tmp_path / "a.csv", "problem,answer\n1\n")
-    with pytest.raises(SourceError, match=r"row 0 \(line 2\) has 1 values for 2 columns"):
-        rows_of(path)
-
-
-def test_csv_keeps_long_texts(tmp_path):
-    assert rows_of(write(tmp_path / "a.csv", "problem,answer\n" + "x" * 200_000 + ",1\n"))[0]["answer"] == "1"
-
-
-def test_csv_may_begin_with_a_byte_order_mark(tmp_path):
-    assert rows_of(write(tmp_path / "a.csv", "\ufeffproblem,answer\n1,2\n")) == [{"problem": "1", "answer": "2"}]
-
-
 def test_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
@@ -119,12 +66,6 @@ def test_parquet(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(SourceError, match=r"not a whole parquet file .* read to row 0; copy it again"):
         rows_of(path)
-
-
-def test_byte_order_mark_and_blank_lines(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + LINES.replace(b"\n", b"\r\n\n"))
-    assert rows_of(path) == ROWS
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -146,48 +87,12 @@ def test_a_cut_off_file_without_a_whole_row_says_so(tmp_path):
         rows_of(write(tmp_path / "b.jsonl.gz", one_row[:-2000]))
 
 
-def test_not_utf8_names_row_and_byte(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"))
-    with pytest.raises(SourceError, match=r"row 2 is not UTF-8 \(byte 0xe9"):
-        rows_of(path)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"problem": ', r"row 1 is not JSON .*: '\{\"problem\":'; repair or remove it"),
-        ("3", "row 1 holds int '3'; every row must be an object"),
-        (f'"{"x" * 70}"', f"holds str '{'x' * 60}';"),
-        ("[" * 100_000, "row 1 is nested too deeply"),
-    ],
-)
-def test_a_row_that_is_no_object_is_named(tmp_path, line, message):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"problem": "x"}\n' + line + "\n")
-    with pytest.raises(SourceError, match=message):
-        rows_of(path)
-
-
 def test_files_of_a_folder_by_name(tmp_path):
     for name in ("b.jsonl", "a.csv", "c.parquet.gz", "D.JSON.ZST", "notes.txt", "csv", "jsonl.gz", "x.csv.txt"):
         (tmp_path / name).write_text("")
     (tmp_path / "folder.csv").mkdir()
     assert [file.name for file in data_files(tmp_path)] == ["D.JSON.ZST", "a.csv", "b.jsonl", "c.parquet.gz"]
     assert data_files(tmp_path / "a.csv") == [tmp_path / "a.csv"]
-
-
-def test_a_folder_without_readable_files_is_an_error(tmp_path):
-    (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(SourceError, match="the folder holds no jsonl, json, csv, parquet file"):
-        data_files(tmp_path)
-
-
-@pytest.mark.parametrize(("name", "message"), [("none.jsonl", "no such file"), ("a.txt", "unknown ending")])
-def test_missing_and_unknown_files(tmp_path, name, message):
-    (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(SourceError, match=message):
-        data_files(tmp_path / name)
 
 
 def test_an_unset_variable_says_what_to_export(monkeypatch):
@@ -199,3 +104,55 @@ def test_an_unset_variable_says_what_to_export(monkeypatch):
     assert str(expand("$GENERATED/x", GENERATED="g")) == "g/x"
     assert str(expand("$COMPASS_DATA/x", COMPASS_DATA="first")) == "first/x"
     assert expand("~/x") == Path.home() / "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", 'problem,answer\n"say ""hi"",\nthen 1",025\n2,1/2\n', [{"problem": 'say "hi",\nthen 1', "answer": "025"}, {"problem": "2", "answer": "1/2"}]),
+        ("a.csv", "problem,a;b\n1,2\n", [{"problem": "1", "a;b": "2"}]),
+        ("a.csv", f"problem,answer\n{'x' * 200_000},1\n", [{"problem": "x" * 200_000, "answer": "1"}]),
+        ("a.csv", "\ufeffproblem,answer\n1,2\n", [{"problem": "1", "answer": "2"}]),
+        ("a.json", ' \n{"a": 1}\n{"a": 2}', [{"a": 1}, {"a": 2}]),
+        ("a.json", ' [{"a": 1}, {"a": 2}]', [{"a": 1}, {"a": 2}]),
+        ("a.jsonl", '{"a": 1}\n\n \n{"a": 2}', [{"a": 1}, {"a": 2}]),
+        ("a.jsonl", b"\xef\xbb\xbf" + LINES.replace(b"\n", b"\r\n\n"), ROWS),
+        ("a.jsonl.zst", zstandard.compress(LINES) * 2, ROWS * 2),
+    ],
+    ids=["quotes", "comma first", "long text", "csv mark", "lines", "array", "blank lines", "mark", "frames"],
+)  # fmt: skip
+def test_rows_are_read_and_numbered_from_0(tmp_path, name, content, rows):
+    assert list(file_rows(write(tmp_path / name, content))) == list(enumerate(rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "problem,answer\n1,2\nx, y,3\n", r"row 1 \(line 3\) has 3 values for 2 columns"),
+        ("a.csv", "problem,answer\n1\n", r"row 0 \(line 2\) has 1 values for 2 columns"),
+        ("a.jsonl", '{"a": 1}\n{"problem": \n', r"row 1 is not JSON .*: '\{\"problem\":'"),
+        ("a.jsonl", '{"a": 1}\n3\n', "row 1 holds int '3'"),
+        ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
+        ("a.jsonl", '{"a": 1}\n' + "[" * 100_000, "row 1 is nested too deeply"),
+        ("a.jsonl", LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"), r"row 2 is not UTF-8 \(byte 0xe9"),
+        ("a.jsonl.zst", LINES, "broken or cut off before the end of its first row"),
+    ],
+    ids=["too many", "too few", "half a row", "number", "text", "deep", "latin-1", "not zstandard"],
+)
+def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
+    with pytest.raises(SourceError, match=message):
+        rows_of(write(tmp_path / name, content))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (".", "the folder holds no jsonl, json, csv, parquet file"),
+        ("none.jsonl", "no such file"),
+        ("a.txt", "unknown ending"),
+    ],
+)
+def test_missing_and_unknown_files(tmp_path, name, message):
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(SourceError, match=message):
+        data_files(tmp_path / name)
