@@ -273,6 +273,7 @@ def test_one_file_twice_is_refused(last, capsys):
 @pytest.mark.parametrize(
     ("params", "said"),
     [
+        ("dedupe: {}", "dedupe: unknown section"),
         ("dedup: {treshold: 0.9}", "dedup.treshold"),
         ("dedup: {threshold: much}", "dedup.threshold"),
         ("dedup: [0.9]", "dedup"),

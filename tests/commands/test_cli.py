@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import os
+import json
 import subprocess
 import sys
 import types
@@ -36,17 +36,6 @@ def test_the_sections_of_help_name_each_command_once() -> None:
     assert set(named) <= set(COMMANDS)
 
 
-def test_help_takes_less_than_half_a_second() -> None:
-    """Of a processor's time: the clock on the wall also counts what other processes do."""
-    seconds = []
-    for _ in range(5):
-        before = os.times()
-        assert run("--help").returncode == 0
-        after = os.times()
-        seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
-    assert min(seconds) < 0.5
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     path, line = COMMANDS[name]
@@ -62,16 +51,6 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
     assert not line.endswith(".")
     assert main([name, "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"Usage: compass {name}")
-
-
-def test_only_the_chosen_command_is_imported() -> None:
-    code = (
-        "import sys; from compass.cli import main\n"
-        "main(['ledger', '--help'])\n"
-        "print(sorted(name for name in sys.modules if name.startswith('compass.commands.')))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[-1] == "['compass.commands.ledger']"
 
 
 @pytest.mark.parametrize(
@@ -206,3 +185,13 @@ def test_the_bash_completion_completes_a_command_and_an_option() -> None:
             ["bash", "-c", script + "\n" + ask.format(words=words, last=last)], capture_output=True, text=True
         )
         assert found in done.stdout.split(), done
+
+
+@pytest.mark.parametrize(("words", "commands"), [(["--help"], []), (["ledger", "--help"], ["compass.commands.ledger"])])
+def test_help_imports_little_and_only_the_chosen_command(words: list[str], commands: list[str]) -> None:
+    """Help waits for its imports: without a library for data or settings they are about 240 modules."""
+    code = f"import json, sys; from compass.cli import main\nmain({words!r})\nprint(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = json.loads(ran.stdout.splitlines()[-1])
+    assert [name for name in modules if name.startswith("compass.commands.")] == commands
+    assert words != ["--help"] or len(modules) < 350

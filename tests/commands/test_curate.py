@@ -3,10 +3,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,7 +16,6 @@ from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
 from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Source, load_settings
-from compass.sources.read import SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -196,15 +191,6 @@ def test_sections_of_a_parameter_file_alone_are_enough(files, tmp_path):
     assert [source["name"] for source in settings["collect"]["sources"]] == ["first", "second"]
 
 
-def test_an_unknown_section_or_value_is_named(files, tmp_path, capsys):
-    params = tmp_path / "mine.yaml"
-    for text, said in (("dedupe: {}\n", "dedupe: unknown section"), ("dedup: {threshold: 2}\n", "dedup.threshold")):
-        params.write_text(text)
-        assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 1
-        assert said in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsys):
     params = tmp_path / "mine.yaml"
     asked = [*command(files, tmp_path / "out"), "--explain", "--write-params", str(params)]
@@ -260,12 +246,6 @@ def test_a_source_of_which_nothing_is_kept_is_a_warning(files, tmp_path, capsys)
     assert "warning: source 'proofs': none of its 1 rows is kept: " in capsys.readouterr().err
 
 
-def test_two_sources_of_one_name_are_refused(files, tmp_path):
-    (tmp_path / "first.jsonl").write_bytes((files / "first.jsonl").read_bytes())
-    with pytest.raises(SourceError, match=r"two sources are called 'first': .*first\.jsonl, .*first\.jsonl; rename"):
-        source_settings([files / "first.jsonl", tmp_path / "first.jsonl"])
-
-
 def test_a_selection_keeps_its_evidence(records):
     rows = records(*[(f"{n}?", "1", "web") for n in range(5)])
     kept, dropped = select(rows, 2, 0)
@@ -276,11 +256,6 @@ def test_a_selection_keeps_its_evidence(records):
     assert set(dropped["stage"].to_pylist()) == {"select"}
     assert select(rows, 2, 1)[0]["id"].to_pylist() != kept["id"].to_pylist()
     assert select(rows, 9, 0)[0].num_rows == 5
-
-
-def test_two_runs_give_the_same_bytes(files, curated, tmp_path):
-    main(command(files, tmp_path))
-    assert digests(tmp_path) == digests(curated)
 
 
 def test_selection_is_a_stable_sample(files, curated, tmp_path):
@@ -305,39 +280,13 @@ def test_an_unfinished_folder_is_not_read(curated, tmp_path, capsys):
     assert "start it again" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_a_killed_run_leaves_the_last_one_and_the_next_ends_right(files, curated, tmp_path):
-    begin = time.monotonic()
-    subprocess.run([sys.executable, "-m", "compass.cli", *command(files, tmp_path)], check=True, capture_output=True)
-    whole = time.monotonic() - begin
-    for part in (0.3, 0.6, 0.8, 0.9, 0.95, 0.98):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "compass.cli", *command(files, tmp_path)], stdout=subprocess.DEVNULL
-        )
-        time.sleep(whole * part)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert digests(tmp_path) == digests(curated)
-    subprocess.run([sys.executable, "-m", "compass.cli", *command(files, tmp_path)], check=True, capture_output=True)
-    assert digests(tmp_path) == digests(curated)
-
-
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        (record_id("first", "0"), ["verify      kept"]),
         (record_id("first", "40"), ["stands for 3 rows", "verify      kept"]),
         (record_id("second", "0"), ["dedup       DROPPED: near_duplicate", record_id("first", "40"), "Its twin:"]),
-        (record_id("second", "1"), ["answer_conflict", "twin_answer      11"]),
-        (record_id("first", "41"), ["denoise     DROPPED: contaminated", "bench"]),
-        (record_id("first", "42"), ["denoise     DROPPED: link", "https://example.org/x.html"]),
         (record_id("first", "43"), ["collect     DROPPED: missing_answer"]),
         (record_id("first", "44"), ["verify      DROPPED: unreadable_gold"]),
-        (ITEM.upper(), ["contaminated"]),
-        (
-            "Tom has 8 books. Tom buys 3 more of them in a shop. How many books does Tom have now?",
-            ["most similar", "Tom has"],
-        ),
     ],
 )
 def test_why_tells_the_story(curated, capsys, query, expected):
@@ -359,14 +308,6 @@ def test_the_card_shows_counts_and_escapes_text(curated):
     assert "<svg" in page
     assert "<script" not in page
     assert "card-composition.svg" in text
-
-
-def test_bad_input_is_said_and_leaves_no_summary(files, curated, tmp_path, capsys):
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text('{"problem": "What is 1 + 1?", "answer": "2"}\n{"problem": \n')
-    assert main(["curate", str(broken), "--out", str(tmp_path / "out")]) == 1
-    assert "broken.jsonl" in capsys.readouterr().err
-    assert not (tmp_path / "out" / "summary.json").exists()
 
 
 def test_the_card_opens_in_a_browser(curated, look):

@@ -31,11 +31,6 @@ def test_the_committed_parameters_are_the_tiny_profile() -> None:
     assert (ROOT / "params.yaml").read_bytes() == (ROOT / "profiles/tiny.yaml").read_bytes()
 
 
-def test_use_puts_a_profile_in_force(repository: Path) -> None:
-    assert main(["profile", "use", "other"]) == 0
-    assert (repository / "params.yaml").read_bytes() == (repository / "profiles/other.yaml").read_bytes()
-
-
 def test_use_keeps_edits_unless_forced(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edited = (repository / "params.yaml").read_text().replace("seed: 0", "seed: 7", 1)
     (repository / "params.yaml").write_text(edited)
@@ -54,28 +49,6 @@ def test_an_invalid_profile_is_not_put_in_force(repository: Path, capsys: pytest
     (repository / "profiles/other.yaml").write_text("profile: other\nsede: 1\n")
     assert main(["profile", "use", "other"]) == 1
     assert "sede" in capsys.readouterr().err
-
-
-def test_diff_names_key_and_both_values(repository: Path) -> None:
-    assert differences(Path("profiles/tiny.yaml"), Path("profiles/other.yaml")) == [("dedup.threshold", "0.8", "0.7")]
-
-
-def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "list"]) == 0
-    assert capsys.readouterr().out == "  other\n* tiny\n"
-
-
-def test_a_profile_in_force_is_replaced_without_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "use", "other"]) == 0
-    assert capsys.readouterr().out == "params.yaml is now the profile other; `make pipeline` runs it\n"
-    assert main(["profile", "use", "tiny"]) == 0
-    assert (repository / "params.yaml").read_bytes() == (repository / "profiles/tiny.yaml").read_bytes()
-
-
-def test_a_profile_is_put_in_force_where_none_was(repository: Path) -> None:
-    (repository / "params.yaml").unlink()
-    assert main(["profile", "use", "other"]) == 0
-    assert (repository / "params.yaml").read_bytes() == (repository / "profiles/other.yaml").read_bytes()
 
 
 @pytest.mark.parametrize(("edits", "told"), [(10, None), (11, "and 1 more"), (12, "and 2 more")])
@@ -102,13 +75,10 @@ def test_diff_prints_a_header_and_one_line_per_parameter(repository: Path, capsy
         ["added", "(default)", "1"],
         ["dedup.threshold", "0.7", "0.8"],
     ]
-    assert main(["profile", "diff", "tiny", "tiny"]) == 0
-    assert capsys.readouterr().out == "tiny and tiny have the same settings\n"
-
-
-def test_diff_prints_json(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "diff", "tiny", "other", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"setting": "dedup.threshold", "a": "0.8", "b": "0.7"}]
+    assert main(["profile", "diff", "tiny", "tiny"]) == 0
+    assert capsys.readouterr().out == "tiny and tiny have the same settings\n"
 
 
 def test_diff_compares_sources_by_their_names(repository: Path) -> None:
@@ -116,12 +86,6 @@ def test_diff_compares_sources_by_their_names(repository: Path) -> None:
     (repository / "a.yaml").write_text(json.dumps({"collect": {"sources": [one, two]}}))
     (repository / "b.yaml").write_text(json.dumps({"collect": {"sources": [two | {"path": "new.csv"}, one]}}))
     assert differences(Path("a.yaml"), Path("b.yaml")) == [("collect.sources.two.path", "two.csv", "new.csv")]
-
-
-def test_list_marks_nothing_where_no_profile_is_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "params.yaml").unlink()
-    assert main(["profile", "list"]) == 0
-    assert capsys.readouterr().out == "  other\n  tiny\n"
 
 
 def test_files_that_are_no_parameters_are_named(repository: Path) -> None:
@@ -141,3 +105,21 @@ def test_outside_of_the_repository_it_says_so(
         "compass profile: there is no profile 'tiny' (profiles/tiny.yaml); profiles: none here: "
         "run it from the repository's root\n"
     )
+
+
+def test_a_profile_is_put_in_force_over_another_or_where_none_was(repository: Path) -> None:
+    params = repository / "params.yaml"
+    for name in ("other", "tiny"):
+        assert main(["profile", "use", name]) == 0
+        assert params.read_bytes() == (repository / f"profiles/{name}.yaml").read_bytes()
+    params.unlink()
+    assert main(["profile", "use", "other"]) == 0
+    assert params.read_bytes() == (repository / "profiles/other.yaml").read_bytes()
+
+
+def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "list"]) == 0
+    assert capsys.readouterr().out == "  other\n* tiny\n"
+    (repository / "params.yaml").unlink()
+    assert main(["profile", "list"]) == 0
+    assert capsys.readouterr().out == "  other\n  tiny\n"

@@ -69,14 +69,6 @@ def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert call("1") == 3
 
 
-def test_verdicts_against_their_labels_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = tmp_path / "pairs.jsonl"
-    rows = [("1", "1", True), ("1", "2", False), ("1", "1.0", False)]
-    pairs.write_text("\n".join(json.dumps({"gold": g, "pred": a, "label": label}) for g, a, label in rows))
-    assert main(["verify", "--file", str(pairs)]) == 0
-    assert capsys.readouterr().out == "3 pairs: 2 equal, 1 different, 0 unrecognised; 1 of 3 against their label\n"
-
-
 def test_an_attack_prints_the_share_that_each_policy_is_paid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
