@@ -106,17 +106,6 @@ def test_a_gain_in_form_is_named_as_one():
     assert ", in form alone: counting any final answer the difference is +0.0 points" in found["words"]
 
 
-def test_a_gain_that_is_half_form_says_which_half():
-    base, trained = {"amc": problems("wwwf", 60)}, {"amc": problems("rrww", 60)}
-    words = only(results(("a", base), ("b", trained)), "amc")["words"]
-    assert ", 25.0 of them in form: counting any final answer the difference is +25.0 points" in words
-
-
-def test_a_gain_without_form_does_not_speak_of_it():
-    base, trained = {"amc": problems("wwwf", 60)}, {"amc": problems("rrwf", 60)}
-    assert "form" not in only(results(("a", base), ("b", trained)), "amc")["words"]
-
-
 def test_problems_that_one_model_lacks_are_left_out_and_counted():
     ours, theirs = problems("rrrr", 40), problems("wwww", 43)
     found = only(results(("a", {"aime": theirs}), ("b", {"aime": ours})))
@@ -172,3 +161,16 @@ def test_a_verdict_needs_the_corrected_test_and_the_interval():
     assert judge(sure | {"ci95": [-0.01, 0.41]})["verdict"] == "cannot tell"
     assert judge(sure | {"ci95": [-0.05, 0.07], "ci90": [-0.06, 0.06]})["verdict"] == "tied"
     assert judge(sure | {"ci95": [-0.05, 0.07], "ci90": [-0.061, 0.06]})["verdict"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("base", "trained", "words"),
+    [
+        ("wwwf", "rrww", ", 25.0 of them in form: counting any final answer the difference is +25.0"),
+        ("wwwf", "rrwf", ""),
+    ],
+)
+def test_a_gain_says_which_part_of_it_is_form(base, trained, words):
+    found = only(results(("a", {"amc": problems(base, 60)}), ("b", {"amc": problems(trained, 60)})), "amc")["words"]
+    assert words in found
+    assert ("form" in found) is bool(words)

@@ -151,20 +151,6 @@ def test_max_rows_reads_no_further(tmp_path):
     assert run(tmp_path, rows, max_rows=0).read == 10
 
 
-def test_a_wrong_field_name_lists_the_fields_found(tmp_path):
-    rows = [{"question": "1+1?", "answer": "2"}] * 3
-    with pytest.raises(SourceError, match=r"s\.jsonl.* 'problem' that `problem_field` names; found: question, answer"):
-        run(tmp_path, rows)
-    with pytest.raises(SourceError, match="'gold' that `answer_field` names"):
-        run(tmp_path, rows, problem_field="question", answer_field="gold")
-
-
-def test_a_wrong_field_name_is_told_before_a_large_source_is_read(tmp_path):
-    rows = [{"question": "1+1?", "answer": "2"}] * 1500
-    with pytest.raises(SourceError, match="first 1000 rows"):
-        run(tmp_path, rows)
-
-
 def test_a_field_that_one_of_the_first_1000_rows_has_is_no_wrong_name(tmp_path):
     rows = [{"problem": "1?", "answer": "1"}] * 999 + [{"problem": "1?", "answer": "1", "level": 3}]
     assert run(tmp_path, rows, level_field="level").kept.column("source_level").to_pylist()[-2:] == ["", "3"]
@@ -172,18 +158,6 @@ def test_a_field_that_one_of_the_first_1000_rows_has_is_no_wrong_name(tmp_path):
         SourceError, match=r"none of the first 1000 rows \(to .*s\.jsonl: row 999\) has the field 'level'"
     ):
         run(tmp_path, [*rows[:999], *rows[:1], rows[-1]], level_field="level")
-
-
-def test_a_source_shorter_than_that_is_checked_at_its_end(tmp_path):
-    with pytest.raises(SourceError, match=r"first 2 rows \(to .*row 1\) has .*; found: problem, answer, other"):
-        run(tmp_path, [{"problem": "1?", "answer": "1"}, {"other": 1}], level_field="level")
-
-
-def test_an_empty_source_and_an_unknown_adapter_are_errors(tmp_path):
-    with pytest.raises(SourceError, match="holds no rows"):
-        run(tmp_path, [])
-    with pytest.raises(SourceError, match="unknown adapter 'verl'; there are columns, chat, options"):
-        run(tmp_path, [{"problem": "1+1?", "answer": "2"}], adapter="verl")
 
 
 def test_a_benchmark_is_never_shortened(tmp_path):
@@ -201,3 +175,20 @@ def test_a_hub_dataset_out_of_reach_says_what_to_do(monkeypatch):
     source = Source(name="hub", hub="nobody/nothing", revision="main")
     with pytest.raises(SourceError, match=r"nobody/nothing at main: cannot be read from the hub .*give its `path`"):
         collect([source], Collect(sources=[source], benchmarks=[]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "fields", "message"),
+    [
+        ([], {}, "holds no rows"),
+        ([{"problem": "1?", "answer": "2"}], {"adapter": "verl"}, "unknown adapter 'verl'; there are columns, chat, options"),
+        ([{"question": "1?", "answer": "2"}] * 3, {}, r"s\.jsonl.* 'problem' that `problem_field` names; found: question, answer"),
+        ([{"question": "1?", "answer": "2"}], {"problem_field": "question", "answer_field": "gold"}, "'gold' that `answer_field` names"),
+        ([{"question": "1?", "answer": "2"}] * 1500, {}, "first 1000 rows"),  # a large source is not read to its end
+        ([{"problem": "1?", "answer": "1"}, {"other": 1}], {"level_field": "level"}, r"first 2 rows \(to .*row 1\) has .*; found: problem, answer, other"),
+    ],
+    ids=["empty", "adapter", "problem", "gold", "large", "short"],
+)  # fmt: skip
+def test_settings_that_no_row_fits_are_named(tmp_path, rows, fields, message):
+    with pytest.raises(SourceError, match=message):
+        run(tmp_path, rows, **fields)
