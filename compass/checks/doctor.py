@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from compass.checks import machine, network, repository, running, software
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
 
 NETWORK_S = 2.5
 """Seconds that the checks which ask other machines have; one that is not done by then is reported so."""

@@ -17,7 +17,8 @@ from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Sampling, Settings
 
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+"""What a model or data set of the hub is called: `owner/name`."""
 
 
 def find_model_problems(settings: Settings, root: Path) -> list[Finding]:
@@ -61,7 +62,7 @@ def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Find
         return _folder(where, path)
     if path.suffix == ".gguf":
         return _gguf(where, path), {}
-    if not _HUB_ID.fullmatch(name) or path.exists():
+    if not HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
         return [Finding(where, "problem", found, f"{find_nearest_file(path)}give one of these")], {}
     return _hub(where, name, revision), {}
@@ -127,7 +128,7 @@ def _hub(where: str, name: str, revision: str) -> list[Finding]:
                 "give the commit to use",
             )
         ]
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+    if is_hub_offline():
         home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
         hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
         if not (hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision).is_dir():
@@ -140,6 +141,11 @@ def _hub(where: str, name: str, revision: str) -> list[Finding]:
                 )
             ]
     return []
+
+
+def is_hub_offline() -> bool:
+    """Whether `HF_HUB_OFFLINE` forbids to ask the hub."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
 
 
 def _grader(settings: Settings, root: Path) -> list[Finding]:
@@ -171,7 +177,7 @@ def _grader(settings: Settings, root: Path) -> list[Finding]:
                 "set it as `base.model`, and `grade.model: models/base`",
             )
         ]
-    if not _HUB_ID.fullmatch(name):
+    if not HUB_ID.fullmatch(name):
         return [
             Finding(
                 where,

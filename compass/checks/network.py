@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
+from compass.checks.models import HUB_ID, is_hub_offline
 from compass.runs.values import scrub
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 REACH_S = 1.5
 """Seconds in which a server has to take a connection."""
-
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 _REMOTE = re.compile(r"""'?remote "(.+)"'?""")
 """A section's name as DVC writes it: `'remote "NAME"'`."""
@@ -53,7 +51,7 @@ def check_hub(place: Place) -> Iterator[Finding]:
         return
     what = f"{', '.join(needed[:3])}{' …' if len(needed) > 3 else ''}"
     token = "with a token" if os.environ.get("HF_TOKEN") else "no HF_TOKEN, which gated data need"
-    if os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE"):
+    if is_hub_offline():
         remedy = "`unset HF_HUB_OFFLINE`; leave it if the hub's cache has them"
         yield Finding("hub", "warning", f"HF_HUB_OFFLINE is set, and {what} name it", remedy)
         return
@@ -85,7 +83,7 @@ def _on_the_hub(settings: Settings, root: Path) -> list[str]:
             for benchmark in settings.collect.benchmarks
             if _is_fetched(benchmark)
         ),
-        *(setting for setting, model in models if _HUB_ID.fullmatch(model) and not (root / model).exists()),
+        *(setting for setting, model in models if HUB_ID.fullmatch(model) and not (root / model).exists()),
     ]
 
 

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
 from compass.runs.values import scrub
 from compass.tracking.from_cache import cache_folder
 

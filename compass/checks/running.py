@@ -9,8 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
 from compass.locks import try_lock
 from compass.process_tree import OWNER, PREFIX
 

@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
 from compass.errors import did_you_mean
 
 PYTHON = (3, 11)

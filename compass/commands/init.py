@@ -20,7 +20,7 @@ from cyclopts import Parameter
 from compass.errors import UserError
 
 if TYPE_CHECKING:
-    from compass.init.model import Policy
+    from compass.init.inputs import Policy
     from compass.settings import Benchmark, Source
 
 Several = Parameter(consume_multiple=True)
@@ -65,9 +65,8 @@ def init(
         compass init --data a.jsonl b.csv --benchmark held_out.csv --problem-field text --answer-field key
     """
     from compass.evaluation.benchmarks import find_benchmarks
-    from compass.init.computer import this_computer
-    from compass.init.plan import plan
-    from compass.init.rows import measure
+    from compass.init.inputs import measure, this_computer
+    from compass.init.profile import plan
     from compass.settings import Benchmark
     from compass.sources.recognise import check_named
 
@@ -150,7 +149,8 @@ def _ask(fields: Sequence[str]) -> dict[str, str]:
 
 def _policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
-    from compass.init.model import find_policy, installed_gguf
+    from compass.checks.models import HUB_ID
+    from compass.init.inputs import find_policy, installed_gguf
 
     why = "as you said"
     if not model and os.environ.get("COMPASS_MODEL"):
@@ -160,7 +160,7 @@ def _policy(model: str, revision: str) -> tuple[Policy, str, str]:
     elif not model:
         why = "no --model was given"
     policy = find_policy(model)
-    if policy.kind == "hub" and not revision and re.fullmatch(r"[\w.-]+/[\w.-]+", policy.name):
+    if policy.kind == "hub" and not revision and HUB_ID.fullmatch(policy.name):
         revision = _present_commit(policy.name)
     return policy, revision, why
 

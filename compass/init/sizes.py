@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compass.errors import UserError
-from compass.init.computer import Computer
-from compass.init.model import TEMPLATE_TOKENS, Policy
-from compass.init.rows import Rows
+from compass.init.inputs import TEMPLATE_TOKENS, Computer, Policy, Rows
 
 FEWEST = 5
 """Usable problems below which three stages have nothing to choose from."""

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from compass.checks import network
 from compass.checks.doctor import examine
-from compass.checks.finding import Finding
-from compass.checks.place import Place
+from compass.checks.finding import Finding, Place
 from compass.checks.software import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]

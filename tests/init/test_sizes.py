@@ -8,10 +8,8 @@ import yaml
 
 from compass.curriculum.curriculum import select_problems
 from compass.errors import UserError
-from compass.init.computer import Computer
-from compass.init.model import Policy, find_policy
-from compass.init.plan import plan
-from compass.init.rows import Rows
+from compass.init.inputs import Computer, Policy, Rows, find_policy
+from compass.init.profile import plan
 from compass.init.sizes import choose_sizes
 from compass.settings import Benchmark, Settings, Source
 from compass.settings.load import check_values

@@ -1,19 +1,18 @@
-"""From files, a model and a machine to a whole parameter file, and what to say about it."""
+"""The parameter file of a first run: every value, why it was chosen, and what the user is shown."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.init.computer import Computer
-from compass.init.model import Policy
-from compass.init.rows import Rows
+import yaml
+
+from compass.init.inputs import Computer, Policy, Rows
 from compass.init.sizes import Sizes, choose_sizes
-from compass.init.write import parameter_file, set_value
 from compass.settings import Benchmark, Source
 from compass.settings.load import read_values
 
@@ -22,9 +21,11 @@ TINY_ALONE = (
     "With any other problems the run shows that everything works, and its scores stay near 0: give --model for a real one."
 )
 
-
 WIDTH = 110
-"""Columns of what is told."""
+"""Columns of what is printed."""
+
+REASON_WIDTH = 128
+"""Columns up to which a reason is written after its value; a longer one is written above it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Plan:
     text: str
     sizes: Sizes
     lines: list[str]
-    """What to tell the user."""
+    """What the user is shown."""
 
 
 def plan(
@@ -88,7 +89,7 @@ def plan(
         for number, (source, _) in enumerate(read):
             if source.licence == "unknown" and kind == "sources":
                 reasons[f"collect.sources.{number}.licence"] = "write the licence of your data here"
-    lines = _lines(sources, benchmarks, rows, policy, computer, sizes, why_model)
+    lines = _summary_lines(sources, benchmarks, rows, policy, computer, sizes, why_model)
     text = parameter_file(tree, reasons, _head(name, pattern, lines))
     return Plan(text, sizes, lines)
 
@@ -110,7 +111,7 @@ def _head(name: str, pattern: str, lines: Sequence[str]) -> list[str]:
     ]
 
 
-def _lines(
+def _summary_lines(
     sources: Sequence[tuple[Source, list[str]]],
     benchmarks: Sequence[tuple[Benchmark, list[str]]],
     rows: Rows,
@@ -165,3 +166,66 @@ def _cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator[str]
 
 def _wrapped(label: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"{label:10} ", subsequent_indent=" " * (11 if label else 13))
+
+
+def parameter_file(tree: Mapping[str, Any], reasons: Mapping[str, str], head: Sequence[str]) -> str:
+    """A parameter file.
+
+    Args:
+        tree: its sections.
+        reasons: comments by the dotted key that they are about.
+        head: the comment at the top, line by line.
+    """
+    lines = [*(f"# {line}".rstrip() for line in head)]
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            lines.append("")
+        lines += _value_lines(key, value, key, reasons, "")
+    return "\n".join(lines) + "\n"
+
+
+def set_value(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Set a value by its dotted key, and make the sections above it where they are absent."""
+    *sections, last = key.split(".")
+    for name in sections:
+        tree = tree.setdefault(name, {})
+    tree[last] = value
+
+
+def _value_lines(key: str, value: Any, path: str, reasons: Mapping[str, str], pad: str) -> Iterator[str]:
+    if isinstance(value, dict) and value and not _is_leaf(value):
+        yield from _with_reason(f"{pad}{_flow(key)}:", reasons.get(path, ""), pad)
+        for name, inner in value.items():
+            yield from _value_lines(name, inner, f"{path}.{name}", reasons, pad + "  ")
+    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        yield from _with_reason(f"{pad}{key}:", reasons.get(path, ""), pad)
+        for number, one in enumerate(value):
+            inside = [
+                line
+                for name, inner in one.items()
+                for line in _value_lines(name, inner, f"{path}.{number}.{name}", reasons, "")
+            ]
+            yield from (f"{pad}  {'- ' if at == 0 else '  '}{line}" for at, line in enumerate(inside))
+    else:
+        yield from _with_reason(f"{pad}{_flow(key)}: {_flow(value)}", reasons.get(path, ""), pad)
+
+
+def _with_reason(line: str, reason: str, pad: str) -> Iterator[str]:
+    if not reason:
+        yield line
+    elif len(line) + len(reason) + 3 <= REASON_WIDTH:
+        yield f"{line} # {reason}"
+    else:
+        yield f"{pad}# {reason}"
+        yield line
+
+
+def _is_leaf(value: Mapping[str, Any]) -> bool:
+    """Whether a section is written in one line: a level mix, a stage's few values."""
+    plain = all(not isinstance(one, dict | list) for one in value.values())
+    return plain and (set(value) <= set("12345") or "init_from" in value)
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...").replace("\n", " ")
