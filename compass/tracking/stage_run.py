@@ -115,9 +115,9 @@ class StageRun:
             documents = add_outputs(record, self.settings, self.folder, hours)
             for name, values in documents.items():
                 write_document(record, name, values, on="parent", folder=self.folder)
-            for tag in record.tags:
-                path = tag.removeprefix("dvc.out.")
-                if path.startswith(("plots/", "reports/")) and (self.folder / path).exists():
+            written = [name.removeprefix("dvc.out.") for name in record.tags if name.startswith("dvc.out.")]
+            for path in written:
+                if Path(path).parts[0] in ("plots", "reports"):
                     copy_file(record, self.folder / path, folder=self.folder)
 
     @contextlib.contextmanager

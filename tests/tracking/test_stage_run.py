@@ -51,6 +51,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Path) 
         "  evaluate: {cmd: x, deps: [data/collect, models/base, models/rl-1], metrics: [metrics/evaluate.json]}\n"
         "  dedup: {cmd: x, deps: [data/collect], outs: [data/dedup]}\n"
         "  denoise: {cmd: x, deps: [data/dedup], outs: [data/denoise]}\n"
+        "  report: {cmd: x, deps: [data/dedup], outs: [reports], plots: [plots/scores.csv]}\n"
     )
     (tmp_path / "data/collect").mkdir(parents=True)
     pq.write_table(pa.table({"id": ["a", "b", "c"]}), tmp_path / "data/collect/kept.parquet")
@@ -125,6 +126,19 @@ def test_a_skipped_stage_is_named_by_the_run_that_made_its_result(
     first, second = repository.runs("pipeline")
     assert "compass.cached.dedup" not in first.data.tags
     assert second.data.tags["compass.cached.dedup"] == made
+
+
+def test_plots_and_the_report_are_copied_into_the_run(repository: SimpleNamespace) -> None:
+    folder = repository.folder
+    with stage_run("report", SETTINGS, folder):
+        for path in ("reports/index.html", "reports/figures/a.svg", "plots/scores.csv"):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text("x")
+    [stage] = repository.runs("stage")
+    client = repository.client()
+    assert {item.path for item in client.list_artifacts(stage.info.run_id)} >= {"reports", "scores.csv"}
+    inside = {item.path for item in client.list_artifacts(stage.info.run_id, "reports")}
+    assert inside == {"reports/index.html", "reports/figures"}
 
 
 def test_a_failure_is_marked_with_its_message(repository: SimpleNamespace) -> None:
