@@ -230,18 +230,24 @@ def test_under_remax_the_greedy_responses_reward_goes_with_each_response(
     assert rewards == ([None, None] if validate else [1.0, 1.0, 1.0])
 
 
-def test_a_greedy_response_that_cannot_be_scored_fails_its_group(agent_loop: Any) -> None:
+@pytest.mark.parametrize("estimator", ["grpo", "remax_greedy_baseline"])
+def test_an_engine_or_a_greedy_response_that_fails_fails_the_group_and_the_server_is_given_back(
+    agent_loop: Any, estimator: str
+) -> None:
     worker = agent_loop.ScoringWorker()
-    worker.config.algorithm.adv_estimator = "remax_greedy_baseline"
+    worker.config.algorithm.adv_estimator = estimator
 
     async def fails(*_: Any) -> None:
-        raise RecursionError("the verifier is in a loop")
+        raise RuntimeError("out of memory")
 
-    worker._greedy_reward = fails
+    if estimator == "grpo":
+        worker.llm_client.server.generate_group.remote = fails
+    else:
+        worker._greedy_reward = fails
     sample(worker)
     assert agent_loop.groups == []
-    assert agent_loop.tags[-1]["tag"]["status"] == "failure"
-    assert agent_loop.tags[-1]["tag"]["error"] == "RecursionError: the verifier is in a loop"
+    assert agent_loop.tags[-1]["tag"] == {"status": "failure", "error": "RuntimeError: out of memory", "problem": "a1"}
+    assert worker.llm_client.busy == []
 
 
 def test_a_group_that_failed_is_told_when_its_greedy_response_has_ended(agent_loop: Any) -> None:
@@ -280,18 +286,6 @@ def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(
     assert (tag["key"], tag["tag"]["status"], tag["tag"]["problem"]) == ("u1", "failure", "a1")
     assert tag["tag"]["error"].startswith("RecursionError: the verifier is in a loop!!!")
     assert len(tag["tag"]["error"]) == 400
-
-
-def test_an_engine_that_fails_fails_the_group_and_is_given_back(agent_loop: Any) -> None:
-    async def fails(*_: Any) -> None:
-        raise RuntimeError("out of memory")
-
-    worker = agent_loop.ScoringWorker()
-    worker.llm_client.server.generate_group.remote = fails
-    sample(worker)
-    assert agent_loop.groups == []
-    assert agent_loop.tags[0]["tag"] == {"status": "failure", "error": "RuntimeError: out of memory", "problem": "a1"}
-    assert worker.llm_client.busy == []
 
 
 def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:

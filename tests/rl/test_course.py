@@ -2,6 +2,8 @@
 
 import shutil
 from collections import namedtuple
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,19 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stage() -> RlStage:
     return load_settings(ROOT / "profiles/tiny.yaml").rl.stages["rl-1"]
+
+
+@pytest.fixture
+def name_course(stage: RlStage, start: Path, tmp_path: Path) -> Callable[..., str]:
+    """`name_course("resources", gpus=2)` is the course of the stage with these values in that group."""
+    (tmp_path / "train.parquet").write_bytes(b"problems")
+
+    def name(group: str, **values: Any) -> str:
+        changed = values if group == "verl" else getattr(stage, group).model_copy(update=values)
+        ours = stage.model_copy(update={group: changed})
+        return course(ours, seed=0, start=start, training_set=tmp_path / "train.parquet")
+
+    return name
 
 
 def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, start: Path) -> None:
@@ -79,20 +94,16 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
     ],
 )
 def test_what_memory_and_speed_take_does_not_change_the_course(
-    stage: RlStage, start: Path, tmp_path: Path, name: str, value: Any
+    stage: RlStage, name_course: Callable[..., str], name: str, value: Any
 ) -> None:
-    problems = tmp_path / "train.parquet"
-    problems.write_bytes(b"problems")
-
-    def named(**resources: Any) -> str:
-        changed = stage.model_copy(update={"resources": stage.resources.model_copy(update=resources)})
-        return course(changed, seed=0, start=start, training_set=problems)
-
     assert getattr(stage.resources, name) != value
-    assert named(**{name: value}) == named()
-    others = ({"gpus": 2}, {"ranks": 2}, {"nodes": 2})
-    for other in others:  # verl's checkpoints are of one file per rank
-        assert named(**other) != named()
+    assert name_course("resources", **{name: value}) == name_course("resources")
+
+
+@pytest.mark.parametrize("name", ["gpus", "ranks", "nodes"])
+def test_the_number_of_ranks_decides_the_course(name_course: Callable[..., str], name: str) -> None:
+    """verl's checkpoints are of one file per rank."""
+    assert name_course("resources", **{name: 2}) != name_course("resources")
 
 
 @pytest.mark.parametrize(
@@ -108,15 +119,9 @@ def test_what_memory_and_speed_take_does_not_change_the_course(
     ],
 )
 def test_a_setting_decides_the_course_only_where_it_acts(
-    stage: RlStage, start: Path, tmp_path: Path, group: str, changes: dict[str, Any], switched_on_by: dict[str, Any]
+    name_course: Callable[..., str], group: str, changes: dict[str, Any], switched_on_by: dict[str, Any]
 ) -> None:
-    problems = tmp_path / "train.parquet"
-    problems.write_bytes(b"problems")
-
-    def named(**values: Any) -> str:
-        changed = stage.model_copy(update={group: getattr(stage, group).model_copy(update=values)})
-        return course(changed, seed=0, start=start, training_set=problems)
-
+    named = partial(name_course, group)
     off = {"estimator": "rloo"} if group == "advantage" else {}
     assert named(**off, **changes) == named(**off)
     assert named(**switched_on_by, **changes) != named(**switched_on_by)
@@ -150,14 +155,6 @@ def test_checkpoints_stay_until_dvc_has_the_model(tmp_path: Path) -> None:
     assert interrupted.exists()
 
 
-def test_a_key_of_verls_own_decides_the_course_if_it_changes_an_update(
-    stage: RlStage, start: Path, tmp_path: Path
-) -> None:
-    problems = tmp_path / "train.parquet"
-    problems.write_bytes(b"problems")
-
-    def named(**verl: Any) -> str:
-        return course(stage.model_copy(update={"verl": verl}), seed=0, start=start, training_set=problems)
-
-    assert named(**{"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}) != named()
-    assert named(**{"global_profiler.steps": [1]}) == named()
+def test_a_key_of_verls_own_decides_the_course_if_it_changes_an_update(name_course: Callable[..., str]) -> None:
+    assert name_course("verl", **{"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}) != name_course("verl")
+    assert name_course("verl", **{"global_profiler.steps": [1]}) == name_course("verl")

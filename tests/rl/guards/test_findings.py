@@ -33,13 +33,9 @@ def test_a_stop_is_recorded_and_an_error(findings: Findings) -> None:
     assert [line["level"] for line in read_findings(findings.path)] == ["stop"]
 
 
-def test_a_guard_that_is_off_leaves_nothing(findings: Findings) -> None:
+def test_a_guard_that_is_off_leaves_nothing_and_a_cut_line_is_not_read(findings: Findings) -> None:
     findings.fire("cut_off", 1, "all")
-    assert not findings.path.exists()
     assert read_findings(findings.path) == []
-
-
-def test_a_cut_line_is_not_read(findings: Findings) -> None:
     findings.fire("loops", 1, "some")
     with findings.path.open("a") as file:
         file.write('{"step": 2, "gua')
