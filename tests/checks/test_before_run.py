@@ -1,6 +1,5 @@
 """Slips of the pen are found before anything runs: where, what was found, what to do."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -54,37 +53,32 @@ def test_all_are_told_in_one_message(repository: Repository) -> None:
     ]
 
 
-def test_a_parameter_file_that_is_absent_or_broken_is_told(repository: Repository) -> None:
-    root = repository()
-    (root / "params.yaml").write_text("seed: [1\n")
-    assert "not readable as YAML" in only(root).found
-    (root / "params.yaml").unlink()
-    assert only(root) == Finding(
-        "params.yaml",
-        "problem",
-        "no such file; `compass profile use NAME` writes one",
-        "repair params.yaml, or write it again with `compass profile use NAME --force`",
-    )
+FAULTY = [
+    ({}, "params.yaml", None, "no such file", "compass profile use NAME --force"),
+    ({}, "params.yaml", "seed: [1\n", "not readable as YAML", "repair params.yaml"),
+    ({}, "dvc.yaml", None, "there is none in", "run this in the repository's root"),
+    ({}, "problems.csv", "How many, if any, are there?,1\n", "row 50 (line 52) has 4 values for 2 columns", ""),
+    ({}, "benchmark.jsonl", '{"id": "own-99", "problem": "What is 1 + 1?", "answer": ""}\n',
+     "row own-99 is unusable (missing_answer", "a benchmark is never shortened: repair the row"),
+    ({"base": {"model": "policy.gguf"}}, "policy.gguf", "<!DOCTYPE html>", "begins with b'<!DO'", "download it again"),
+    ({}, "metrics", "", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"),
+]  # fmt: skip
+"""Settings, a file of the repository, what is appended to it (None: the file is removed), what is found, and the remedy."""
 
 
-def test_outside_of_the_repository_it_says_where_to_go(repository: Repository) -> None:
-    root = repository()
-    (root / "dvc.yaml").unlink()
-    assert only(root).remedy == "run this in the repository's root"
-
-
-def test_a_bad_row_is_named(repository: Repository) -> None:
-    root = repository()
-    with open(root / "problems.csv", "a", encoding="utf-8") as file:
-        file.write("How many, if any, are there?,1\n")
-    assert "row 50 (line 52) has 4 values for 2 columns" in only(root).found
-
-
-def test_a_benchmark_row_without_a_gold_is_named(repository: Repository) -> None:
-    root = repository()
-    with open(root / "benchmark.jsonl", "a", encoding="utf-8") as file:
-        file.write(json.dumps({"id": "own-99", "problem": "What is 1 + 1?", "answer": ""}) + "\n")
-    assert "row own-99 is unusable (missing_answer" in only(root).found
+@pytest.mark.parametrize(("values", "name", "appended", "found", "remedy"), FAULTY)
+def test_a_faulty_file_is_found_with_its_remedy(
+    repository: Repository, values: dict, name: str, appended: str | None, found: str, remedy: str
+) -> None:
+    root = repository(values)
+    if appended is None:
+        (root / name).unlink()
+    else:
+        with open(root / name, "a", encoding="utf-8") as file:
+            file.write(appended)
+    problem = only(root)
+    assert found in problem.found
+    assert remedy in problem.remedy
 
 
 def test_an_unreadable_source_may_be_skipped_as_in_the_stage(repository: Repository) -> None:
@@ -109,12 +103,6 @@ def test_a_model_folder_is_looked_into(repository: Repository, model: Callable[.
     assert only(root).found.endswith("has no chat template")
 
 
-def test_what_only_looks_like_a_gguf_file_is_told(repository: Repository) -> None:
-    root = repository({"base": {"model": "policy.gguf"}})
-    (root / "policy.gguf").write_bytes(b"<!DOCTYPE html>")
-    assert "begins with b'<!DO'" in only(root).found
-
-
 def test_a_hub_model_has_to_be_in_the_cache_when_offline(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -136,14 +124,6 @@ def test_a_full_disk_is_told(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
     assert only(root).where == "disk"
     assert "GB are free" in only(root).found
-
-
-def test_a_file_in_the_place_of_a_folder_is_told(repository: Repository) -> None:
-    root = repository()
-    (root / "metrics").write_text("")
-    assert only(root) == Finding(
-        "metrics", "problem", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"
-    )
 
 
 def test_a_read_only_folder_is_told(repository: Repository) -> None:

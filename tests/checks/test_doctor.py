@@ -111,8 +111,14 @@ def results_in_the_cache(folder: Path) -> None:
     (folder / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": {"collect": {"outs": outs}}}))
 
 
-def test_where_all_is_well_nothing_is_said(copy: Path) -> None:
+def file_digests(folder: Path) -> dict[Path, str]:
+    return {path: file_digest(path) for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
+
+
+def test_where_all_is_well_nothing_is_reported_and_nothing_changed(copy: Path) -> None:
+    before = file_digests(copy)
     status, findings, _ = doctor(copy, plain_variables(copy))
+    assert file_digests(copy) == before
     wrong = [one for one in findings if one["level"] != "ok"]
     # Not planted is what the machine of the test lacks, and what other programs left on it.
     of_the_machine = ("memory", "/dev/shm", "disk", "packages", "processes", "temporary files", "open files", "GPU")
@@ -236,11 +242,3 @@ def test_a_full_file_system_is_found(copy: Path, tmp_path: Path) -> None:
     findings = json.loads(done.stdout)["findings"]
     found = f"{full} does not take a file of 16 MiB: No space left on device"
     assert_found(findings, check="temporary files", level="problem", found=found, remedy="export TMPDIR=FOLDER")
-
-
-def test_it_changes_nothing(copy: Path) -> None:
-    before = {path: file_digest(path) for path in copy.rglob("*") if path.is_file() and ".git" not in path.parts}
-    doctor(copy, plain_variables(copy))
-    assert {
-        path: file_digest(path) for path in copy.rglob("*") if path.is_file() and ".git" not in path.parts
-    } == before

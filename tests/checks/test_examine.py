@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ def check_broken_itself(place: Place) -> Iterator[Finding]:
 
 
 def check_far_away(place: Place) -> Iterator[Finding]:
-    time.sleep(30)
+    threading.Event().wait()  # forever
     yield Finding("far", "ok", "too late")
 
 
@@ -36,9 +37,7 @@ def check_slow(place: Place) -> Iterator[Finding]:
 
 
 def test_a_check_that_hangs_or_fails_costs_neither_the_others_nor_the_time(tmp_path: Path) -> None:
-    began = time.monotonic()
     found = examine(tmp_path, [check_far_away, check_slow, check_broken_itself, check_well, check_slow], network_s=0.2)
-    assert time.monotonic() - began < 5
     assert [(one.where, one.level) for one in found] == [
         ("far away", "warning"), ("slow", "ok"), ("broken itself", "warning"), ("well", "ok"), ("slow", "ok"),
     ]  # fmt: skip

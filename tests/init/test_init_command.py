@@ -128,16 +128,6 @@ def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsy
     assert load_settings().collect.benchmarks[0].problem_field == "problem"
 
 
-def test_an_unclear_file_without_options_says_which_to_give(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (repository / "odd.csv").write_text("alpha,beta\n" + "".join(f"{n},{n * n}\n" for n in range(30)))
-    assert main(["init", "--data", "odd.csv", "--benchmark", "docs/example/benchmark.jsonl"]) == 1
-    told = capsys.readouterr().err
-    assert "found: alpha, beta" in told
-    assert "--problem-field NAME --answer-field NAME" in told
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -148,21 +138,26 @@ def test_an_unclear_file_without_options_says_which_to_give(
         ([*EXAMPLE, "--model", "gone.gguf"], "gone.gguf: No such file"),
         (["--data", "docs/example/problems.csv", "docs/example/problems.csv", "--benchmark", "docs/example/benchmark.jsonl"],
          "two files of --data are called 'problems'"),
+        (["--data", "unclear.csv", *EXAMPLE[2:]], "found: alpha, beta"),
+        (["--data", "unclear.csv", *EXAMPLE[2:]], "--problem-field NAME --answer-field NAME"),
+        (["--data", "few.csv", *EXAMPLE[2:]], "training needs at least 5 problems"),
     ],
 )  # fmt: skip
 def test_a_slip_is_told_and_leaves_the_parameters_alone(
-    repository: Path, words: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    repository: Path,
+    own: Callable[..., str],
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    own("few.csv", "question", "answer", 4)
+    (repository / "unclear.csv").write_text("alpha,beta\n" + "".join(f"{n},{n * n}\n" for n in range(30)))
     before = (repository / "params.yaml").read_bytes()
     assert main(["init", *words]) == 1
     assert told in capsys.readouterr().err
     assert (repository / "params.yaml").read_bytes() == before
-
-
-def test_too_few_rows_are_refused(own: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "--data", own("few.csv", "question", "answer", 4), *EXAMPLE[2:]]) == 1
-    assert "training needs at least 5 problems" in capsys.readouterr().err
 
 
 def test_a_model_in_the_environment_is_taken(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
