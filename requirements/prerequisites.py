@@ -145,8 +145,8 @@ def unsuited(system: str, machine: str, glibc: tuple[int, ...], cpu_flags: set[s
     return faults
 
 
-def shortages(memory: int, shared: int, disk: int, *, is_set_up: bool) -> list[str]:
-    """What there is too little of, a sentence each with the way out.
+def shortages(memory: int, shared: int, disk: int, *, is_set_up: bool) -> list[tuple[str, str, str]]:
+    """What there is too little of, how much is there and needed, and what to do (empty: free some space).
 
     Args:
         memory: available bytes.
@@ -157,16 +157,14 @@ def shortages(memory: int, shared: int, disk: int, *, is_set_up: bool) -> list[s
     short = []
     if memory < MEMORY:
         short.append(
-            f"memory: {gib(memory)} available, {gib(MEMORY)} needed; end other programs or take a larger machine"
+            ("memory", f"{gib(memory)} available, {gib(MEMORY)} needed", "end other programs or take a larger machine")
         )
     if shared < SHARED_MEMORY:
-        short.append(
-            f"/dev/shm: {gib(shared)} free, {gib(SHARED_MEMORY)} needed; run `mount -o remount,size=2G /dev/shm` as "
-            "root, or start the container with `--shm-size 2g`"
-        )
+        remedy = "run `mount -o remount,size=2G /dev/shm` as root, or start the container with `--shm-size 2g`"
+        short.append(("/dev/shm", f"{gib(shared)} free, {gib(SHARED_MEMORY)} needed", remedy))
     needed = DISK if is_set_up else DISK_SETUP
     if disk < needed:
-        short.append(f"disk: {gib(disk)} free in the repository's folder, {gib(needed)} needed")
+        short.append(("disk", f"{gib(disk)} free in the repository's folder, {gib(needed)} needed", ""))
     return short
 
 
@@ -234,8 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     needs = libraries + needs
     for fault in faults:
         print(f"check: {fault}", file=sys.stderr)
-    for sentence in short:
-        print(f"check: {sentence}", file=sys.stderr)
+    for what, found, remedy in short:
+        print(f"check: {what}: {found}" + (f"; {remedy}" if remedy else ""), file=sys.stderr)
     if needs:
         print("check: missing " + ", ".join(f"{need.name} ({need.use})" for need in needs), file=sys.stderr)
         manager = next((name for name in ("apt-get", "dnf") if shutil.which(name)), None)

@@ -74,13 +74,11 @@ def check_room(place: Place) -> Iterator[Finding]:
     memory, shared = asked.available_memory(), asked.free_space(Path("/dev/shm"))
     disk = asked.free_space(place.root)
     short = asked.shortages(memory, shared, disk, is_set_up="torch" in place.installed)
-    for sentence in short:
-        what, _, rest = sentence.partition(": ")
-        found, _, remedy = rest.partition("; ")
+    for what, found, remedy in short:
         yield Finding(what, "problem", found, remedy or "free some space (`dvc gc -w` clears DVC's cache)")
     free = {"memory": memory, "/dev/shm": shared, "disk": disk}
     for what, size in free.items():
-        if not any(sentence.startswith(f"{what}:") for sentence in short):
+        if what not in {name for name, _, _ in short}:
             yield Finding(what, "ok", f"{asked.gib(size)} free")
 
 

@@ -154,11 +154,14 @@ def test_shortages_begin_below_what_is_needed() -> None:
     enough = prerequisites.MEMORY, prerequisites.SHARED_MEMORY, prerequisites.DISK_SETUP
     assert prerequisites.shortages(*enough, is_set_up=False) == []
     memory, shared, disk = prerequisites.shortages(*(size - MIB for size in enough), is_set_up=False)
-    assert memory.startswith(f"memory: {(prerequisites.MEMORY - MIB) / 2**30:.1f} GiB available, ")
-    assert shared.startswith("/dev/shm: 47 MiB free, 48 MiB needed")
-    assert "mount -o remount,size=2G /dev/shm" in shared
-    assert "--shm-size 2g" in shared
-    assert disk.startswith("disk: 10.0 GiB free in the repository's folder, 10.0 GiB needed")
+    assert memory[:2] == (
+        "memory",
+        f"{(prerequisites.MEMORY - MIB) / 2**30:.1f} GiB available, {prerequisites.gib(prerequisites.MEMORY)} needed",
+    )
+    assert shared[:2] == ("/dev/shm", "47 MiB free, 48 MiB needed")
+    assert "mount -o remount,size=2G /dev/shm" in shared[2]
+    assert "--shm-size 2g" in shared[2]
+    assert disk == ("disk", "10.0 GiB free in the repository's folder, 10.0 GiB needed", "")
 
 
 def test_once_set_up_only_outputs_need_space() -> None:
