@@ -38,7 +38,7 @@ Every grader on the same labelled pairs, each in a process of its own. *Balanced
 different pairs that are judged right; *precision* and *recall* are those of the judgement "equal". Times are processor time in one process.
 Rates and times are those of the pass with the median rate: on `mix` of {passes} for this project; {times}.
 
-    python benchmarks/verifier.py SET.jsonl... --python math_verify=PYTHON --json benchmarks/results/verifier.json --page docs/scoreboard.md
+    python benchmarks/verifier.py SET.jsonl... --python math_verify=PYTHON --json work/verifier.json --page docs/scoreboard.md
 
 writes this page and the plot. `PYTHON` is an interpreter that has the grader; with `--keep` and `--graders compass compass_strict`, results of other graders on
 unchanged sets are kept. The sets are not in this repository; the top of `benchmarks/verifier.py` describes their format.
@@ -126,6 +126,8 @@ def plot(results: dict[str, Any], path: Path) -> None:
     from matplotlib import pyplot
 
     pyplot.rcParams["svg.hashsalt"] = "scoreboard"
+    pyplot.rcParams["svg.fonttype"] = "none"  # text stays text: small and searchable
+    pyplot.rcParams["axes.formatter.use_mathtext"] = False
     figure, axes = pyplot.subplots(
         (len(results) + 3) // 4, 4, figsize=(16, 4 * ((len(results) + 3) // 4)), squeeze=False
     )
@@ -145,6 +147,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
             ylabel="balanced accuracy",
             title=f"{name} ({found['results'][0]['pairs']:,})",
         )
+        axis.minorticks_off()
         axis.margins(0.3)
         axis.grid(alpha=0.3)
     figure.tight_layout()

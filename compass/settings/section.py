@@ -14,4 +14,6 @@ NotNegative = Annotated[int, Field(ge=0)]
 class Section(BaseModel):
     """A section of `params.yaml`: no unknown key, no silent conversion, immutable once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True, validate_default=True
+    )
