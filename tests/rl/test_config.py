@@ -104,7 +104,7 @@ def test_a_value_that_is_verls_as_it_is_reaches_it_by_its_own_group() -> None:
         assert [name for name, value in values.items() if value not in given] == [], group
 
 
-def test_what_verl_wants_in_another_form_is_computed() -> None:
+def test_what_decides_an_update_reaches_its_own_key() -> None:
     """Settings that act on the device are in test_device.py, those of a critic below."""
     actor, rollout, correction = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm.rollout_correction"
     expected = {
@@ -127,6 +127,11 @@ def test_what_verl_wants_in_another_form_is_computed() -> None:
         f"{actor}.optim.min_lr_ratio": 0.25,
         f"{actor}.optim.num_cycles": 0.2,  # 18 of the schedule's 36 iterations after the warm-up
         f"{actor}.optim.clip_grad": 0.6,
+        f"{actor}.ppo_mini_batch_size": 20,
+        f"{actor}.ppo_epochs": 3,
+        "data.train_files": "train.parquet",
+        "trainer.save_freq": 11,
+        "trainer.default_local_dir": "work/checkpoints",
         "trainer.test_freq": -1,
         "trainer.total_training_steps": 23,
         **{f"{key}seed": 3 for key in ("data.", f"{rollout}.", f"{actor}.data_loader_")},
