@@ -6,7 +6,6 @@ import contextlib
 import errno
 import shlex
 import socket
-from pathlib import Path
 
 HOST = "127.0.0.1"
 """The only address that services listen on."""
@@ -53,17 +52,6 @@ def holder(port: int) -> str:
             short = command if len(command) <= LONGEST_COMMAND else command[: LONGEST_COMMAND - 1] + "…"
             return f"process {pid} ({short}){folder}"
     return "a process of another user"
-
-
-def folder_of_holder(port: int) -> Path | None:
-    """The working folder of the process that listens on a port, None where it cannot be told."""
-    import psutil
-
-    for pid in _listeners(port):
-        if pid is not None:
-            with contextlib.suppress(psutil.Error):
-                return Path(psutil.Process(pid).cwd())
-    return None
 
 
 def _listeners(port: int) -> list[int | None]:
