@@ -32,8 +32,8 @@ import psutil
 sys.path.insert(0, str(Path(__file__).parent))
 
 import kills_checks as checks
-from cancels_ways import PREFECT, WAYS, Started, cancel, down, start, up
-from kills import LONGEST_S, RL, STAGES, dvc, prepare, restore
+from cancels_ways import PREFECT, PROGRAM, WAYS, Started, cancel, down, start, up
+from kills import LONGEST_S, RL, STAGES, prepare, restore
 from kills_victims import Run, belongs
 
 LINE = "{number:>3}  {way:<18} {stage:<10} {after:>8}  {gone:>6}  {recovery:>9}  {verdict}"
@@ -149,7 +149,10 @@ def _wait_for_stage(root: Path, stage: str, began: float, started: Started) -> b
 def _recover(folder: Path, root: Path, stage: str, environment: dict[str, str]) -> tuple[float, list[str]]:
     """Run the stage again as a user does; seconds, and faults."""
     began = time.monotonic()
-    command = dvc(stage)
+    command = [
+        *PROGRAM["run"],
+        stage,
+    ]  # takes entries of killed runs out of DVC's lock, which `dvc` itself may call busy
     with open(folder / "recovered.log", "w") as log:
         again = subprocess.Popen(command, cwd=root, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:
