@@ -98,7 +98,7 @@ def take_lock(
             time.sleep(POLL_S)
         os.ftruncate(file, 0)
         os.pwrite(file, json.dumps(asdict(Holder(process_key(), command, time.time()))).encode(), 0)
-    except BaseException:
+    except BaseException:  # interrupted while it waits: the file would stay open
         with contextlib.suppress(OSError):
             os.close(file)
         raise
