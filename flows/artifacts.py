@@ -22,7 +22,7 @@ from prefect.artifacts import (
 
 from compass.durations import duration
 from compass.runs.progress import StageProgress
-from compass.services.pages import page
+from compass.services.servers import find_page
 from compass.services.state import read_services
 
 
@@ -110,7 +110,7 @@ def show_links(root: Path) -> None:
     )
     for name, title, what in shown:
         service = read_services(root).get(name)
-        if service and (url := page(service)):
+        if service and (url := find_page(service)):
             _show_link(f"{name}-page", title, url, what)
 
 

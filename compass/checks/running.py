@@ -20,18 +20,18 @@ LARGE_BYTES = 1 << 30
 
 def check_services(place: Place) -> Iterator[Finding]:
     """Those of `compass up`: alive, answering; the ports of the others free."""
-    from compass.services.catalogue import CATALOGUE, DEFAULT_PORTS
-    from compass.services.ports import free_port, holder, is_free
+    from compass.services.ports import find_listener, free_port, is_free
+    from compass.services.servers import DEFAULT_PORTS, list_servers
     from compass.services.state import recorded_services
 
     recorded = recorded_services(place.root)
-    ports = {name: int(one.url.rpartition(":")[2]) for name, one in recorded.items() if one.url}
+    servers = list_servers(place.root, {name: one.port for name, one in recorded.items() if one.port})
     up = []
     for name, service in recorded.items():
         if not service.runs:
             found = f"{name} was started and has ended; {service.log} has its last lines"
             yield Finding("services", "problem", found, "`compass up` starts it again")
-        elif name in CATALOGUE and not CATALOGUE[name].is_ready(service, ports):
+        elif name in servers and not servers[name].is_ready(service):
             found = f"{name} runs and does not answer; {service.log} has its last lines"
             yield Finding("services", "problem", found, "`compass up` starts it again")
         else:
@@ -44,17 +44,21 @@ def check_services(place: Place) -> Iterator[Finding]:
         chosen = int(os.environ.get(f"COMPASS_{name.upper()}_PORT", port))
         if name not in recorded and not is_free(chosen):
             remedy = f"end it, or `compass up --{name}-port {free_port(chosen)}`"
-            yield Finding("ports", "warning", f"port {chosen}, {name}'s, is taken by {holder(chosen)}", remedy)
+            yield Finding("ports", "warning", f"port {chosen}, {name}'s, is taken by {find_listener(chosen)}", remedy)
 
 
 def check_leftovers(place: Place) -> Iterator[Finding]:
     """Processes that outlived what started them."""
-    from compass.services import processes
+    from compass.services.lifetime import find_processes
     from compass.services.state import read_services
 
-    known = {process.pid for process in processes.tree(read_services(place.root).values())}
+    running = {service.pid for service in read_services(place.root).values()}
     own = {process.pid for process in (psutil.Process(), *psutil.Process().parents())}
-    left = [process for process in processes.marked(place.root) if process.pid not in known | own]
+    left = [
+        process
+        for process in find_processes(place.root)
+        if process.pid not in own and running.isdisjoint({process.pid, *(parent.pid for parent in process.parents())})
+    ]
     if left:
         shown = ", ".join(f"{process.pid} ({' '.join(process.cmdline()[:4])})" for process in left[:3])
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""

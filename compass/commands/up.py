@@ -48,7 +48,7 @@ def up(
         compass up --mlflow-port 5001       start all, MLflow on another port
         compass up --no-prefect --no-live   start MLflow alone
     """
-    from compass.services.start import start
+    from compass.services.lifetime import start
 
     root = repository()
     left_out = {"prefect": no_prefect, "mlflow": no_mlflow, "live": no_live}
@@ -100,7 +100,7 @@ def down(*, force: bool = False) -> int:
         compass down           end what `compass up` started
         compass down --force   cancel the run in progress as well
     """
-    from compass.services.stop import stop
+    from compass.services.lifetime import stop
 
     ended = stop(repository(), force=force, tell=_tell)
     print("ended: " + ", ".join(ended) if ended else "nothing runs")
@@ -131,11 +131,11 @@ def _print_json(services: Mapping[str, Any]) -> None:
 
 
 def _print_addresses(services: Mapping[str, Any]) -> None:
-    from compass.services.catalogue import CATALOGUE
-    from compass.services.pages import page
+    from compass.services.servers import find_page, list_servers
     from compass.services.state import FOLDER
 
-    for line in table([(name, page(service) or "", CATALOGUE[name].what) for name, service in services.items()]):
+    servers = list_servers(Path.cwd(), {})
+    for line in table([(name, find_page(one) or "", servers[name].purpose) for name, one in services.items()]):
         print(line)
     print(f"Logs are in {FOLDER}/logs; `compass down` ends them all.")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import shlex
 import socket
 
+import psutil
+
 HOST = "127.0.0.1"
-"""The only address that services listen on."""
+"""The only address that servers listen on."""
 
 LONGEST_COMMAND = 120
 """Characters of a command that a message quotes."""
@@ -33,32 +34,15 @@ def free_port(above: int) -> int | None:
     return next((port for port in range(above + 1, min(above + 101, 65536)) if is_free(port)), None)
 
 
-def holder(port: int) -> str:
+def find_listener(port: int) -> str:
     """Who listens on a port, for a message: `process 123 (python -m http.server 5000) in /home/me`."""
-    import psutil
-
-    if port < 1024 and not _listeners(port):
-        return "the system: ports below 1024 need its administrator"
-    for pid in _listeners(port):
-        if pid is None:
-            continue
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
+    for connection in psutil.net_connections("tcp"):
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
             try:
-                command = shlex.join(process.cmdline()) or process.name()
-                folder = f" in {process.cwd()}"
-            except psutil.AccessDenied:
-                command, folder = process.name(), ""
-            short = command if len(command) <= LONGEST_COMMAND else command[: LONGEST_COMMAND - 1] + "…"
-            return f"process {pid} ({short}){folder}"
-    return "a process of another user"
-
-
-def _listeners(port: int) -> list[int | None]:
-    import psutil
-
-    return [
-        connection.pid
-        for connection in psutil.net_connections("tcp")
-        if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port
-    ]
+                process = psutil.Process(connection.pid)
+                command = shlex.join(process.cmdline())
+                short = command if len(command) <= LONGEST_COMMAND else command[: LONGEST_COMMAND - 1] + "…"
+                return f"process {connection.pid} ({short}) in {process.cwd()}"
+            except psutil.Error:  # it ended just now, or belongs to another user
+                continue
+    return "the system: ports below 1024 need its administrator" if port < 1024 else "a process of another user"

@@ -32,6 +32,11 @@ class Service:
     """The file that holds its output, relative to the repository's root."""
 
     @property
+    def port(self) -> int | None:
+        """The port of its page."""
+        return int(self.url.rpartition(":")[2]) if self.url else None
+
+    @property
     def runs(self) -> bool:
         """Whether its process is alive now."""
         return process_runs(f"{self.pid}:{self.created}")

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from compass.files import file_digest
-from compass.services.catalogue import MARK
+from compass.services.servers import MARK
 from compass.services.state import Service, write_services
 
 ROOT = Path(__file__).resolve().parents[2]

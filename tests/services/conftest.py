@@ -1,7 +1,6 @@
 """A repository whose services are tiny HTTP servers, started and ended as the real ones are."""
 
 import socket
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compass.services import catalogue, http, processes
-from compass.services.catalogue import Definition
+from compass.services.lifetime import end_processes
+from compass.services.servers import DEFAULT_PORTS, Server, answers
 
 SERVER = textwrap.dedent("""
     import http.server, os, subprocess, sys, time
@@ -22,25 +21,28 @@ SERVER = textwrap.dedent("""
 """)
 
 
-def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -> Definition:
-    """A service that runs `code` with its port."""
-    return Definition(
+def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -> Callable[[int], Server]:
+    """Gives, for a port, a server that runs `code` with it."""
+    return lambda port: Server(
         name,
         "a test's server",
-        lambda root, ports: [sys.executable, "-c", code, str(ports[name]), *words],
-        lambda root, ports: {"TINY": name},
-        lambda service, ports: http.answers(service.url),
-        after=after,
+        ("-c", code, str(port), *words),
+        lambda service: answers(service.url),
+        {"TINY": name},
+        after,
     )
 
 
 @pytest.fixture
 def define(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`define(Definition, …)` has the catalogue hold these instead of the real services."""
+    """`define(tiny("mlflow"), …)` has `start` know these instead of the real servers."""
 
-    def replace(*definitions: Definition) -> None:
-        for place in ("compass.services.catalogue", "compass.services.start"):
-            monkeypatch.setattr(f"{place}.CATALOGUE", {one.name: one for one in definitions})
+    def replace(*servers: Callable[[int], Server]) -> None:
+        def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
+            named = [(server(0).name, server) for server in servers]
+            return {name: server(ports.get(name, 0)) for name, server in named}
+
+        monkeypatch.setattr("compass.services.lifetime.list_servers", list_servers)
 
     return replace
 
@@ -50,7 +52,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     """An empty repository; whatever its services left is ended with the test."""
     tmp_path.joinpath("dvc.yaml").touch()
     yield tmp_path
-    processes.end(processes.marked(tmp_path), 0)
+    end_processes(tmp_path)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def ports() -> Mapping[str, int]:
 
 def free_ports() -> dict[str, int]:
     """A free port for each service, no two of them the same."""
-    open_sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in catalogue.DEFAULT_PORTS}
+    open_sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in DEFAULT_PORTS}
     free = {name: one.getsockname()[1] for name, one in open_sockets.items()}
     for one in open_sockets.values():
         one.close()

@@ -15,8 +15,9 @@ from typing import Any
 import psutil
 import pytest
 
-from compass.services import http, processes
+from compass.services.lifetime import end_processes, find_processes
 from compass.services.ports import is_free
+from compass.services.servers import answers, ask
 from compass.services.state import read_services
 from tests.services.conftest import free_ports
 
@@ -93,7 +94,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     temporary = Path(tempfile.mkdtemp(prefix="c", dir="/tmp"))  # short: a stage's sockets are below it
     made = Machine(tmp_path, temporary)
     yield made
-    processes.end(processes.marked(made.folder), 0)
+    end_processes(made.folder)
     shutil.rmtree(temporary)
 
 
@@ -107,14 +108,12 @@ def wait_for(what: str, condition: Callable[[], Any]) -> Any:
 
 def flow_run(api: str, deployment: str) -> str:
     """Ask Prefect for a run of a deployment, as its page does; the run's id."""
-    known = {one["name"]: one["id"] for one in http.ask(f"{api}/deployments/filter", {}, 20)}
-    return http.ask(f"{api}/deployments/{known[deployment]}/create_flow_run", {"state": {"type": "SCHEDULED"}}, 20)[
-        "id"
-    ]
+    known = {one["name"]: one["id"] for one in ask(f"{api}/deployments/filter", {}, 20)}
+    return ask(f"{api}/deployments/{known[deployment]}/create_flow_run", {"state": {"type": "SCHEDULED"}}, 20)["id"]
 
 
 def state(api: str, run: str) -> str:
-    return http.ask(f"{api}/flow_runs/{run}", timeout_s=20)["state"]["type"]
+    return ask(f"{api}/flow_runs/{run}", timeout_s=20)["state"]["type"]
 
 
 def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: Machine) -> None:
@@ -127,13 +126,13 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     print(f"up took {time.monotonic() - began:.0f} s")
     services = {one["name"]: one for one in json.loads(up.stdout)}
     assert set(services) == {"prefect", "mlflow", "live", "deployments"}
-    assert http.answers(services["live"]["url"])
+    assert answers(services["live"]["url"])
     api = f"{services['prefect']['url']}/api"
-    memory = sum(process.memory_full_info().pss for process in processes.tree(read_services(machine.folder).values()))
-    print(f"{memory >> 20} MiB in {len(processes.marked(machine.folder))} processes")
+    memory = sum(process.memory_full_info().pss for process in find_processes(machine.folder))
+    print(f"{memory >> 20} MiB in {len(find_processes(machine.folder))} processes")
 
-    assert http.ask(f"{services['prefect']['url']}/ui-settings")["api_url"] == api
-    stages = {one["name"] for one in http.ask(f"{api}/deployments/filter", {}, 20)}
+    assert ask(f"{services['prefect']['url']}/ui-settings")["api_url"] == api
+    stages = {one["name"] for one in ask(f"{api}/deployments/filter", {}, 20)}
     assert {"pipeline", "collect", "denoise", "evaluate"} <= stages
 
     stage = flow_run(api, "collect")

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from compass.services.pages import page, runs_page
+from compass.services.servers import find_page
 from compass.services.state import Service
 from compass.tracking.record import DEFAULT_EXPERIMENT
 
@@ -37,10 +37,10 @@ def server() -> Iterator[HTTPServer]:
 
 def test_the_first_page_is_the_list_of_pipeline_runs(server: HTTPServer) -> None:
     url = f"http://127.0.0.1:{server.server_address[1]}"
-    assert runs_page(url) == f"{url}/#/experiments"
+    mlflow = Service("mlflow", 1, 0, url, "log")
+    assert find_page(mlflow) == f"{url}/#/experiments"
     server.experiment = {"experiment_id": "7"}
     pipelines = "searchFilter=tags.%60compass.kind%60%20%3D%20%27pipeline%27"
-    assert runs_page(url) == f"{url}/#/experiments/7/runs?workflowType=machine_learning&{pipelines}"
-    assert page(Service("mlflow", 1, 0, url, "log")) == runs_page(url)
-    assert page(Service("live", 1, 0, url, "log")) == url
-    assert page(Service("deployments", 1, 0, None, "log")) is None
+    assert find_page(mlflow) == f"{url}/#/experiments/7/runs?workflowType=machine_learning&{pipelines}"
+    assert find_page(Service("live", 1, 0, url, "log")) == url
+    assert find_page(Service("deployments", 1, 0, None, "log")) is None

@@ -3,15 +3,15 @@
 import os
 import socket
 
-from compass.services.ports import free_port, holder, is_free
+from compass.services.ports import find_listener, free_port, is_free
 
 
 def test_a_bound_port_is_not_free_and_its_holder_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert not is_free(port)
-        assert holder(port).startswith(f"process {os.getpid()} (")
-        assert "pytest" in holder(port)
+        assert find_listener(port).startswith(f"process {os.getpid()} (")
+        assert "pytest" in find_listener(port)
         assert free_port(port) != port
     assert is_free(port)
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compass.services.catalogue import CATALOGUE, environment
+from compass.services.servers import environment, list_servers
 
 ASK = """
 import json, sys
@@ -24,7 +24,7 @@ print(json.dumps(statuses))
 def test_a_page_from_elsewhere_may_not_ask(tmp_path: Path) -> None:
     (tmp_path / ".compass/tmp").mkdir(parents=True)
     expected = {"http://127.0.0.1:4299": 200, "http://localhost:4299": 200, "http://evil.example": 400, "null": 400}
-    variables = environment(tmp_path, {"prefect": 4299}, CATALOGUE["prefect"])
+    variables = environment(tmp_path, list_servers(tmp_path, {"prefect": 4299})["prefect"])
     asked = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ASK, *expected],
         env={**variables, "PYTHONPATH": os.pathsep.join(sys.path)},

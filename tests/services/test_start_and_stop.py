@@ -15,12 +15,11 @@ import pytest
 
 from compass.errors import UserError
 from compass.locks import take_turn
-from compass.services import processes
-from compass.services import start as start_module
-from compass.services.catalogue import Definition, prefect_api
-from compass.services.start import ServiceError, start
+from compass.processes import is_alive
+from compass.services import lifetime
+from compass.services.lifetime import ServiceError, find_processes, start, stop
+from compass.services.servers import list_servers
 from compass.services.state import Service, read_services, write_services
-from compass.services.stop import stop
 from tests.services.conftest import listeners, tiny
 
 ENDS = "import sys; print('cannot read the database'); sys.exit(5)"
@@ -40,15 +39,14 @@ def test_up_starts_what_is_wanted_and_down_ends_it_with_its_grandchildren(
     assert services == read_services(root)
     assert listeners(ports) == {ports["prefect"], ports["mlflow"]}
     assert (root / services["mlflow"].log).read_text().startswith("listening on")
-    everyone = processes.tree(services.values())
+    everyone = find_processes(root)
     assert len(everyone) == 3
-    assert {process.pid for process in processes.marked(root)} == {process.pid for process in everyone}
 
     assert stop(root, tell=quiet) == ["prefect", "mlflow"]
-    assert not any(map(processes.is_alive, everyone))
+    assert not any(map(is_alive, everyone))
     assert listeners(ports) == set()
     assert read_services(root) == {}
-    assert sorted(path.name for path in (root / ".compass").iterdir()) == ["logs", "services.lock"]
+    assert sorted(path.name for path in (root / ".compass").iterdir()) == ["logs", "mlflow.lock", "services.lock"]
     assert stop(root, tell=quiet) == []
 
 
@@ -73,14 +71,14 @@ def test_up_starts_again_what_died_or_hangs(
     os.kill(first["prefect"].pid, signal.SIGSTOP)
     while first["mlflow"].runs:
         time.sleep(0.01)
-    monkeypatch.setattr(start_module, "ANSWER_S", 0.5)
+    monkeypatch.setattr(lifetime, "ANSWER_S", 0.5)
     told = []
     second = start(root, ["prefect", "mlflow"], {}, tell=told.append)  # on the ports that they had
     assert told == ["prefect runs and does not answer: started again"]
     assert second["prefect"].pid != first["prefect"].pid
     assert second["mlflow"].pid != first["mlflow"].pid
     assert listeners(ports) == {ports["prefect"], ports["mlflow"]}
-    assert not processes.is_alive(orphan)
+    assert not is_alive(orphan)
 
 
 def test_a_taken_port_is_named_with_its_holder_and_nothing_is_started(
@@ -92,7 +90,7 @@ def test_a_taken_port_is_named_with_its_holder_and_nothing_is_started(
     said = str(raised.value)
     assert f"port {ports['mlflow']}, which mlflow needs, is taken by process {os.getpid()} (" in said
     assert "compass up --mlflow-port " in said
-    assert processes.marked(root) == []
+    assert find_processes(root) == []
     assert read_services(root) == {}
 
 
@@ -120,37 +118,27 @@ def test_when_one_fails_those_started_with_it_are_ended(
     root: Path, ports: Mapping[str, int], define: Callable, monkeypatch: pytest.MonkeyPatch, code: str, said: str
 ) -> None:
     define(tiny("live"), tiny("prefect"), tiny("mlflow", code=code))
-    monkeypatch.setattr(start_module, "START_S", 3.0)
+    monkeypatch.setattr(lifetime, "START_S", 3.0)
     before = start(root, ["live"], ports, tell=quiet)
     with pytest.raises(ServiceError, match=said):
         start(root, ["live", "prefect", "mlflow"], ports, tell=quiet)
     assert read_services(root) == before  # it ran before, and goes on
-    assert {process.pid for process in processes.marked(root)} == {before["live"].pid}
+    assert {process.pid for process in find_processes(root)} == {before["live"].pid}
 
 
 def test_a_service_waits_for_the_one_that_it_needs(root: Path, ports: Mapping[str, int], define: Callable) -> None:
-    slow = "import time; time.sleep(1)\nimport sys\n" + tiny("x").command(root, {"x": 0})[2]
+    slow = "import time; time.sleep(1)\nimport sys\n" + tiny("x")(0).arguments[1]
     define(tiny("live", after="prefect"), tiny("prefect", code=slow))
     services = start(root, ["prefect", "live"], ports, tell=quiet)
     assert services["live"].created > services["prefect"].created + 0.9
 
 
 def test_without_a_prefect_server_here_the_stages_are_served_to_the_one_that_is_named(
-    root: Path, ports: Mapping[str, int], define: Callable, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PREFECT_API_URL", "http://elsewhere/api")
-    code = "import time; time.sleep(600)"
-    asked = Definition(
-        "deployments",
-        "",
-        lambda root, ports: [sys.executable, "-c", code, prefect_api(ports)],
-        lambda root, ports: {},
-        lambda service, ports: True,
-        after="prefect",
-    )
-    define(tiny("prefect"), asked)
-    served = start(root, ["deployments"], {}, tell=quiet)["deployments"]
-    assert psutil.Process(served.pid).cmdline()[-1] == "http://elsewhere/api"
+    for ports, address in (({}, "http://elsewhere/api"), ({"prefect": 4299}, "http://127.0.0.1:4299/api")):
+        assert list_servers(root, ports)["deployments"].variables == {"PREFECT_API_URL": address}
 
 
 def test_a_folder_that_cannot_be_written_is_named(root: Path) -> None:
@@ -175,7 +163,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(root: Path, ports: Mapping[str, i
     with pytest.raises(KeyboardInterrupt):
         start(root, ["prefect", "mlflow"], ports, tell=quiet)
     thread.join()
-    assert processes.marked(root) == []
+    assert find_processes(root) == []
     assert listeners(ports) == set()
 
 
@@ -187,9 +175,9 @@ def test_down_finds_what_outlived_its_service_and_its_record(
     child = psutil.Process(service.pid).children()[0]
     os.kill(service.pid, signal.SIGKILL)
     (root / ".compass/services.json").unlink()
-    assert processes.is_alive(child)
+    assert is_alive(child)
     stop(root, tell=quiet)
-    assert not processes.is_alive(child)
+    assert not is_alive(child)
 
 
 def test_down_names_a_run_of_the_terminal_and_lets_it_go_on(

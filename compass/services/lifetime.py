@@ -1,0 +1,294 @@
+"""Start the servers of a repository, all of them healthy or none that this call started, and end them with all that they started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+
+import httpx
+import psutil
+
+from compass.errors import UserError
+from compass.locks import read_turn, take_lock
+from compass.processes import is_alive
+from compass.services.ports import HOST, find_listener, free_port, is_free
+from compass.services.servers import DEFAULT_PORTS, MARK, NAME, Server, ask, environment, list_servers
+from compass.services.state import FOLDER, Service, read_services, recorded_services, write_services
+from compass.tracking.mlflow_client import lock_store
+
+START_S = 180.0
+"""Seconds that a server has to become ready: a busy machine of two cores takes 60."""
+
+ANSWER_S = 10.0
+"""Seconds that a server which runs already has to answer, before it counts as hung."""
+
+CANCEL_S = 9.0
+"""Seconds that flow runs have to end after they were cancelled: a stage keeps its checkpoint in that time."""
+
+STOP_S = 3.0
+"""Seconds that the deployments, and then the servers, have to end by themselves before they are killed: with the time above and
+what a busy machine adds, all is over within 20."""
+
+KILL_S = 5.0
+"""Seconds in which killed processes have to be gone."""
+
+UNFINISHED = ("RUNNING", "PENDING", "CANCELLING")
+"""Prefect's types of states in which a flow run has processes."""
+
+
+class ServiceError(UserError):
+    """A server did not start; the message says which, with the last lines that it wrote."""
+
+    exit_status = 3
+
+
+def start(
+    root: Path, wanted: Collection[str], ports: Mapping[str, int], *, tell: Callable[[str], object] = print
+) -> dict[str, Service]:
+    """Bring servers up; those that run already and answer stay as they are.
+
+    Args:
+        root: the repository's root.
+        wanted: names of `list_servers`.
+        ports: the ports that the user chose; the others are those that servers had before, or the defaults.
+        tell: takes what is worth knowing while it takes time.
+
+    Returns:
+        The wanted servers, all of them ready.
+
+    Raises:
+        UserError: a port is taken, or a server runs on another port than the chosen one; nothing was started.
+        ServiceError: a server ended or was not ready in time; those that this call started are ended.
+    """
+    with _one_at_a_time(root, tell):
+        recorded = recorded_services(root)
+        running = {name: service for name, service in recorded.items() if service.runs}
+        ports = {**DEFAULT_PORTS, **{name: one.port for name, one in recorded.items() if one.port}, **ports}
+        if "prefect" not in {*wanted, *running}:
+            ports.pop("prefect")  # the stages are then served to PREFECT_API_URL
+        _check_moves(running, ports)
+        servers = list_servers(root, ports)
+        for name in [name for name in running if name in wanted]:
+            if not _wait_until(lambda name=name: servers[name].is_ready(running[name]), ANSWER_S):
+                tell(f"{name} runs and does not answer: started again")
+                end_processes(root, {name})
+                del running[name]
+        missing = {name: server for name, server in servers.items() if name in wanted and name not in running}
+        # A worker that outlived its server keeps the port. A flow run that outlived the deployments ends by itself.
+        end_processes(root, missing.keys() - {"deployments"})
+        check_ports({name: ports[name] for name in missing if name in ports})
+        try:
+            _start_missing(root, missing, running, ports)
+        except BaseException:  # Ctrl-C as well: nothing half started stays
+            end_processes(root, missing.keys())
+            write_services([service for name, service in running.items() if name not in missing], root)
+            raise
+        return {name: running[name] for name in servers if name in wanted}
+
+
+def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = print) -> list[str]:
+    """End all servers; the deployments first, so that the end of their flow runs is still noted.
+
+    Args:
+        root: the repository's root.
+        force: cancel the flow runs that are in progress.
+        tell: takes what is worth knowing while it takes time.
+
+    Returns:
+        Names of the servers that ran.
+
+    Raises:
+        UserError: flow runs are in progress, and `force` is not given; nothing was ended.
+    """
+    with _one_at_a_time(root, tell):
+        running = read_services(root)
+        flow_runs = _list_flow_runs(root, running)
+        if flow_runs:
+            names = ", ".join(flow_runs.values())
+            if not force:
+                raise UserError(
+                    f"in progress, started from Prefect: {names}. Wait for it, cancel it on {running['prefect'].url}, "
+                    "or end it with the services: compass down --force"
+                )
+            tell(f"cancelling {names}")
+            for identity in filter(None, flow_runs):
+                _set_state(running["prefect"], identity, "CANCELLING", force=False)
+            _wait_until(lambda: not _list_flow_runs(root, running), CANCEL_S)
+        end_processes(root, {"deployments"})
+        if flow_runs:  # what ran them is gone: none of them stays "running" for ever
+            for identity in _list_unfinished(running["prefect"]).keys() & flow_runs.keys():
+                _set_state(running["prefect"], identity, "CANCELLED", force=True)
+        end_processes(root)
+        write_services([], root)
+        if holder := read_turn(root):
+            tell(f"in progress, not ended: {holder}. What it records waits for the next `compass up`")
+        shutil.rmtree(root / FOLDER / "tmp", ignore_errors=True)
+        return list(running)
+
+
+def find_processes(root: Path, names: Collection[str] | None = None) -> list[psutil.Process]:
+    """The live processes of a repository's servers and of all that they started.
+
+    Found below each server's process, and by the environment that all of them have from it, which finds what outlived its
+    parents. A process that overwrites its environment to show a title, as Ray's do, and outlived its parents is missed: stages
+    end those themselves.
+
+    Args:
+        root: the repository's root.
+        names: the servers; all of them by default.
+    """
+    found: dict[int, psutil.Process] = {}
+    for name, service in read_services(root).items():
+        if names is None or name in names:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                leader = psutil.Process(service.pid)
+                found.update((process.pid, process) for process in (leader, *leader.children(recursive=True)))
+    of_root, of_names = f"{MARK}={root.resolve()}".encode(), {f"{NAME}={name}".encode() for name in names or ()}
+    for process in psutil.process_iter():
+        try:
+            variables = set(Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"))
+        except OSError:  # it ended, or belongs to another user
+            continue
+        if of_root in variables and (names is None or of_names & variables):
+            found.setdefault(process.pid, process)
+    return [process for process in found.values() if is_alive(process)]
+
+
+def end_processes(root: Path, names: Collection[str] | None = None) -> None:
+    """Ask the processes of servers to end; after `STOP_S` seconds kill them, with what they started meanwhile."""
+    asked = find_processes(root, names)
+    for process in asked:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+    _wait_until(lambda: not any(map(is_alive, asked)), STOP_S)
+    left = [*filter(is_alive, asked), *find_processes(root, names)]
+    for process in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    _wait_until(lambda: not any(map(is_alive, left)), KILL_S)
+
+
+def check_ports(ports: Mapping[str, int]) -> None:
+    """Raise UserError that names every taken port, who listens there, and what to do."""
+    taken = []
+    for name, port in ports.items():
+        if sharer := next((other for other, number in ports.items() if number == port and other < name), None):
+            taken.append(f"{name} and {sharer} cannot both have port {port}")
+        elif not is_free(port):
+            other = free_port(port)
+            advice = f", or choose another port: compass up --{name}-port {other}" if other else ""
+            taken.append(f"port {port}, which {name} needs, is taken by {find_listener(port)}. End that{advice}")
+    if taken:
+        raise UserError("\n".join(taken))
+
+
+@contextlib.contextmanager
+def _one_at_a_time(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
+    """Keep two `compass up` or `compass down` of a repository apart."""
+    folder = root / FOLDER
+    try:
+        lock = take_lock(folder / "services.lock", f"compass {' '.join(sys.argv[1:])}", on_wait=tell)
+    except OSError as error:
+        raise UserError(
+            f"{folder} cannot be written: {error.strerror}; `chmod u+rwx {folder}`, or change its owner"
+        ) from None
+    assert lock is not None
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _check_moves(running: Mapping[str, Service], ports: Mapping[str, int]) -> None:
+    moved = [name for name, service in running.items() if service.port and service.port != ports[name]]
+    if moved:
+        where = ", ".join(f"{name} ({running[name].url})" for name in moved)
+        raise UserError(f"already running on another port: {where}. To move it, end it first: compass down")
+
+
+def _start_missing(
+    root: Path, missing: Mapping[str, Server], running: dict[str, Service], ports: Mapping[str, int]
+) -> None:
+    """Start servers, each once the one that it needs is ready, and wait until all are; `running` gets them as they start."""
+    deadline, ready = time.monotonic() + START_S, running.keys() - missing.keys()
+    with contextlib.ExitStack() as held:
+        if "mlflow" in missing and not (root / FOLDER / "mlflow.db").exists():
+            held.enter_context(lock_store(root))  # until the server has made its tables
+        while waiting := [server for name, server in missing.items() if name not in ready]:
+            for server in waiting:
+                if server.name not in running and (server.after not in missing or server.after in ready):
+                    running[server.name] = _launch(root, server, ports.get(server.name))
+                    write_services(running.values(), root)
+            for name in [server.name for server in waiting if server.name in running]:
+                if not running[name].runs:
+                    raise ServiceError(f"{name} ended while it started; {_quote_log(root, running[name])}")
+                if missing[name].is_ready(running[name]):
+                    ready.add(name)
+                elif time.monotonic() > deadline:
+                    message = f"{name} was not ready after {START_S:.0f} s; {_quote_log(root, running[name])}"
+                    raise ServiceError(message)
+            time.sleep(0.2)
+
+
+def _launch(root: Path, server: Server, port: int | None) -> Service:
+    log = root / FOLDER / "logs" / f"{server.name}.log"
+    for folder in (log.parent, root / FOLDER / "tmp"):
+        folder.mkdir(parents=True, exist_ok=True)
+    if log.exists():
+        log.replace(log.with_suffix(".log.1"))  # two starts are kept, so that logs do not grow without end
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, *server.arguments],
+            cwd=root,
+            env=environment(root, server),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C in the terminal, and the terminal's end, are not theirs
+        )
+    created = psutil.Process(process.pid).create_time()
+    url = f"http://{HOST}:{port}" if port else None
+    return Service(server.name, process.pid, created, url, str(log.relative_to(root)))
+
+
+def _wait_until(condition: Callable[[], bool], within_s: float) -> bool:
+    deadline = time.monotonic() + within_s
+    while not (met := condition()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return met
+
+
+def _quote_log(root: Path, service: Service, count: int = 15) -> str:
+    lines = (root / service.log).read_text(encoding="utf-8", errors="replace").splitlines()
+    shown = "\n".join(f"  {line}" for line in lines[-count:] if line.strip())
+    return f"its last lines ({service.log}):\n{shown}" if shown else f"it wrote nothing ({service.log} is empty)"
+
+
+def _list_flow_runs(root: Path, running: Mapping[str, Service]) -> dict[str, str]:
+    """Id to name of the flow runs in progress, those of workers elsewhere included; empty where there is none."""
+    if "prefect" not in running:
+        return {}
+    has_processes = "deployments" in running and len(find_processes(root, {"deployments"})) > 1
+    return _list_unfinished(running["prefect"]) or ({"": "a flow run"} if has_processes else {})
+
+
+def _list_unfinished(prefect: Service) -> dict[str, str]:
+    """Id to name of the flow runs that Prefect takes for unfinished; empty where it does not answer."""
+    question = {"flow_runs": {"state": {"type": {"any_": list(UNFINISHED)}}}, "limit": 200}
+    try:
+        return {run["id"]: run["name"] for run in ask(f"{prefect.url}/api/flow_runs/filter", question)}
+    except (httpx.HTTPError, ValueError):
+        return {}
+
+
+def _set_state(prefect: Service, identity: str, state: str, *, force: bool) -> None:
+    body = {"state": {"type": state, "name": state.title(), "message": "Ended by compass down"}, "force": force}
+    # The server is about to end; what it does not answer now stays as it was.
+    with contextlib.suppress(httpx.HTTPError, ValueError):
+        ask(f"{prefect.url}/api/flow_runs/{identity}/set_state", body)
