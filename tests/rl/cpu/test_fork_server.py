@@ -30,82 +30,68 @@ def python(tmp_path: Path):
     folder = tmp_path / "f"
     folder.mkdir()
     host = subprocess.Popen([sys.executable, "-c", HOST, str(folder)], stdout=subprocess.PIPE, text=True)
-    yield host.stdout.readline().strip(), host
+    client = host.stdout.readline().strip()
+    assert Path(client).stat().st_mode & 0o777 == 0o700  # for its user alone
+    yield client, host
     host.kill()
     host.wait()
 
 
-def test_it_runs_code_with_arguments_environment_and_folder(python, tmp_path: Path) -> None:
-    code = "import os, sys; print(sys.argv[1:], os.environ['COLOUR'], os.getcwd(), 'compass.rl.cpu.fork_server' in sys.modules)"
-    done = subprocess.run(
-        [python[0], "-u", "-c", code, "a", "b c"],
-        env={**os.environ, "COLOUR": "blue"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    assert done.stdout.strip() == f"['a', 'b c'] blue {tmp_path} True"
-    assert done.returncode == 0
+def run(python, *arguments: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([python[0], *arguments], capture_output=True, text=True, timeout=20, **options)
 
 
-def test_it_runs_scripts(python, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text("import sys\nif __name__ == '__main__':\n    print(sys.argv)\n")
-    done = subprocess.run([python[0], str(tmp_path / "script.py"), "x"], capture_output=True, text=True, timeout=20)
-    assert done.stdout.strip() == str([str(tmp_path / "script.py"), "x"])
-
-
-def test_the_exit_status_is_the_programs(python) -> None:
-    assert subprocess.run([python[0], "-c", "raise SystemExit(7)"], timeout=20).returncode == 7
-    failed = subprocess.run([python[0], "-c", "1 / 0"], capture_output=True, text=True, timeout=20)
-    assert failed.returncode == 1
-    assert "ZeroDivisionError" in failed.stderr
+LARGE = "sum(len(value) for name, value in os.environ.items() if name.startswith('LARGE_'))"
 
 
 @pytest.mark.parametrize(
-    ("code", "status"),
+    ("arguments", "printed"),
     [
-        ("pass", 0),
-        ("raise SystemExit", 0),
-        ("raise SystemExit('no such file')", 1),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", 128 + 15),
-        ("import os; os._exit(3)", 3),
+        (["-u", "-c", "import os, sys; print(sys.argv[1:], os.getcwd())", "a", "b c"], "['a', 'b c'] FOLDER"),
+        (["-c", "import sys; x = 3; print(sys.modules['__main__'].x, __name__)"], "3 __main__"),
+        (["-c", "import sys; print('compass.rl.cpu.fork_server' in sys.modules)"], "True"),
+        (["-c", f"import os; print({LARGE})"], "500000"),
+        (["-u", "-B", "-m", "greeting", "-x", "y"], "__main__ ['-x', 'y']"),
+        (["FOLDER/script.py", "x"], "['FOLDER/script.py', 'x'] found"),
     ],
 )
-def test_each_way_to_end_has_the_status_that_a_shell_would_show(python, code: str, status: int) -> None:
-    assert subprocess.run([python[0], "-c", code], capture_output=True, timeout=20).returncode == status
-
-
-def test_it_runs_modules_after_options(python, tmp_path: Path) -> None:
+def test_it_runs_code_modules_and_scripts_as_python_does(
+    python, tmp_path: Path, arguments: list[str], printed: str
+) -> None:
     (tmp_path / "greeting.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
-    done = subprocess.run(
-        [python[0], "-u", "-B", "-m", "greeting", "-x", "y"],
-        env={**os.environ, "PYTHONPATH": ""},
+    (tmp_path / "neighbour.py").write_text("WORD = 'found'\n")
+    script = "import sys, neighbour\nif __name__ == '__main__':\n    print(sys.argv, neighbour.WORD)\n"
+    (tmp_path / "script.py").write_text(script)
+    large = {f"LARGE_{number}": "x" * 100_000 for number in range(5)}
+    done = run(
+        python,
+        *(argument.replace("FOLDER", str(tmp_path)) for argument in arguments),
+        env={**os.environ, **large, "PYTHONPATH": ""},
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=20,
     )
-    assert done.stdout.strip() == "__main__ ['-x', 'y']"
+    assert (done.stdout.strip(), done.returncode) == (printed.replace("FOLDER", str(tmp_path)), 0)
 
 
-def test_a_script_finds_the_modules_beside_it(python, tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("WORD = 'found'\n")
-    (tmp_path / "script.py").write_text("import beside\nprint(beside.WORD)\n")
-    done = subprocess.run([python[0], str(tmp_path / "script.py")], capture_output=True, text=True, timeout=20)
-    assert done.stdout.strip() == "found"
-
-
-def test_a_program_is_the_main_module(python) -> None:
-    code = "import sys; x = 3; print(sys.modules['__main__'].x, __name__)"
-    done = subprocess.run([python[0], "-c", code], capture_output=True, text=True, timeout=20)
-    assert done.stdout.strip() == "3 __main__"
+@pytest.mark.parametrize(
+    ("code", "status", "error"),
+    [
+        ("pass", 0, ""),
+        ("raise SystemExit", 0, ""),
+        ("raise SystemExit(7)", 7, ""),
+        ("raise SystemExit('no such file')", 1, ""),
+        ("1 / 0", 1, "ZeroDivisionError"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", 128 + 15, ""),
+        ("import os; os._exit(3)", 3, ""),
+    ],
+)
+def test_each_way_to_end_has_the_status_that_a_shell_would_show(python, code: str, status: int, error: str) -> None:
+    done = run(python, "-c", code)
+    assert done.returncode == status
+    assert error in done.stderr
 
 
 def test_two_processes_do_not_draw_the_same_random_numbers(python) -> None:
-    code = "import random; print(random.random())"
-    drawn = {subprocess.run([python[0], "-c", code], capture_output=True, timeout=20).stdout for _ in range(2)}
-    assert len(drawn) == 2
+    assert len({run(python, "-c", "import random; print(random.random())").stdout for _ in range(2)}) == 2
 
 
 def test_several_processes_run_at_once(python) -> None:
@@ -117,18 +103,9 @@ def test_several_processes_run_at_once(python) -> None:
     assert first.returncode == 0
 
 
-def test_a_large_environment_arrives_whole(python) -> None:
-    environment = {**os.environ, **{f"LARGE_{number}": "x" * 100_000 for number in range(5)}}
-    code = "import os; print(sum(len(value) for name, value in os.environ.items() if name.startswith('LARGE_')))"
-    done = subprocess.run([python[0], "-c", code], env=environment, capture_output=True, text=True, timeout=20)
-    assert done.stdout.strip() == "500000"
-
-
 def test_the_environment_is_the_clients_alone(python) -> None:
-    code = "import os; print(sorted(os.environ))"
-    done = subprocess.run([python[0], "-c", code], env={"ONLY": "1"}, capture_output=True, text=True, timeout=20)
-    assert "HOME" not in done.stdout
-    assert "'ONLY'" in done.stdout
+    told = run(python, "-c", "import os; print(sorted(os.environ))", env={"ONLY": "1"}).stdout
+    assert ("HOME" in told, "'ONLY'" in told) == (False, True)
 
 
 def test_torch_uses_the_threads_that_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,10 +130,6 @@ def test_ray_is_told_its_job_and_whose_end_ends_its_workers(monkeypatch: pytest.
     assert os.environ["RAY_RAYLET_PID"] == str(os.getpid())
 
 
-def test_the_client_is_for_its_user_alone(python) -> None:
-    assert Path(python[0]).stat().st_mode & 0o777 == 0o700
-
-
 def test_open_files_keep_their_numbers(python) -> None:
     reading, writing = os.pipe()
     code = f"import os; os.write({writing}, b'through')"
@@ -166,21 +139,15 @@ def test_open_files_keep_their_numbers(python) -> None:
     os.close(reading)
 
 
-def test_a_killed_client_ends_its_process(python) -> None:
-    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
-    client = subprocess.Popen([python[0], "-c", code], stdout=subprocess.PIPE, text=True)
-    pid = int(client.stdout.readline())
-    client.kill()
-    client.wait()
-    assert gone(pid)
+WAITS = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
 
 
-def test_a_killed_host_ends_the_server_and_its_processes(python) -> None:
-    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
-    client = subprocess.Popen([python[0], "-c", code], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("host", [False, True])
+def test_a_killed_client_or_host_ends_the_process(python, host: bool) -> None:
+    client = subprocess.Popen([python[0], "-c", WAITS], stdout=subprocess.PIPE, text=True)
     pid = int(client.stdout.readline())
-    python[1].kill()
-    assert client.wait(timeout=20) == 1
+    (python[1] if host else client).kill()
+    assert client.wait(timeout=20) == (1 if host else -9)
     assert gone(pid)
 
 
@@ -204,10 +171,6 @@ def test_every_module_is_imported_in_order(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(importlib, "import_module", note)
     preload()
     assert imported == list(MODULES)
+    assert all(map(importlib.util.find_spec, (name for name in MODULES if name.startswith("compass."))))
     assert collecting == {False}
     assert gc.isenabled()
-
-
-@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("compass.")])
-def test_the_modules_of_our_own_exist(name: str) -> None:
-    assert importlib.util.find_spec(name) is not None

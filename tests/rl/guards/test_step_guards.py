@@ -90,32 +90,22 @@ def test_a_large_difference_of_one_token_is_rounding_in_half_precision() -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "metric", "just", "beyond", "seen"),
+    ("name", "metric", "just", "beyond", "compared"),
     [
-        ("gradient_spike", "actor/grad_norm", 6.0, 6.6, "gradient norm is 6.6, 11 times the median"),
-        ("entropy_collapse", "actor/entropy", 0.00701, 0.0069, r"entropy is 0.0069, 10% of .* \(0.07\)"),
-        ("response_length", "guards/response_length", 52.0, 60.0, "60 tokens on average, 2.3 times the median"),
-        ("cut_off", "guards/cut_off_share", 0.5, 0.51, "51% of responses are cut off.*allowed: 50%"),
-        ("loops", "guards/loop_share", 0.2, 0.25, "25% of responses end in a repeated passage"),
-        ("zero_signal", "guards/zero_signal_share", 0.9, 0.95, "95% of the sampled groups are all right or all wrong"),
+        ("gradient_spike", "actor/grad_norm", 6.0, 6.6, True),
+        ("entropy_collapse", "actor/entropy", 0.00701, 0.0069, True),
+        ("response_length", "guards/response_length", 52.0, 60.0, True),
+        ("cut_off", "guards/cut_off_share", 0.5, 0.51, False),
+        ("loops", "guards/loop_share", 0.2, 0.25, False),
+        ("zero_signal", "guards/zero_signal_share", 0.9, 0.95, False),
     ],
 )
-def test_a_guard_fires_beyond_its_limit(name: str, metric: str, just: float, beyond: float, seen: str) -> None:
+def test_a_guard_fires_beyond_its_limit_and_compares_with_at_least_five_iterations(
+    name: str, metric: str, just: float, beyond: float, compared: bool
+) -> None:
     assert find(name, **{metric: just}) is None
-    assert re.search(seen, find(name, **{metric: beyond}) or "")
-
-
-@pytest.mark.parametrize(
-    ("name", "metric", "value"),
-    [
-        ("gradient_spike", "actor/grad_norm", 99.0),
-        ("entropy_collapse", "actor/entropy", 0.0),
-        ("response_length", "guards/response_length", 999.0),
-    ],
-)
-def test_a_comparison_needs_five_earlier_iterations(name: str, metric: str, value: float) -> None:
-    assert find(name, earlier=4, **{metric: value}) is None
-    assert find(name, earlier=5, **{metric: value}) is not None
+    assert f"{beyond:.2g}" in find(name, **{metric: beyond}) or f"{beyond:.0%}" in find(name, **{metric: beyond})
+    assert (find(name, earlier=4, **{metric: beyond}) is None) is compared
 
 
 def test_earlier_iterations_that_are_no_numbers_do_not_count() -> None:
