@@ -20,7 +20,6 @@ from compass.report.outputs import check_finished, open_outputs
 
 ROWS = [{"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)} for n in range(40)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
-ODD = '"Which number is %d more than 8?"'
 
 
 def parquet(table: pa.Table) -> bytes:
@@ -178,16 +177,13 @@ def refused(last: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
 
 
 @pytest.mark.parametrize(("name", "content", "said"), REFUSED.values(), ids=REFUSED)
-def test_a_file_that_cannot_be_read_stops_the_run(last, tmp_path, capsys, name, content, said):
-    path = write(tmp_path, name, content)
+def test_a_file_that_cannot_be_read_stops_the_run_or_is_skipped_with_a_warning(
+    last, tmp_path, capsys, name, content, said
+):
+    path, out = write(tmp_path, name, content), tmp_path / "out"
     message = refused(last, capsys, str(path))
     assert said in message
     assert name in message
-
-
-@pytest.mark.parametrize(("name", "content", "said"), REFUSED.values(), ids=REFUSED)
-def test_a_file_that_cannot_be_read_is_skipped_with_a_warning(last, tmp_path, capsys, name, content, said):
-    path, out = write(tmp_path, name, content), tmp_path / "out"
     assert main(["curate", str(last / "good.jsonl"), str(path), "--skip-unreadable", "--out", str(out)]) == 0
     printed = capsys.readouterr()
     warned = [line for line in (printed.out + printed.err).splitlines() if "warning" in line and "skipped" in line]
@@ -207,50 +203,28 @@ def test_an_odd_file_is_read_and_each_row_kept_or_dropped(tmp_path, capsys, name
         assert row["reason"]
 
 
-def directory(folder: Path) -> Path:
-    (folder / "bad").mkdir()
-    return folder / "bad"
-
-
-def directory_of_others(folder: Path) -> Path:
-    write(directory(folder), "notes.txt", "mine")
-    return folder / "bad"
-
-
-def broken_link(folder: Path) -> Path:
-    (folder / "bad.jsonl").symlink_to("gone.jsonl")
-    return folder / "bad.jsonl"
-
-
-def circle(folder: Path) -> Path:
-    (folder / "bad.jsonl").symlink_to("bad.jsonl")
-    return folder / "bad.jsonl"
-
-
-def fifo(folder: Path) -> Path:
-    os.mkfifo(folder / "bad.jsonl")
-    return folder / "bad.jsonl"
-
-
-def missing(folder: Path) -> Path:
-    return folder / "bad.jsonl"
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (directory, "the folder holds no jsonl, json, csv, parquet file"),
-        (directory_of_others, "the folder holds no jsonl, json, csv, parquet file"),
-        (broken_link, "no such file"),
-        (circle, "bad.jsonl"),
-        (fifo, "is no file"),
-        (missing, "no such file"),
+        (Path.mkdir, "the folder holds no jsonl, json, csv, parquet file"),
+        (lambda path: write_in_new_folder(path, "notes.txt"), "the folder holds no jsonl, json, csv, parquet file"),
+        (lambda path: path.symlink_to("gone.jsonl"), "no such file"),
+        (lambda path: path.symlink_to(path.name), "bad.jsonl"),
+        (os.mkfifo, "is no file"),
+        (lambda path: None, "no such file"),
     ],
+    ids=["folder", "folder of others", "broken link", "circle", "fifo", "missing"],
 )
-def test_what_is_no_file_is_refused(last, tmp_path, capsys, make: Callable[[Path], Path], said: str):
-    message = refused(last, capsys, str(make(tmp_path)))
+def test_what_is_no_file_is_refused(last, tmp_path, capsys, make: Callable[[Path], None], said: str):
+    make(tmp_path / "bad.jsonl")
+    message = refused(last, capsys, str(tmp_path / "bad.jsonl"))
     assert said in message
     assert "bad" in message
+
+
+def write_in_new_folder(folder: Path, name: str) -> None:
+    folder.mkdir()
+    write(folder, name, "mine")
 
 
 def test_a_file_that_may_not_be_read_is_refused(last, tmp_path, capsys):

@@ -60,6 +60,8 @@ def test_a_copy_that_is_not_the_published_one_is_told(folder: Path, capsys: pyte
     assert "expected 83 problems, found 30" in found["amc-2023"]["problem"]
     assert (found["aime-2025"]["found"], len(found["aime-2025"]["sha256"])) == (30, 64)
     assert facts(capsys, "aime-2025")[0] == 0
+    assert main(["benchmarks"]) == 1
+    assert "Move $COMPASS_DATA/benchmarks/amc.jsonl away" in capsys.readouterr().out
 
 
 def test_an_unreadable_file_and_an_unknown_name_are_clear(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,22 +73,16 @@ def test_an_unreadable_file_and_an_unknown_name_are_clear(folder: Path, capsys: 
     assert "benchmark 'math-5000' is not known; known are aime-2024" in capsys.readouterr().err
 
 
-def test_without_the_variable_it_says_that_no_file_is_seen(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "COMPASS_DATA is not set: no local file is seen"),
+        ("/nowhere/at/all", "COMPASS_DATA is /nowhere/at/all, "),
+    ],
+)
+def test_a_data_folder_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, capsys, value, said) -> None:
     monkeypatch.delenv("COMPASS_DATA", raising=False)
+    if value:
+        monkeypatch.setenv("COMPASS_DATA", value)
     assert main(["benchmarks"]) == 0
-    assert capsys.readouterr().out.startswith("COMPASS_DATA is not set: no local file is seen")
-
-
-def test_a_wrong_copy_has_to_go_before_another_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "amc.jsonl").write_text('{"id": "1", "problem": "What is 1 + 1?", "answer": "2", "level": "1"}\n')
-    assert main(["benchmarks"]) == 1
-    shown = capsys.readouterr().out
-    assert "Move $COMPASS_DATA/benchmarks/amc.jsonl away, which is read before any other copy" in shown
-
-
-def test_a_data_folder_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setenv("COMPASS_DATA", "/nowhere/at/all")
-    assert main(["benchmarks"]) == 0
-    assert capsys.readouterr().out.startswith("COMPASS_DATA is /nowhere/at/all, which is no folder")
+    assert capsys.readouterr().out.startswith(said)

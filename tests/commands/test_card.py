@@ -45,11 +45,6 @@ def test_a_pipelines_card_goes_to_the_reports(
     assert "---\n\n# Data card" in Path("data_card/card.md").read_text()
 
 
-def test_a_card_goes_where_it_is_asked_for(pipeline: Pipeline, tmp_path: Path) -> None:
-    assert main(["card", "--data", str(pipeline[0]), "--out", str(tmp_path / "card")]) == 0
-    assert (tmp_path / "card" / "card.html").is_file()
-
-
 def test_a_folder_of_curate_keeps_the_card_that_it_has(
     pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,11 +78,8 @@ def test_card_and_rows_are_uploaded_when_asked(
     assert sent[1]["dropped-dedup.parquet"] == folder / "dedup" / "dropped.parquet"
     assert sent[1]["card-composition.svg"] == out / "card-composition.svg"
     assert "card.html" not in sent[1]
-
-
-def test_a_public_set_is_asked_for(pipeline: Pipeline, tmp_path: Path, hub: Hub) -> None:
-    main(["card", "--data", str(pipeline[0]), "--out", str(tmp_path / "card"), "--push", "me/set", "--public"])
-    assert hub.calls[0][1]["private"] is False
+    main(["card", "--data", str(folder), "--out", str(out), "--push", "me/set", "--public"])
+    assert hub.calls[2][1]["private"] is False
 
 
 def test_a_failed_upload_is_told_in_one_line(

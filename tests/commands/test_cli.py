@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import types
+from typing import Any
 
 import pytest
 
@@ -16,24 +17,19 @@ from compass.command_help import examples
 from compass.errors import UserError
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    code = f"from compass.cli import entry; import sys; sys.argv = {['compass', *words]!r}; entry()"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-
-
 def test_help_lists_every_command_and_the_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(f"│ {name} " in shown for name in COMMANDS)
     assert "the data card of a curated set" in shown
+    named = [name for names in cli.SECTIONS.values() for name in names]
+    assert len(named) == len(set(named) & set(COMMANDS))  # each in one section
     said = shown[shown.index("Exit status:") :]
     assert all(f"{status} " in said for status in (0, 1, 2, 3, 130))
-
-
-def test_the_sections_of_help_name_each_command_once() -> None:
-    named = [name for names in cli.SECTIONS.values() for name in names]
-    assert len(named) == len(set(named))
-    assert set(named) <= set(COMMANDS)
+    assert main([]) == 2
+    assert "ledger" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("compass-thinker ")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -84,16 +80,6 @@ def test_a_wrong_call_is_one_line_and_status_2(words: list[str], said: str | Non
     assert said in (None, printed.err.strip())
 
 
-def test_a_call_without_a_command_shows_them_and_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    assert "ledger" in capsys.readouterr().out
-
-
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("compass-thinker ")
-
-
 class BadInputError(UserError):
     exit_status = 7
 
@@ -117,11 +103,6 @@ def command(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
     return module
 
 
-def test_the_exit_status_is_the_commands(command: types.SimpleNamespace) -> None:
-    command.work = lambda given: 5 if given == "x" else 0
-    assert main(["ledger", "--given", "x"]) == 5
-
-
 @pytest.mark.parametrize(("error", "status"), [(UserError, 1), (BadInputError, 7)])
 def test_an_error_of_the_users_making_is_one_line(
     command: types.SimpleNamespace, capsys: pytest.CaptureFixture[str], error: type[UserError], status: int
@@ -134,6 +115,9 @@ def test_an_error_of_the_users_making_is_one_line(
     assert capsys.readouterr().err == "compass ledger: x.csv: no such file\n"
     with pytest.raises(error):
         main(["ledger", "--debug"])
+    command.work = lambda given: 1 // 0
+    with pytest.raises(ZeroDivisionError):  # any other keeps its traceback
+        main(["ledger"])
 
 
 def test_debug_after_two_dashes_is_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,32 +125,21 @@ def test_debug_after_two_dashes_is_an_argument(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err.startswith("compass why: nowhere: ")
 
 
-def test_any_other_error_keeps_its_traceback(command: types.SimpleNamespace) -> None:
-    command.work = lambda given: 1 // 0
-    with pytest.raises(ZeroDivisionError):
-        main(["ledger"])
-
-
-@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 141)])
-def test_an_interrupt_and_a_closed_pipe_end_without_a_traceback(
-    command: types.SimpleNamespace, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int
+@pytest.mark.parametrize(("end", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 141), (5, 5)])
+def test_the_process_ends_with_the_commands_status_also_after_an_interrupt_and_a_closed_pipe(
+    command: types.SimpleNamespace, monkeypatch: pytest.MonkeyPatch, end: Any, status: int
 ) -> None:
     def work(given: str) -> int:
-        raise error
+        if isinstance(end, int):
+            return end if given == "x" else 0
+        raise end
 
     command.work = work
-    monkeypatch.setattr(cli.sys, "argv", ["compass", "ledger"])
+    monkeypatch.setattr(cli.sys, "argv", ["compass", "ledger", "--given", "x"])
     monkeypatch.setattr(cli.sys, "stderr", types.SimpleNamespace(close=lambda: None))
-    with pytest.raises(SystemExit) as end:
+    with pytest.raises(SystemExit) as ended:
         cli.entry()
-    assert end.value.code == status
-
-
-def test_the_console_script_ends_with_the_status_of_main(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "main", lambda: 3)
-    with pytest.raises(SystemExit) as end:
-        cli.entry()
-    assert end.value.code == 3
+    assert ended.value.code == status
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,35 +13,11 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-OFTEN = "from compass.sampling import resume; resume.FLUSH_SECONDS = 0.3; from compass.cli import main; raise SystemExit(main())"
+WORDS = "--benchmarks sums.jsonl --samples 2 --greedy --max-tokens 300 --max-model-len 400 --dtype float32 --chat-template plain"
 
 
 def start(folder: Path, out: str) -> subprocess.Popen:
-    words = [
-        "model",
-        "--benchmarks",
-        "sums.jsonl",
-        "--samples",
-        "2",
-        "--greedy",
-        "--max-tokens",
-        "300",
-        "--max-model-len",
-        "400",
-    ]
-    command = [
-        sys.executable,
-        "-m",
-        "compass.cli",
-        "evaluate",
-        *words,
-        "--dtype",
-        "float32",
-        "--chat-template",
-        "plain",
-        "--out",
-        out,
-    ]
+    command = [sys.executable, "-m", "compass.cli", "evaluate", "model", *WORDS.split(), "--out", out]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True)
 

@@ -67,22 +67,13 @@ def test_judgements_are_kept_and_measured(run_folder: Path, monkeypatch, capsys)
     shown = capsys.readouterr().out
     assert shown.index("escape") < shown.index(r"\boxed{6}")  # disputed ones first
     assert "gold: 5 or five" in shown
-    assert "\x1b" not in shown
+    assert not [word for word in ("\x1b", "wrong", "equal") if word in shown.split("responses,")[0]]  # no verdict
     assert "4 labelled" in shown
     assert "the verifier's error: 25.00% of responses" in shown
     assert "called wrong and right 25.00%" in shown
     labels = read_labels(run_folder / "labels" / "labels.jsonl")
     assert sorted(labels.values()) == [False, True, True, True]
     found = error_of_run(run_folder / "data", run_folder / "labels")
-    assert found is not None
-    assert found["error"] == 0.25
-
-
-def test_a_folder_of_evaluate_is_labelled_and_its_report_states_the_error(run_folder: Path, monkeypatch) -> None:
-    folder = run_folder / "data" / "evaluate"
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\nn\ny\ny\n"))
-    assert main(["label", "--data", str(folder), "--labels", str(folder / "labels")]) == 0
-    found = error_of_run(folder, folder / "labels")
     assert found is not None
     assert found["error"] == 0.25
 
@@ -99,13 +90,6 @@ def test_it_goes_on_where_it_was_left(run_folder: Path, monkeypatch, capsys) -> 
     assert "3 labelled, 1 that the person could not judge" in capsys.readouterr().out
 
 
-def test_the_verdict_is_not_shown(run_folder: Path, monkeypatch, capsys) -> None:
-    label(run_folder, "q\n", monkeypatch)
-    shown = capsys.readouterr().out.split("responses,")[0]
-    assert "wrong" not in shown
-    assert "equal" not in shown
-
-
 def test_a_second_verifier_is_asked_once_and_its_differences_come_first(run_folder: Path, monkeypatch, capsys) -> None:
     (run_folder / "grader.py").write_text("def ends(gold, response):\n    return response.endswith('{6}')\n")
     monkeypatch.syspath_prepend(str(run_folder))
@@ -120,31 +104,29 @@ def test_a_second_verifier_is_asked_once_and_its_differences_come_first(run_fold
     assert "holds verdicts of grader:ends" in capsys.readouterr().err
 
 
-def test_models_and_benchmarks_are_chosen(run_folder: Path, monkeypatch, capsys) -> None:
+def test_models_are_chosen(run_folder: Path, monkeypatch, capsys) -> None:
     assert label(run_folder, "", monkeypatch, "--model", "rl-1", "--count", "0", "--json") == 0
     assert json.loads(capsys.readouterr().out)["responses"] == 2
-    assert label(run_folder, "", monkeypatch, "--benchmark", "aime") == 1
-    assert "--benchmark aime: the samples have sums" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["no_such_module:f", "json:nothing", "json", "json:decoder"])
-def test_a_second_verifier_that_is_none_is_said(run_folder: Path, monkeypatch, capsys, name: str) -> None:
-    assert label(run_folder, "", monkeypatch, "--second", name) == 1
-    assert f"--second {name}" in capsys.readouterr().err
-
-
-def test_without_samples_it_says_what_to_run(tmp_path: Path, monkeypatch, capsys) -> None:
-    assert label(tmp_path, "", monkeypatch) == 1
-    assert "run the evaluate stage" in capsys.readouterr().err
-
-
-def test_samples_without_responses_are_said_to_be_old(run_folder: Path, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        *(
+            ([f"--second={name}"], f"--second {name}")
+            for name in ("no_such_module:f", "json:nothing", "json", "json:decoder")
+        ),
+        (["--benchmark=aime"], "--benchmark aime: the samples have sums"),
+        (["--count=-1"], "--count -1: must be 0 or more"),
+        (["without responses"], "holds no responses; run the evaluate stage again"),
+        (["without samples"], "run the evaluate stage"),
+    ],
+)
+def test_what_cannot_be_labelled_is_said(run_folder: Path, monkeypatch, capsys, words: list[str], message: str) -> None:
     path = run_folder / "data" / "evaluate" / "samples.parquet"
-    pq.write_table(pq.read_table(path).drop_columns("response"), path)
-    assert label(run_folder, "", monkeypatch) == 1
-    assert "holds no responses; run the evaluate stage again" in capsys.readouterr().err
-
-
-def test_a_negative_count_is_refused(run_folder: Path, monkeypatch, capsys) -> None:
-    assert label(run_folder, "y\n", monkeypatch, "--count", "-1") == 1
-    assert "--count -1: must be 0 or more" in capsys.readouterr().err
+    if words == ["without responses"]:
+        pq.write_table(pq.read_table(path).drop_columns("response"), path)
+    if words == ["without samples"]:
+        path.unlink()
+    assert label(run_folder, "", monkeypatch, *(word for word in words if word.startswith("--"))) == 1
+    assert message in capsys.readouterr().err

@@ -45,40 +45,24 @@ def own(folder: Path, *names: str) -> Path:
     return folder
 
 
-def make_file(out: Path) -> None:
-    out.write_text("mine")
-
-
-def make_foreign(out: Path) -> None:
-    out.mkdir()
-    (out / "notes.txt").write_text("mine")
-
-
-def make_foreign_beside_own(out: Path) -> None:
-    own(out, "summary.json", "verify/kept.parquet")
-    (out / "verify" / "notes.txt").write_text("mine")
-
-
-def make_foreign_partial(out: Path) -> None:
-    make_foreign(out.with_name("out.partial"))
-
-
-def make_dead_link(out: Path) -> None:
-    out.symlink_to("nowhere")
-
-
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("foreign", "said"),
     [
-        (make_file, "out: is a file; give the name of a folder with --out"),
-        (make_foreign, "out/notes.txt: not written by `compass curate`, which would replace"),
-        (make_foreign_beside_own, "out/verify/notes.txt: not written by `compass curate`, which would replace"),
-        (make_foreign_partial, "out.partial/notes.txt: not written by `compass curate`"),
-        (make_dead_link, "out: a link to nowhere, which is not there"),
+        ("out", "out: is a file; give the name of a folder with --out"),
+        ("out/notes.txt", "out/notes.txt: not written by `compass curate`, which would replace"),
+        ("out/verify/notes.txt", "out/verify/notes.txt: not written by `compass curate`, which would replace"),
+        ("out.partial/notes.txt", "out.partial/notes.txt: not written by `compass curate`"),
+        (None, "out: a link to nowhere, which is not there"),
     ],
 )
-def test_what_is_not_its_own_is_refused_and_left_as_it_was(source, tmp_path, capsys, make, said):
-    make(tmp_path / "out")
+def test_what_is_not_its_own_is_refused_and_left_as_it_was(source, tmp_path, capsys, foreign, said):
+    if foreign is None:
+        (tmp_path / "out").symlink_to("nowhere")
+    else:
+        (tmp_path / foreign).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / foreign).write_text("mine")
+    if foreign == "out/verify/notes.txt":
+        own(tmp_path / "out", "summary.json", "verify/kept.parquet")
     before = digests(tmp_path)
     assert curate(source, tmp_path / "out") == 1
     assert said in capsys.readouterr().err

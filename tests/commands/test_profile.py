@@ -10,7 +10,6 @@ import pytest
 
 from compass.cli import main
 from compass.commands.profile import differences
-from compass.settings import SettingsError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,17 +37,6 @@ def test_use_keeps_edits_unless_forced(repository: Path, capsys: pytest.CaptureF
     assert "seed: 7 (profile tiny: 0)" in capsys.readouterr().err
     assert (repository / "params.yaml").read_text() == edited
     assert main(["profile", "use", "other", "--force"]) == 0
-
-
-def test_an_unknown_profile_is_named_with_those_there_are(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", "use", "huge"]) == 1
-    assert "no profile 'huge' (profiles/huge.yaml); profiles: other, tiny" in capsys.readouterr().err
-
-
-def test_an_invalid_profile_is_not_put_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "profiles/other.yaml").write_text("profile: other\nsede: 1\n")
-    assert main(["profile", "use", "other"]) == 1
-    assert "sede" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("edits", "told"), [(10, None), (11, "and 1 more"), (12, "and 2 more")])
@@ -88,33 +76,38 @@ def test_diff_compares_sources_by_their_names(repository: Path) -> None:
     assert differences(Path("a.yaml"), Path("b.yaml")) == [("collect.sources.two.path", "two.csv", "new.csv")]
 
 
-def test_files_that_are_no_parameters_are_named(repository: Path) -> None:
-    (repository / "broken.yaml").write_text("a: [")
-    with pytest.raises(SettingsError, match=r"broken\.yaml: not readable as YAML"):
-        differences(Path("broken.yaml"), Path("profiles/tiny.yaml"))
-    (repository / "list.yaml").write_text("- 1")
-    assert differences(Path("list.yaml"), Path("list.yaml")) == []
-
-
-def test_outside_of_the_repository_it_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["profile", "use", "tiny"]) == 1
-    assert capsys.readouterr().err == (
-        "compass profile: there is no profile 'tiny' (profiles/tiny.yaml); profiles: none here: "
-        "run it from the repository's root\n"
-    )
-
-
 def test_a_profile_is_put_in_force_over_another_or_where_none_was(repository: Path) -> None:
     params = repository / "params.yaml"
-    for name in ("other", "tiny"):
+    for name in ("other", "tiny", "other"):
         assert main(["profile", "use", name]) == 0
         assert params.read_bytes() == (repository / f"profiles/{name}.yaml").read_bytes()
-    params.unlink()
-    assert main(["profile", "use", "other"]) == 0
-    assert params.read_bytes() == (repository / "profiles/other.yaml").read_bytes()
+        if name == "tiny":
+            params.unlink()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["use", "huge"], "no profile 'huge' (profiles/huge.yaml); profiles: other, tiny"),
+        (["use", "broken"], "broken.yaml: not readable as YAML"),
+        (["use", "unknown"], "sede"),
+        (["diff", "broken", "tiny"], "broken.yaml: not readable as YAML"),
+        (["use", "none here"], "profiles: none here: run it from the repository's root"),
+    ],
+)
+def test_a_profile_that_cannot_be_used_is_named(repository: Path, capsys, monkeypatch, words, message) -> None:
+    (repository / "profiles/broken.yaml").write_text("a: [")
+    (repository / "profiles/unknown.yaml").write_text("profile: other\nsede: 1\n")
+    if words[1] in ("huge", "none here"):
+        for name in ("broken", "unknown"):
+            (repository / f"profiles/{name}.yaml").unlink()
+    if words[1] == "none here":
+        (repository / "outside").mkdir()
+        monkeypatch.chdir(repository / "outside")
+    assert main(["profile", *words]) == 1
+    assert message in capsys.readouterr().err
+    if words[1] not in ("none here",):
+        assert (repository / "params.yaml").read_bytes() == (repository / "profiles/tiny.yaml").read_bytes()
 
 
 def test_list_marks_the_profile_in_force(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,14 +107,6 @@ def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.Capture
     assert (found["without_gold"], found["rows"]) == (1, 3)
 
 
-def test_many_rows_are_judged_by_several_processes_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"gold": str(n), "response": rf"\boxed{{{n if n % 3 else n + 1}}}"} for n in range(1500)]
-    out = tmp_path / "v.jsonl"
-    assert score(write(tmp_path / "r.jsonl", *rows), "--verdicts", str(out)) == 0
-    assert printed(capsys)["accuracy"] == pytest.approx(1000 / 1500)
-    assert [json.loads(line)["correct"] for line in out.read_text().splitlines()] == [n % 3 != 0 for n in range(1500)]
-
-
 @pytest.mark.parametrize(
     ("rows", "words", "message"),
     [
@@ -142,59 +134,47 @@ def test_what_cannot_be_scored_is_said(
     assert captured.out == ""
 
 
-def test_a_file_cut_off_writes_no_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = write(tmp_path / "r.jsonl.gz", *[{"gold": str(n), "response": "x" * 99} for n in range(200)]).read_bytes()
-    (tmp_path / "cut.jsonl.gz").write_bytes(whole[: len(whole) // 2])
-    assert score(tmp_path / "cut.jsonl.gz", "--verdicts", str(tmp_path / "v.jsonl")) == 1
-    assert "broken or cut off" in capsys.readouterr().err
-    assert not (tmp_path / "v.jsonl").exists()
-
-
-def test_the_file_itself_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": r"\boxed{5}"})
-    before = path.read_bytes()
-    assert score(path, "--verdicts", str(path)) == 1
-    assert "is the file of responses itself" in capsys.readouterr().err
-    assert path.read_bytes() == before
-
-
-def test_a_null_response_is_wrong_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(
-        tmp_path / "r.jsonl", {"gold": "5", "response": None}, {"gold": "5", "response": r"\boxed{5}"}, {"gold": "5"}
-    )
-    assert score(path) == 0
-    found = printed(capsys)
-    assert (found["accuracy"], found["empty_responses"], found["outcomes"]["none"]) == (pytest.approx(1 / 3), 2, 2)
-
-
-def test_a_gold_that_stands_for_none_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gold_that_stands_for_none_is_left_out_and_a_null_response_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = [{"gold": gold, "response": r"\boxed{5}"} for gold in ("5", float("nan"), "N/A", None, [5.0])]
-    assert score(write(tmp_path / "r.jsonl", *rows, {"gold": "5", "response": float("nan")})) == 0
+    empty = [{"gold": "5", "response": float("nan")}, {"gold": "5", "response": None}, {"gold": "5"}]
+    assert score(write(tmp_path / "r.jsonl", *rows, *empty)) == 0
     found = printed(capsys)
-    assert (found["without_gold"], found["responses"], found["outcomes"]["equal"]) == (3, 3, 2)
-    assert found["empty_responses"] == 1
+    assert (found["without_gold"], found["responses"], found["outcomes"]["equal"]) == (3, 5, 2)
+    assert (found["empty_responses"], found["outcomes"]["none"], found["accuracy"]) == (3, 3, pytest.approx(2 / 5))
 
 
-def test_one_problem_with_two_golds_is_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"gold": gold, "response": r"\boxed{3}", "q": "Which?"} for gold in ("3", "4", "3")]
+def test_one_problem_with_two_golds_is_two_and_half_of_a_character_pair_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"gold": gold, "response": "\ud83d so \\boxed{3}", "q": "Which \ud83d?"} for gold in ("3", "4", "3")]
     out = tmp_path / "v.jsonl"
     assert score(write(tmp_path / "r.jsonl", *rows), "--problem-field", "q", "--verdicts", str(out)) == 0
     found = printed(capsys)
-    assert (found["problems"], found["accuracy"], found["samples"]) == (2, 0.5, [1, 2])
+    assert (found["problems"], found["samples"]) == (2, [1, 2])
     assert [json.loads(line)["sample"] for line in out.read_text().splitlines()] == [0, 0, 1]
 
 
-def test_half_of_a_character_pair_loses_no_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "\ud83d so \\boxed{\ud83d}", "id": "\ud83d"})
-    assert score(path, "--id-field", "id", "--verdicts", str(tmp_path / "v.jsonl")) == 0
-    assert json.loads((tmp_path / "v.jsonl").read_text())["id"] == "\ud83d"
+def test_the_file_itself_and_a_file_cut_off_write_no_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "r.jsonl.gz", *[{"gold": str(n), "response": "x" * 99} for n in range(200)])
+    whole, cut, out = path.read_bytes(), tmp_path / "cut.jsonl.gz", tmp_path / "v.jsonl"
+    cut.write_bytes(whole[: len(whole) // 2])
+    for given, verdicts, message in ((path, path, "is the file of responses itself"), (cut, out, "broken or cut off")):
+        assert score(given, "--verdicts", str(verdicts)) == 1
+        assert message in capsys.readouterr().err
+    assert path.read_bytes() == whole
+    assert not out.exists()
 
 
-def test_a_reader_that_ends_first_leaves_no_traceback(tmp_path: Path) -> None:
+def test_many_rows_are_judged_in_order_by_processes_that_end_without_a_traceback(tmp_path: Path) -> None:
     """The process of sympy is still starting when the work is done."""
-    rows = [{"gold": str(n), "response": rf"\boxed{{{n}}}"} for n in range(300)]
-    path = write(tmp_path / "r.jsonl", *rows)
-    words = ["score", str(path), "--response-field", "response", "--gold-field", "gold"]
+    rows = [{"gold": str(n), "response": rf"\boxed{{{n if n % 3 else n + 1}}}"} for n in range(1500)]
+    path, out = write(tmp_path / "r.jsonl", *rows), tmp_path / "v.jsonl"
+    words = ["score", str(path), "--response-field", "response", "--gold-field", "gold", "--verdicts", str(out)]
     done = subprocess.run([sys.executable, "-m", "compass.cli", *words], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["accuracy"] == 1
+    assert json.loads(done.stdout)["accuracy"] == pytest.approx(1000 / 1500)
+    assert [json.loads(line)["correct"] for line in out.read_text().splitlines()] == [n % 3 != 0 for n in range(1500)]
     assert done.stderr == ""

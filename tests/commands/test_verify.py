@@ -52,23 +52,6 @@ def test_a_file_is_judged_and_counted(tmp_path: Path, capsys: pytest.CaptureFixt
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("{", ":1: no JSON object"), ('{"answer": "1"}', ":1: needs a text `gold`"), ('{"gold": "1", "answer": 1}', ":1: needs a text `answer`, `pred` or `response`, found int")],
-)  # fmt: skip
-def test_bad_rows_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, message: str) -> None:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(content, encoding="utf-8")
-    assert call("--file", str(path)) == 3
-    assert f"{path}{message}" in capsys.readouterr().err
-
-
-def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("--file", str(tmp_path / "none.jsonl")) == 3
-    assert "none.jsonl: No such file" in capsys.readouterr().err
-    assert call("1") == 3
-
-
 def test_an_attack_prints_the_share_that_each_policy_is_paid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,14 +69,22 @@ def test_an_attack_prints_the_share_that_each_policy_is_paid(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [(None, "no such file"), ('{"problem": "Is it $x+y$?", "answer": "x+y"}', "gives its answer away")],
+    ("option", "text", "message"),
+    [
+        ("--attack", None, "no such file"),
+        ("--attack", '{"problem": "Is it $x+y$?", "answer": "x+y"}', "gives its answer away"),
+        ("--file", None, "file.jsonl: No such file"),
+        ("--file", "{", "file.jsonl:1: no JSON object"),
+        ("--file", '{"answer": "1"}', "file.jsonl:1: needs a text `gold`"),
+        ("--file", '{"gold": "1", "answer": 1}', ":1: needs a text `answer`, `pred` or `response`, found int"),
+    ],
 )
-def test_problems_that_cannot_be_attacked_are_an_error(
-    text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_file_that_cannot_be_used_is_named(
+    option: str, text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "problems.jsonl"
+    path = tmp_path / "file.jsonl"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    assert call("--attack", str(path)) == 3
+    assert call(option, str(path)) == 3
     assert message in capsys.readouterr().err
+    assert call("1") == 3
