@@ -144,13 +144,25 @@ def sample(worker: Any, *, validate: bool = False, **more: Any) -> None:
     asyncio.run(worker._run_prompt({**PROBLEM, **more}, STARTS, trajectory={"validate": validate}))
 
 
-def test_a_group_is_one_call_to_one_engine_without_text(agent_loop: Any) -> None:
+def test_a_group_is_one_call_to_one_engine_without_text_by_a_loop_made_once(agent_loop: Any) -> None:
     worker = agent_loop.ScoringWorker("config", name="one")
     assert worker.arguments == (("config",), {"name": "one"})
     sample(worker)
-    assert worker.llm_client.server.calls == [([4, 4, 4], {"top_p": 1.0, "detokenize": False}, [None] * 3)]
+    sample(worker, validate=True)
+    call = ([4, 4, 4], {"top_p": 1.0, "detokenize": False})
+    assert worker.llm_client.server.calls == [(*call, [None] * 3), (*call, [None] * 2)]
     assert worker.llm_client.busy == []
     assert STARTS == {"top_p": 1.0, "detokenize": True}
+    assert [group["partition_id"] for group in agent_loop.groups] == ["train", "val"]
+    assert [tag["partition_id"] for tag in agent_loop.tags] == ["train", "val"]
+    (made,) = SingleTurnAgentLoop.made
+    assert (made["server_manager"], made["tokenizer"], made["processor"]) == (
+        worker.llm_client,
+        "tokenizer",
+        "processor",
+    )
+    assert (made["trainer_config"], made["data_config"]) == (("wrapped", worker.config), ("wrapped", "data settings"))
+    assert (made["dataset_cls"], made["hf_model_type"]) == ("dataset", "qwen2")
 
 
 def test_a_group_is_one_entry_of_the_queue_as_verl_reads_it(agent_loop: Any) -> None:
@@ -175,23 +187,6 @@ def test_a_group_is_one_entry_of_the_queue_as_verl_reads_it(agent_loop: Any) -> 
         "max_global_steps": 6,
     }
     assert agent_loop.tags == [{"key": "u1", "partition_id": "train", "tag": {"status": "finished"}}]
-
-
-def test_the_loop_is_made_once(agent_loop: Any) -> None:
-    worker = agent_loop.ScoringWorker()
-    sample(worker)
-    sample(worker)
-    assert SingleTurnAgentLoop.made == [
-        {
-            "trainer_config": ("wrapped", worker.config),
-            "server_manager": worker.llm_client,
-            "tokenizer": "tokenizer",
-            "processor": "processor",
-            "dataset_cls": "dataset",
-            "data_config": ("wrapped", "data settings"),
-            "hf_model_type": "qwen2",
-        }
-    ]
 
 
 @pytest.mark.parametrize(
@@ -267,13 +262,6 @@ def test_a_group_that_failed_is_told_when_its_greedy_response_has_ended(agent_lo
     sample(worker)
     greedy, group = agent_loop.tags
     assert (greedy, group["tag"]["status"]) == ("greedy response", "failure")
-
-
-def test_validation_has_its_own_number_of_responses_and_its_own_place(agent_loop: Any) -> None:
-    worker = agent_loop.ScoringWorker()
-    sample(worker, validate=True)
-    assert worker.llm_client.server.calls[0][2] == [None, None]
-    assert (agent_loop.groups[0]["partition_id"], agent_loop.tags[0]["partition_id"]) == ("val", "val")
 
 
 def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(

@@ -36,28 +36,37 @@ def steps(checkpoints: Path) -> list[int]:
     return sorted(int(path.name.removeprefix("global_step_")) for path in checkpoints.glob("global_step_*"))
 
 
-def test_no_checkpoint_is_iteration_zero(tmp_path: Path) -> None:
-    assert last_step(tmp_path) == 0
-    assert resume_from(tmp_path / "none", recorded=9) == 0
+@pytest.mark.parametrize(
+    ("saved", "recorded", "keep", "step", "left"),
+    [
+        ([], 9, None, 0, []),
+        ([5, 10, 15], 15, None, 15, [15]),
+        ([5, 10], 9, None, 5, [5]),  # 10 was saved and not recorded: it is trained again
+        ([5, 10], 4, None, 0, []),
+        ([5, 10, 15, 20], 17, 5, 15, [5, 15]),  # the best by validation stays
+    ],
+)
+def test_a_stage_goes_on_from_its_newest_recorded_checkpoint_and_keeps_no_other_but_the_best(
+    tmp_path: Path, saved: list[int], recorded: int, keep: int | None, step: int, left: list[int]
+) -> None:
+    checkpoints = tmp_path / "checkpoints"
+    for one in saved:
+        save(checkpoints, one, ranks=2)
+    assert last_step(checkpoints) == max(saved, default=0)
+    assert resume_from(checkpoints, recorded=recorded, keep=keep) == step
+    assert steps(checkpoints) == left
+    assert [path.read_text() for path in checkpoints.glob(TRACKER)] == [str(step)] * bool(step)
 
 
-def test_a_stage_goes_on_from_its_newest_checkpoint_and_keeps_no_other(tmp_path: Path) -> None:
+def test_older_checkpoints_go_when_a_newer_one_is_recorded_but_for_a_chosen_one(tmp_path: Path) -> None:
     for step in (5, 10, 15):
-        save(tmp_path, step, ranks=2)
-    assert last_step(tmp_path) == 15
-    assert resume_from(tmp_path, recorded=15) == 15
+        save(tmp_path, step)
+    remove_older(tmp_path, recorded=14, keep=5)
+    assert steps(tmp_path) == [5, 10, 15]  # 15 is not recorded yet: a kill now would go on from 10
+    remove_older(tmp_path, recorded=14)
+    assert steps(tmp_path) == [10, 15]
+    remove_older(tmp_path, recorded=15)
     assert steps(tmp_path) == [15]
-    assert (tmp_path / TRACKER).read_text() == "15"
-
-
-def test_an_iteration_that_was_saved_but_not_recorded_is_trained_again(tmp_path: Path) -> None:
-    save(tmp_path, 5)
-    save(tmp_path, 10)
-    assert resume_from(tmp_path, recorded=9) == 5
-    assert steps(tmp_path) == [5]
-    assert (tmp_path / TRACKER).read_text() == "5"
-    assert resume_from(tmp_path, recorded=4) == 0
-    assert [path.name for path in tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize("tracker", ["", "1", "nonsense", None])
@@ -90,30 +99,6 @@ def test_a_half_written_checkpoint_does_not_count(tmp_path: Path, file: str, cut
         path.unlink()
     assert whole_checkpoints(tmp_path) == [5]
     assert resume_from(tmp_path, recorded=10) == 5
-
-
-def test_older_checkpoints_go_when_a_newer_one_is_recorded(tmp_path: Path) -> None:
-    for step in (5, 10, 15):
-        save(tmp_path, step)
-    remove_older(tmp_path, recorded=14)
-    assert steps(tmp_path) == [10, 15]  # 15 is not recorded yet: a kill now would go on from 10
-    remove_older(tmp_path, recorded=15)
-    assert steps(tmp_path) == [15]
-
-
-def test_a_chosen_checkpoint_stays(tmp_path: Path) -> None:
-    for step in (5, 10, 15):
-        save(tmp_path, step)
-    remove_older(tmp_path, recorded=15, keep=5)
-    assert steps(tmp_path) == [5, 15]
-
-
-def test_the_best_checkpoint_stays_beside_the_newest_when_a_stage_is_started_again(tmp_path: Path) -> None:
-    for step in (5, 10, 15, 20):
-        save(tmp_path, step)
-    assert resume_from(tmp_path, recorded=17, keep=5) == 15
-    assert steps(tmp_path) == [5, 15]
-    assert (tmp_path / TRACKER).read_text() == "15"
 
 
 def test_the_best_iteration_is_the_earliest_of_equals() -> None:

@@ -47,30 +47,19 @@ def test_what_is_reserved(ranks: int, nodes: int, units: int, cpus: int) -> None
 @pytest.mark.parametrize(
     ("nodes", "free", "told"),
     [
-        (1, [{"CPU": 27.0, "GPU": 8.0}], "has 27 CPUs free and the stage needs 28: join nodes with more cores"),
-        (
-            1,
-            [{"CPU": 64.0, "GPU": 4.0}],
-            "has 4 GPUs free and the stage needs 8: set `rl.resources.gpus` (on a CPU `ranks`",
-        ),
-        (1, [{"CPU": 64.0}], "has 0 GPUs free and the stage needs 8"),
+        (1, [(27, 8)], "has 27 CPUs free and the stage needs 28: join nodes with more cores"),
+        (1, [(64, 4)], "has 4 GPUs free and the stage needs 8: set `rl.resources.gpus` (on a CPU `ranks`"),
+        (1, [(64, None)], "has 0 GPUs free and the stage needs 8"),
         (1, [], "has 0 CPUs free"),
         # enough together, and no node with all that its ranks need
-        (
-            2,
-            [{"CPU": 64.0, "GPU": 15.0}, {"CPU": 64.0, "GPU": 1.0}],
-            "1 nodes of the Ray cluster have 8 GPUs and 24 CPUs free",
-        ),
-        (
-            2,
-            [{"CPU": 64.0, "GPU": 8.0}, {"CPU": 23.0, "GPU": 8.0}],
-            "and the stage needs 2 of them: set `rl.resources.gpus`",
-        ),
+        (2, [(64, 15), (64, 1)], "1 nodes of the Ray cluster have 8 GPUs and 24 CPUs free"),
+        (2, [(64, 8), (23, 8)], "and the stage needs 2 of them: set `rl.resources.gpus`"),
     ],
 )
-def test_a_cluster_that_is_too_small_is_told(nodes: int, free: list[dict[str, float]], told: str) -> None:
+def test_a_cluster_that_is_too_small_is_told(nodes: int, free: list[tuple[int, int | None]], told: str) -> None:
+    named = ({"CPU": float(cpus)} | ({} if gpus is None else {"GPU": float(gpus)}) for cpus, gpus in free)
     with pytest.raises(ClusterError) as error:
-        check_cluster(config(8, nodes, 2), {str(number): node for number, node in enumerate(free)})
+        check_cluster(config(8, nodes, 2), {str(number): node for number, node in enumerate(named)})
     assert told in str(error.value)
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
+from compass.rl import config
 from compass.settings import Settings
 from compass.settings.advantage import GROUP_BASED, Advantage
 
@@ -47,3 +48,15 @@ def test_verl_accepts_every_stage_of_a_profile(profile: str, accepted: Callable[
     tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
     for name, stage in Settings.model_validate(tree).rl.stages.items():
         accepted(name, stage)
+
+
+def test_a_kl_term_without_the_references_batch_size_is_refused_by_verl(
+    accepted: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check is verl's own: the tests above would fail if the key were gone."""
+    ours = config.overrides_by_setting
+    gone = {"gone": {"actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": None}}
+    monkeypatch.setattr(config, "overrides_by_setting", lambda *given, **named: ours(*given, **named) | gone)
+    stages = settings("tiny", kl=0.1, estimator="grpo", gpus=0, nodes=1).rl.stages
+    with pytest.raises(ValueError, match=r"actor_rollout_ref\.ref\.log_prob_micro_batch_size"):
+        accepted("rl-1", stages["rl-1"])

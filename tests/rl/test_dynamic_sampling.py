@@ -203,17 +203,6 @@ def test_the_responses_of_chosen_iterations_are_kept(sampler: Any, step: int, wh
     assert set(sampler.responses) == ({"u1_0", "u1_1"} if whole else set())
 
 
-def test_a_failed_group_is_replaced_and_counted(sampler: Any) -> None:
-    finish(sampler, "u1")
-    sampler.failure_keys["train"].add("f1")
-    sampler.partitions["train"]["f1_0"] = {"response_len": 5}  # one of its responses was made
-    _, metrics = sampler.sample(global_steps=2, partition_id="train", batch_size=1)
-    assert metrics["evicted"] == {"f1"}
-    assert metrics["guards/failed_groups"] == 1
-    assert [line["id"] for line in recorded(sampler)] == ["u1"]  # a failure is no sample
-    assert read_findings(sampler.findings.path) == []  # half a batch of two is tolerated
-
-
 def test_more_failed_groups_than_are_tolerated_stop_the_stage_and_tell_why(sampler: Any) -> None:
     sampler.failure_keys["train"] |= {"f1", "f2"}
     told = r"iteration 2: 2 groups \(a batch has 2\).*2 of them for this reason: ValueError: no verdict \(problem p-f\d\)\..*train\.log"

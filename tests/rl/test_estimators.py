@@ -24,18 +24,19 @@ def estimator(name: str, **values: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "rewards", "expected"),
     [
-        ("grpo", [1.5, -0.5, -0.5, -0.5]),  # less the mean -1/2, by the sample's standard deviation 1
-        ("rloo", [2.0, -2 / 3, -2 / 3, -2 / 3]),  # less the mean of the other three: -1; -1/3
-        ("opo", [1.5, -0.5, -0.5, -0.5]),  # of equal lengths: less the mean
-        ("grpo_passk", [2.0, 0.0, 0.0, 0.0]),  # the best alone, by its lead over the second
-        ("reinforce_plus_plus", [1.5, -0.5, -0.5, -0.5]),  # over all tokens of the batch: mean -1/2, variance 1
-        ("reinforce_plus_plus_baseline", [1.5, -0.5, -0.5, -0.5]),  # the same, as there is one group
+        ("grpo", ONE_OF_FOUR, [1.5, -0.5, -0.5, -0.5]),  # less the mean -1/2, by the sample's standard deviation 1
+        ("rloo", ONE_OF_FOUR, [2.0, -2 / 3, -2 / 3, -2 / 3]),  # less the mean of the other three: -1; -1/3
+        ("opo", ONE_OF_FOUR, [1.5, -0.5, -0.5, -0.5]),  # of equal lengths: less the mean
+        ("grpo_passk", ONE_OF_FOUR, [2.0, 0.0, 0.0, 0.0]),  # the best alone, by its lead over the second
+        ("grpo_passk", {"a": [1.0, 1.0, -1.0, -1.0]}, [0.0] * 4),
+        ("reinforce_plus_plus", ONE_OF_FOUR, [1.5, -0.5, -0.5, -0.5]),  # over all tokens: mean -1/2, variance 1
+        ("reinforce_plus_plus_baseline", ONE_OF_FOUR, [1.5, -0.5, -0.5, -0.5]),  # the same, as there is one group
     ],
 )
-def test_one_right_response_of_four(name: str, expected: list[float]) -> None:
-    assert advantages(estimator(name), ONE_OF_FOUR) == near(expected)
+def test_one_group_of_four_responses(name: str, rewards: dict[str, list[float]], expected: list[float]) -> None:
+    assert advantages(estimator(name), rewards) == near(expected)
 
 
 @pytest.mark.parametrize("name", DIVIDES_BY_STD)
@@ -50,10 +51,6 @@ def test_without_the_standard_deviation_a_group_counts_by_its_rewards_alone(name
 def test_a_group_of_equal_rewards_teaches_nothing(name: str, reward: float) -> None:
     both = advantages(estimator(name), {"a": [reward] * 2, "b": [1.0, -1.0]}, [2, 3, 1, 1])
     assert both[:2] == near([0.0, 0.0])
-
-
-def test_pass_at_k_leaves_out_groups_with_two_right_responses() -> None:
-    assert advantages(estimator("grpo_passk"), {"a": [1.0, 1.0, -1.0, -1.0]}) == [0.0] * 4
 
 
 def test_the_optimal_baseline_weighs_responses_by_their_length() -> None:

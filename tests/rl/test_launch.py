@@ -143,27 +143,26 @@ def test_a_trainer_whose_ray_died_is_ended_and_told(
     monkeypatch.setattr("compass.rl.trainer_watch.GRACE_S", 0.1)
     program = tmp_path / "raylet"
     program.symlink_to("/bin/sleep")
-    began = time.monotonic()
     with pytest.raises(TrainingError, match="stopped at iteration 1 of 3: Ray's raylet ended, and the trainer with it"):
-        stage.train(steps=[1], reached=1, ray=str(program), sleeps=60)
-    assert time.monotonic() - began < 40
+        stage.train(steps=[1], reached=1, ray=str(program), sleeps=600)
 
 
-def test_a_stage_goes_on_from_its_last_checkpoint(stage: Stage) -> None:
-    with pytest.raises(TrainingError):
-        stage.train(steps=[1, 2], reached=1, says="killed in the second iteration")
+def test_a_stage_goes_on_from_its_last_checkpoint_and_drops_what_came_after(stage: Stage) -> None:
+    with pytest.raises(TrainingError, match=r"\nof the first run$"):
+        stage.train(steps=[1, 2], reached=1, says="of the first run")
     stage.paths.rewards.write_text('{"step": 1}\n{"step": 2}\n')
+    stage.paths.rollouts.mkdir(parents=True)
+    for step in (1, 2):
+        (stage.paths.rollouts / f"{step:06d}.parquet").touch()
+    stage.paths.progress.write_text("of the killed run")
+    with pytest.raises(TrainingError, match=r"\nof the second run$"):
+        stage.train(says="of the second run")
     metrics = stage.train(steps=[2, 3], reached=3)
     assert [row["step"] for row in metrics] == [1, 2, 3]
     assert stage.paths.rewards.read_text() == '{"step": 1}\n'
-
-
-def test_a_reason_is_of_the_last_run(stage: Stage) -> None:
-    with pytest.raises(TrainingError):
-        stage.train(says="of the first run")
-    with pytest.raises(TrainingError) as second:
-        stage.train(says="of the second run")
-    assert str(second.value).endswith("\nof the second run")
+    assert [path.name for path in stage.paths.rollouts.iterdir()] == ["000001.parquet"]
+    assert not stage.paths.progress.exists()
+    assert [path.name for path in stage.paths.checkpoints.glob("global_step_*")] == ["global_step_3"]
 
 
 def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
@@ -179,43 +178,25 @@ def finding(step: int, level: str) -> str:
     return json.dumps(line) + "\n"
 
 
-def test_what_a_guard_stopped_is_the_error(stage: Stage) -> None:
-    with pytest.raises(GuardError, match=r"^iteration 2: cut off$"):
-        stage.train(steps=[1], says="a traceback", files={"guards.jsonl": finding(2, "stop")}, status=1)
-
-
 def test_what_a_guard_warns_of_is_told_and_the_stage_goes_on(stage: Stage, capsys: pytest.CaptureFixture) -> None:
     stage.train(steps=[1, 2, 3], reached=3, files={"guards.jsonl": finding(2, "warn")})
     assert capsys.readouterr().err.count("rl-1: warn: iteration 2: cut off") == 1
 
 
-def test_a_stage_that_a_guard_stopped_can_go_on(stage: Stage) -> None:
-    with pytest.raises(GuardError):
-        stage.train(steps=[1], reached=1, files={"guards.jsonl": finding(1, "warn") + finding(2, "stop")})
+def test_what_a_guard_stopped_is_the_error_and_the_stage_can_go_on(stage: Stage) -> None:
+    findings = finding(1, "warn") + finding(2, "stop")
+    with pytest.raises(GuardError, match=r"^iteration 2: cut off$"):
+        stage.train(steps=[1], reached=1, says="a traceback", files={"guards.jsonl": findings}, status=1)
     stage.train(steps=[2, 3], reached=3)
     assert stage.paths.findings.read_text() == finding(1, "warn")
-
-
-def test_what_a_killed_run_kept_of_later_iterations_is_dropped(stage: Stage) -> None:
-    stage.checkpoint(1)
-    stage.paths.metrics.write_text('{"step": 1}\n')
-    stage.paths.rollouts.mkdir(parents=True)
-    for step in (1, 2):
-        (stage.paths.rollouts / f"{step:06d}.parquet").touch()
-    stage.paths.progress.write_text("of the killed run")
-    stage.train(steps=[2, 3], reached=3)
-    assert [path.name for path in stage.paths.rollouts.iterdir()] == ["000001.parquet"]
-    assert not stage.paths.progress.exists()
 
 
 def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(stage: Stage) -> None:
     hasty = Guards(watchdog=Watchdog(level="stop", limit=2.0, least_seconds=1, start_seconds=60))
     told = json.dumps({"step": 2, "phase": "rollout", "detail": "3 groups finished", "at": time.time()})
     metrics = {**AGREES, "timing_s/step": 0.6}
-    began = time.monotonic()
     with pytest.raises(GuardError) as stopped:
-        stage.train(steps=[1], metrics=metrics, files={"progress.json": told}, sleeps=60, guards=hasty, starts=True)
-    assert time.monotonic() - began < 40
+        stage.train(steps=[1], metrics=metrics, files={"progress.json": told}, sleeps=600, guards=hasty, starts=True)
     message = str(stopped.value)
     assert message.startswith("iteration 2: no iteration ended for ")
     assert "the median is 1 s" in message
@@ -239,13 +220,6 @@ def test_a_kill_between_the_last_checkpoint_and_its_log_loses_nothing(stage: Sta
     assert "started again" not in (stage.paths.work / "train.log").read_text()
 
 
-def test_one_checkpoint_is_left(stage: Stage) -> None:
-    stage.checkpoint(1)
-    stage.paths.metrics.write_text(json.dumps({"step": 1, **AGREES}) + "\n")
-    stage.train(steps=[2, 3], reached=3)
-    assert [path.name for path in stage.paths.checkpoints.glob("global_step_*")] == ["global_step_3"]
-
-
 def test_iterations_of_before_and_new_ones_are_recorded_in_the_run(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,7 +233,8 @@ def test_iterations_of_before_and_new_ones_are_recorded_in_the_run(
     assert told == [*rows, {"step": 3, **AGREES}]
 
 
-def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: Stage) -> None:
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_stage_that_ends_early_ends_the_trainer_and_all_that_it_started(stage: Stage, interrupted: bool) -> None:
     written = stage.paths.work / "processes.json"
 
     def interrupt_when_it_runs() -> None:
@@ -271,24 +246,14 @@ def test_an_interrupted_stage_ends_the_trainer_and_all_that_it_started(stage: St
         raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGUSR1, interrupt)  # SIGINT is ignored where the tests run in the background
-    threading.Thread(target=interrupt_when_it_runs, daemon=True).start()
+    if interrupted:
+        threading.Thread(target=interrupt_when_it_runs, daemon=True).start()
     try:
-        with pytest.raises(KeyboardInterrupt):
-            stage.train(starts=True, sleeps=50)
+        with pytest.raises(KeyboardInterrupt if interrupted else TrainingError):
+            stage.train(starts=True, sleeps=600 if interrupted else 2, status=1)
     finally:
         signal.signal(signal.SIGUSR1, previous)
-    trainer, child, grandchild = json.loads(written.read_text())
-    assert ended(trainer)
-    assert ended(child)
-    assert ended(grandchild)
-
-
-def test_a_trainer_that_ends_by_itself_leaves_nothing_behind(stage: Stage) -> None:
-    with pytest.raises(TrainingError):
-        stage.train(starts=True, sleeps=2, status=1)
-    _, child, grandchild = json.loads((stage.paths.work / "processes.json").read_text())
-    assert ended(child)
-    assert ended(grandchild)
+    assert all(map(ended, json.loads(written.read_text())))
 
 
 def ended(pid: int) -> bool:

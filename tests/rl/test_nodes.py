@@ -153,9 +153,8 @@ def test_a_node_that_leaves_is_told_and_the_cluster_stays_usable(policy: Path, n
     node = psutil.Process(int((nodes.folder / "two.pid").read_text()))
     for process in [*node.children(recursive=True), node]:
         process.send_signal(signal.SIGKILL)
-    began = time.monotonic()
     while not result.exists():
-        assert time.monotonic() - began < 60
+        assert script.poll() is None
         time.sleep(0.2)
     wait(script, nodes)
     told = json.loads(result.read_text())

@@ -85,6 +85,7 @@ def test_what_groups_are_left_out_by_stays() -> None:
 
 
 def test_without_a_buffer_no_length_costs() -> None:
+    assert overlong_penalty(LONGEST, LONGEST, 0, LARGEST) == 0.0
     assert [float(one["reward_score"]) for one in scored(stage(), [1, LONGEST])] == [1.0, 1.0]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compass.rl.reward_canary import CANARIES, overlong_penalty, reward_canary
+from compass.rl.reward_canary import CANARIES, reward_canary
 from compass.rl.reward_function import compute_score
 
 EOS = 999
@@ -101,9 +101,3 @@ def test_the_penalty_of_long_responses_is_part_of_the_known_rewards(canary: Any)
 
     assert canary(paid, shape, buffer=20) is None
     assert "as long as allowed" in canary(paid, shape=None, buffer=20)  # shaping asked for, none applied
-
-
-@pytest.mark.parametrize(("tokens", "penalty"), [(39, 0.0), (40, 0.0), (50, -0.25), (60, -0.5)])
-def test_the_penalty_grows_over_the_buffer(tokens: int, penalty: float) -> None:
-    assert overlong_penalty(tokens, longest=60, buffer=20, largest=0.5) == penalty
-    assert overlong_penalty(tokens, longest=60, buffer=0, largest=0.5) == 0.0

@@ -99,18 +99,9 @@ def test_a_row_is_what_was_asked_said_judged_and_trained() -> None:
     }
     assert (second["right"], second["reward"], second["cut_off"], second["used"]) == (False, -1.5, True, False)
     assert (second["advantage"], second["gap_mean"], second["gap_max"]) == (None, None, None)
-
-
-def test_a_response_that_the_trainer_gave_no_probabilities_has_an_advantage_and_no_gap() -> None:
-    trained = {"advantages": np.array([0.7, 0.7, 0.7]), "old_log_probs": None}
-    (row,) = rollout_rows(3, {"u1_3_0": response([2, 3, END], True, **trained)}, ["u1"], Tokenizer(), 6)
-    assert row["advantage"] == pytest.approx(0.7)
-    assert (row["gap_mean"], row["gap_max"]) == (None, None)
-
-
-def test_a_loop_is_marked() -> None:
-    (made,) = rollout_rows(3, {"u1_0_0": response([4] * 40, False)}, [], Tokenizer(), 40)
-    assert made["loop"]
+    several = {"u1_3_0": response([2] * 40, True, **trained | {"old_log_probs": None})}  # no pass for probabilities
+    (row,) = rollout_rows(3, several, ["u1"], Tokenizer(), 6)
+    assert (row["loop"], row["advantage"], row["gap_mean"], row["gap_max"]) == (True, pytest.approx(0.7), None, None)
 
 
 @pytest.mark.parametrize(("tokens", "rest"), [([1, 2, 9], [1, 2]), ([1, 2, 3, 4], [1, 2, 3, 4]), ([], [])])
@@ -145,6 +136,8 @@ def test_iterations_become_one_table_in_their_order(tmp_path: Path) -> None:
     order = [(line["step"], line["id"], line["sample"]) for line in table.to_pylist()]
     assert order == [(2, "a", 0), (2, "a", 1), (2, "b", 0), (10, "p1", 0)]
     assert pq.read_table(tmp_path / "rollouts.parquet").schema == ROLLOUTS
+    assert write_rollouts(tmp_path / "none", tmp_path / "rollouts.parquet").num_rows == 0
+    assert pq.read_schema(tmp_path / "rollouts.parquet") == ROLLOUTS
 
 
 def test_an_iteration_that_is_run_again_keeps_its_rollouts_once(tmp_path: Path) -> None:
@@ -154,11 +147,6 @@ def test_an_iteration_that_is_run_again_keeps_its_rollouts_once(tmp_path: Path) 
     write_step(tmp_path, 10, [row(step=10)])
     write_step(tmp_path, 10, [row(step=10)])
     assert [line["step"] for line in write_rollouts(tmp_path, tmp_path / "all").to_pylist()] == [1, 5, 10]
-
-
-def test_a_stage_without_rollouts_has_an_empty_table(tmp_path: Path) -> None:
-    assert write_rollouts(tmp_path / "none", tmp_path / "rollouts.parquet").num_rows == 0
-    assert pq.read_schema(tmp_path / "rollouts.parquet") == ROLLOUTS
 
 
 @pytest.mark.parametrize(
@@ -180,11 +168,7 @@ def test_an_advantage_is_worse_the_farther_it_is_from_zero(tmp_path: Path) -> No
     rows = [row(advantage=value) for value in (0.5, None, -2.0, 1.0)]
     path = write_worst(tmp_path / "worst.parquet", rows, "advantage_size")
     assert [line["advantage"] for line in pq.read_table(path).to_pylist()] == [-2.0, 1.0, 0.5, None]
-
-
-def test_sixteen_samples_are_enough(tmp_path: Path) -> None:
-    path = write_worst(tmp_path / "worst.parquet", [row()] * 100, "reward")
-    assert pq.read_table(path).num_rows == 16
+    assert pq.read_table(write_worst(tmp_path / "worst.parquet", [row()] * 100, "reward")).num_rows == 16
 
 
 def test_a_group_is_one_line_of_its_responses() -> None:

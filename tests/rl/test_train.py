@@ -113,12 +113,16 @@ def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(
     assert trainer.calls[-1] == "shutdown"
 
 
-def test_a_wrong_reward_stops_the_run_before_ray_starts(trainer: Trainer) -> None:
+def test_a_wrong_reward_stops_the_run_before_ray_starts_and_ray_ends_when_training_fails(trainer: Trainer) -> None:
     trainer.wrong = "the response 'x' got the reward +1, expected -1"
     with pytest.raises(GuardError, match=r"expected -1\. \(guard `rl\.guards\.reward_canary`"):
         trainer.main("cuda")
     assert trainer.calls[-1] == "tokenizer of models/base"
     assert read_findings(trainer.folder / "guards.jsonl")[0]["level"] == "stop"
+    trainer.wrong, trainer.fails = None, True
+    with pytest.raises(RuntimeError, match="out of memory"):
+        trainer.main("cuda")
+    assert trainer.calls[-2:] == ["run", "shutdown"]
 
 
 @pytest.mark.parametrize(("level", "sent", "findings"), [("warn", True, 1), ("'off'", False, 0)])
@@ -130,13 +134,6 @@ def test_a_wrong_reward_may_be_told_and_trained_on_or_not_looked_for(
     assert ("tokenizer of models/base" in calls) is sent
     assert calls[-2:] == ["run", "shutdown"]
     assert len(read_findings(trainer.folder / "guards.jsonl")) == findings
-
-
-def test_ray_ends_when_training_fails(trainer: Trainer) -> None:
-    trainer.fails = True
-    with pytest.raises(RuntimeError, match="out of memory"):
-        trainer.main("cuda")
-    assert trainer.calls[-2:] == ["run", "shutdown"]
 
 
 def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:

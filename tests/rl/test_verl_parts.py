@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.guards.findings import GuardError
+from compass.rl.guards.findings import read_findings
 from compass.rl.reward_canary import reward_canary
 from compass.settings import RlStage, load_settings
 from compass.settings.guards import Guards, ShareGuard
@@ -100,6 +100,7 @@ def test_a_failed_group_is_never_trained_on_and_another_takes_its_place(
     assert {key.split("_")[0] for key in batch.keys} == {"mixed", "fresh1"}
     assert metrics["guards/failed_groups"] == 1
     assert "failed" not in sampler.rewards_file.read_text()
+    assert read_findings(sampler.findings.path) == []  # half a batch of two is tolerated
 
 
 def test_groups_without_a_signal_are_replaced_where_dynamic_sampling_is_on(tmp_path: Path, queue: Queue) -> None:
@@ -110,13 +111,6 @@ def test_groups_without_a_signal_are_replaced_where_dynamic_sampling_is_on(tmp_p
     assert groups <= {"mixed", "fresh1", "fresh2"}  # of three, verl takes any two
     assert groups.isdisjoint({"easy", "hard"})
     assert metrics["guards/zero_signal_share"] > 0
-
-
-def test_a_verifier_that_fails_stops_the_stage_with_its_error(tmp_path: Path, queue: Queue) -> None:
-    for number in range(2):
-        queue.group(f"f{number}", [1.0], status="failure", error="ValueError: no verdict", problem="p1")
-    with pytest.raises(GuardError, match=r"2 groups .*ValueError: no verdict \(problem p1\)"):
-        buffer(tmp_path, queue, stage()).sample(global_steps=2, partition_id="train", batch_size=2)
 
 
 @pytest.mark.parametrize("overlong", [0, 8])

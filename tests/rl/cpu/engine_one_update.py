@@ -7,11 +7,8 @@ from functools import partial
 from typing import Any
 
 import torch
-from engine_passes import batch
+from engine_passes import batch, make_actor, make_engine
 from tensordict import NonTensorData, TensorDict
-from verl.trainer.config import CheckpointConfig
-from verl.workers.config import ActorConfig, FSDPEngineConfig, FSDPOptimizerConfig, HFModelConfig
-from verl.workers.engine.base import EngineRegistry
 from verl.workers.utils.losses import ppo_loss
 from verl.workers.utils.padding import response_from_nested
 
@@ -22,24 +19,7 @@ APART = 0.01
 
 
 def main(model: str) -> None:
-    torch.distributed.init_process_group("cpu:gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
-    precision = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
-    engine = EngineRegistry.get_engine_cls("language_model", "fsdp2")(
-        HFModelConfig(
-            path=model,
-            use_remove_padding=False,
-            enable_gradient_checkpointing=False,
-            external_lib="compass.rl.cpu.engine",
-            override_config={"attn_implementation": "sdpa"},
-        ),
-        FSDPEngineConfig(
-            strategy="fsdp2", model_dtype="fp32", dtype="float32", use_torch_compile=False, mixed_precision=precision
-        ),
-        FSDPOptimizerConfig(lr=1e-3),
-        CheckpointConfig(),
-    )
-    engine.initialize()
-    actor = ActorConfig(strategy="fsdp2", rollout_n=1, ppo_mini_batch_size=8, ppo_micro_batch_size_per_gpu=4)
+    engine, actor = make_engine(model, ours=True), make_actor()
 
     def update(data: TensorDict, loss: Callable[..., Any]) -> dict[str, Any]:
         with engine.train_mode():

@@ -3,6 +3,7 @@
 import json
 import sys
 from functools import partial
+from typing import Any
 
 import torch
 from tensordict import NonTensorData, TensorDict
@@ -55,7 +56,8 @@ def batch() -> TensorDict:
     )
 
 
-def main(which: str, model: str) -> None:
+def make_engine(model: str, *, ours: bool) -> Any:
+    """verl's engine for one process on the CPU, or the project's."""
     torch.distributed.init_process_group("cpu:gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
     precision = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
     engine_config = FSDPEngineConfig(
@@ -69,22 +71,28 @@ def main(which: str, model: str) -> None:
         override_config={"attn_implementation": "sdpa"},
     )
     found = EngineRegistry.get_engine_cls("language_model", "fsdp2")
-    kind = found if which == "ours" else FSDPEngineWithLMHead
+    kind = found if ours else FSDPEngineWithLMHead
     engine = kind(model_config, engine_config, FSDPOptimizerConfig(lr=1e-3), CheckpointConfig())
     engine.initialize()
-    actor = ActorConfig(
-        strategy="fsdp2", rollout_n=1, ppo_mini_batch_size=8, ppo_micro_batch_size_per_gpu=4, entropy_coeff=0.1
-    )
+    return engine
+
+
+def make_actor(**options: float) -> ActorConfig:
+    """The policy's configuration, with a pass for each half of the batch."""
+    return ActorConfig(strategy="fsdp2", rollout_n=1, ppo_mini_batch_size=8, ppo_micro_batch_size_per_gpu=4, **options)
+
+
+def main(which: str, model: str) -> None:
+    engine = make_engine(model, ours=which == "ours")
     with engine.train_mode():
-        result = engine.forward_backward_batch(batch(), partial(ppo_loss, actor))
+        result = engine.forward_backward_batch(batch(), partial(ppo_loss, make_actor(entropy_coeff=0.1)))
         gradients = {name: part.grad.full_tensor().tolist() for name, part in engine.module.named_parameters()}
     sampled = {}
     for name, values in result["model_output"].items():
         parts = zip(values.unbind(), batch()["prompts"].unbind(), strict=True)
         sampled[name] = [part[len(prompt) - 1 : -1].tolist() for part, prompt in parts]
-    json.dump(
-        {"engine": kind.__name__, "sampled": sampled, "loss": sum(result["loss"]), "gradients": gradients}, sys.stdout
-    )
+    found = {"engine": type(engine).__name__, "sampled": sampled, "loss": sum(result["loss"]), "gradients": gradients}
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":

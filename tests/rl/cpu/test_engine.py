@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,21 +18,19 @@ PASSES = Path(__file__).with_name("engine_passes.py")
 ONE_UPDATE = Path(__file__).with_name("engine_one_update.py")
 
 
+def run(*words: object) -> dict[str, Any]:
+    """What a script prints in its last line."""
+    done = subprocess.run(
+        [sys.executable, *words], env=environment(os.environ), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.mark.slow
 def test_it_gives_what_verls_engine_gives(random_model, tmp_path: Path) -> None:
     model = random_model(tmp_path / "model", 0)
-    found = {}
-    for which in ("ours", "verl"):
-        run = subprocess.run(
-            [sys.executable, PASSES, which, model],
-            env=environment(os.environ),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr[-3000:]
-        found[which] = json.loads(run.stdout.splitlines()[-1])
-    ours, verls = found["ours"], found["verl"]
+    ours, verls = run(PASSES, "ours", model), run(PASSES, "verl", model)
     assert (ours["engine"], verls["engine"]) == ("SharedPromptEngine", "FSDPEngineWithLMHead")
     assert ours["loss"] == pytest.approx(verls["loss"], rel=1e-5)
     for name in ("log_probs", "entropy"):
@@ -45,15 +44,7 @@ def test_it_gives_what_verls_engine_gives(random_model, tmp_path: Path) -> None:
 def test_an_update_in_one_pass_is_the_update_after_a_pass_for_old_log_probabilities(
     random_model, tmp_path: Path
 ) -> None:
-    run = subprocess.run(
-        [sys.executable, ONE_UPDATE, random_model(tmp_path / "model", 0)],
-        env=environment(os.environ),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    found = json.loads(run.stdout.splitlines()[-1])
+    found = run(ONE_UPDATE, random_model(tmp_path / "model", 0))
     twice, once = found["twice"], found["once"]
     assert (twice["compared"], once["compared"]) == (False, True)
     assert once["loss"] == pytest.approx(twice["loss"], rel=1e-6)
