@@ -66,62 +66,6 @@ def test_numbers_coordinates_options_and_drawing_code_give_nothing_away(problem:
     assert strength(problem, answer) is None
 
 
-TOLD = [
-    ("What is $3 + 4$? Answer: 7", "7"),
-    ("What is $3 + 4$? The answer is $7$.", "7"),
-    ("How many are odd? Ans. 12 pieces", "12"),
-    ("The sum of all is $\\boxed{480}$.", "480"),
-    ("The roots are $x = \\boxed{3}$ or $x = \\boxed{-2}$.", "3"),
-    ("Find y if $5y - 2 = 13$. Solution: $5y = 15$, so $y = 3$.", "3"),
-    ("What is $x$ if $2x = 8$? Dividing by two, we get $x = 4$. Therefore, $x = 4$.", "4"),
-    ("Solve $3x = 12$.\nSolution: divide by 3. Hence $x = 4$.", "4"),
-    ("How wide is it? We have $w^2 = 64$. Thus:\n$$w = \\sqrt{64} = 8$$", "8"),
-    ("Find the area. Its sides are 3 and 4. So the answer is 12. Check it.", "12"),
-    ("Which is larger, $\\sqrt{2}$ or $\\sqrt{3}$?", "\\sqrt3"),
-    ("Result = $42$. What number was asked for?", "42"),
-    ("Show the general term $a_n = 3 \\cdot 2^{n-1} + 5n$. What is $a_n$?", "3\\cdot 2^{n-1}+5n"),
-    ("The derivative of $x^3 - 4x + 2\\sin(x)$ is $3x^2 - 4 + 2\\cos(x)$. What is it?", "3x^2-4+2\\cos(x)"),
-    ("Compute $\\int 2x\\,dx$. Answer: $x^2 + C$.", "x^2+C"),
-    ("How much does he pay? answer is: 15 dollars", "15"),
-]
-
-UNTOLD = [
-    ("How many minutes has an hour? Answer: in minutes.", "60"),
-    ("What is $3 + 4$? Answer: 70", "7"),
-    ("The number is $\\boxed{\\text{answer}}$.", "480"),
-    ("Fill the box: $3 + \\boxed{} = 7$.", "4"),
-    ("Tom has 12 apples and eats none. How many are left?", "12"),
-    (
-        "The angle at $A$ is $\\frac{\\pi}{2}$, that at $B$ is $\\frac{\\pi}{3}$. What is twice the angle at $C$ plus $\\frac{\\pi}{6}$?",
-        "\\frac{\\pi}{2}",
-    ),
-    ("The point $P = (1, \\sqrt{3})$ lies on an ellipse. What is the largest area of $PAB$?", "\\sqrt{3}"),
-    ("If $BD = \\frac{\\sqrt{3}}{2}$, find the area of the triangle.", "\\frac{\\sqrt{3}}{2}"),
-    ("For every $N > 2$ determine who wins.", "N > 2"),
-    (
-        "A chemist has 40 g of salt. Solution: Water and salt are mixed. What is the ratio of 80 g of water to the salt?",
-        "2",
-    ),
-    ("It rains. Therefore she takes 7 coats. How many sleeves have they?", "14"),
-    ("Thus we have two equations, $x + y = 3$ and $x - y = 1$. What is $x$?", "2"),
-    ("The answer to a riddle is a number whose double is 14. Which is it?", "7"),
-    ("Simplify $\\sqrt{12}$.", "2\\sqrt3"),
-    ("Give the answer as an integer: $3 \\cdot 4$.", "12"),
-    ("Hence or otherwise, find the sum of the first 20 odd numbers.", "400"),
-]
-
-
-@pytest.mark.parametrize(("problem", "gold"), TOLD)
-def test_a_gold_that_is_told_is_found(problem, gold):
-    assert answer_given({"problem": problem, "answer": gold}, Denoise()).drops("likely")
-
-
-@pytest.mark.parametrize(("problem", "gold"), UNTOLD)
-def test_data_and_other_numbers_tell_nothing(problem, gold):
-    finding = answer_given({"problem": problem, "answer": gold}, Denoise())
-    assert finding is None or not finding.drops("likely")
-
-
 def test_a_short_formula_among_the_data_is_a_doubt():
     problem = "If $BD = \\frac{\\sqrt{3}}{2}$, find the area of the triangle."
     finding = answer_given({"problem": problem, "answer": "\\frac{\\sqrt{3}}{2}"}, Denoise())

@@ -1,6 +1,7 @@
 """Labelled problems of our own writing: the reason for which the filters must drop each, or that they keep it.
 
-`known_error` marks a row that the filters get wrong, and says why. When a change makes it right, take the mark off.
+In `noise_rows.jsonl` all filters judge a row together; `known_error` marks one that they get wrong, and says why. When a change
+makes it right, take the mark off. In `noise_filters.jsonl` one filter judges a row by itself, in every sense of its words.
 """
 
 import json
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from compass.curation import noise
+from compass.ledger import Reason
 from compass.settings import Denoise
 
 PATH = Path(__file__).parents[2] / "data" / "noise_rows.jsonl"
@@ -29,3 +31,25 @@ def test_rows_are_dropped_for_their_reason_or_kept(wanted: str) -> None:
 
 def test_known_errors_are_still_errors() -> None:
     assert [row for row in ROWS if "known_error" in row and reason(row) == row["reason"]] == []
+
+
+ONE_FILTER = [
+    json.loads(line) for line in PATH.with_name("noise_filters.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+def verdict(row: dict[str, Any]) -> tuple[str, ...]:
+    """What a filter makes of a row; one that it does not drop is `kept`, be there a doubt or not."""
+    finding = noise.FILTERS[Reason(row["filter"])](row, Denoise())
+    if finding is None:
+        return ("none", "kept")
+    if "span" in finding.evidence and "text" in finding.evidence and finding.evidence.get("field") != "answer":
+        start, end = finding.evidence["span"]
+        assert row["problem"][start:end] in finding.evidence["text"]
+    return ("dropped",) if finding.drops("likely") else ("doubted", "kept")
+
+
+@pytest.mark.parametrize("filter_", sorted({row["filter"] for row in ONE_FILTER}))
+def test_a_filter_by_itself_drops_doubts_or_keeps(filter_: str) -> None:
+    judged = [(row, verdict(row)) for row in ONE_FILTER if row["filter"] == filter_]
+    assert [(row["problem"], found) for row, found in judged if row["verdict"] not in found] == []
