@@ -93,21 +93,6 @@ def test_columns_and_types_are_compared(old: Path, tmp_path: Path) -> None:
     assert one.note == "columns in another order"
 
 
-def test_rows_with_one_key_are_matched_in_their_order(old: Path, tmp_path: Path) -> None:
-    new = write(tmp_path / "new", kept=[KEPT[0], KEPT[0], KEPT[1]])
-    [one] = differences(old, new).values()
-    assert one.only_new == [("a", 1)]
-    assert (one.only_old, one.columns, one.note) == ([], {}, "")
-
-
-def test_samples_are_keyed_by_number() -> None:
-    old = pa.table({"id": ["a", "a"], "sample": [0, 1], "answer": ["1", "2"]})
-    new = pa.table({"id": ["a", "a"], "sample": [1, 0], "answer": ["2", "3"]})
-    one = compare_outputs.compare_tables(old, new, "grade/rollouts.parquet")
-    assert one.columns == {"answer": [(("a", 0), "1", "3")]}
-    assert one.note == "rows in another order"
-
-
 def test_other_files_are_compared_by_their_bytes_and_missing_ones_named(old: Path, tmp_path: Path) -> None:
     new = write(tmp_path / "new")
     for folder, text in ((old, "a\n"), (new, "b\n")):

@@ -36,34 +36,6 @@ def test_a_near_duplicate_names_twin_and_similarity(records):
     assert evidence["answer"] == evidence["twin_answer"] == "11"
 
 
-def test_copies_in_one_source_do_not_outvote_others(records):
-    fate, _, _ = outcome(records((BOOKS, "12", "best"), (BOOKS, "11", "good"), (BOOKS, "11", "good")))
-    assert fate["0"] == "kept"
-    assert fate["1"][0] == fate["2"][0] == "answer_conflict"
-
-
-def test_conflicts_can_drop_the_whole_problem(records):
-    fate, kept, dropped = outcome(records((BOOKS, "12", "best"), (BOOKS, "11", "good")), Dedup(conflicts="drop"))
-    assert not kept
-    assert [row["reason"] for row in dropped] == ["answer_conflict"] * 2
-    assert fate["0"][1]["twin"] != fate["1"][1]["twin"]
-
-
-def test_similar_problems_with_other_answers_both_stay(records):
-    text = "Determine the number of ways to arrange the letters of the word {}."
-    fate, kept, _ = outcome(
-        records(
-            (text.format("RADII"), "60", "best"),
-            (text.format("TOOTH"), "30", "best"),
-            (text.format("TOOTH"), "30", "good"),
-        )
-    )
-    assert fate["0"] == fate["1"] == "kept"
-    assert fate["2"][0] == "exact_duplicate"
-    assert [row["cluster_size"] for row in kept] == [1, 2]
-    assert [row["cluster"] for row in kept] == [row["id"] for row in kept]
-
-
 def test_counts_add_up_and_order_is_kept(records):
     table = records(*[(f"Problem about number {number // 2}", str(number // 2), "best") for number in range(100)])
     kept, dropped = dedup(table, Dedup(), SOURCES)

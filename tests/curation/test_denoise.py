@@ -37,14 +37,6 @@ def test_clean_noisy_and_contaminated_rows(records):
     assert (contaminated[1]["answer"], contaminated[1]["item_answer"]) == ("23", "24")
 
 
-def test_a_whole_item_counts_before_noise_and_a_part_after_it(records):
-    part = f"Ann and her 5 friends wait. {ITEM} {LINK} Then 4 more of them board a bus that holds 50."
-    whole, noisy = fates(records((f"{ITEM} ([link](#x))", "23", "web"), (part, "3", "web")), records((ITEM, "23", "b")))
-    assert whole[0] == "contaminated"
-    assert noisy[0] == "link"
-    assert noisy[1]["also_contaminated"] == "b:0"
-
-
 @pytest.mark.parametrize(
     ("rule", "noisy", "reason"),
     [

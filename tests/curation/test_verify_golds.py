@@ -63,18 +63,6 @@ def answers(*pairs):
     return [(answer, correct) for answer, correct in pairs]
 
 
-def test_rollouts_that_agree_against_the_gold_make_it_suspicious():
-    settings = Verify(suspicious_agreement=0.75, suspicious_min_rollouts=8)
-    wrong = answers(*[("\\frac{1}{2}", False)] * 3, *[("0.5", False)] * 3, ("7", True), (None, False))
-    drop = suspicious("7", wrong, settings)
-    assert drop.reason == "suspicious_gold"
-    assert drop.evidence == {"answer": "7", "rollouts_say": "\\frac{1}{2}", "agree": 6, "rollouts": 8}
-    assert suspicious("7", wrong[:7], settings) is None
-    scattered = answers(*[(str(n), False) for n in range(8)])
-    assert suspicious("70", scattered, settings) is None
-    assert suspicious("7", answers(*[("7", True)] * 8), settings) is None
-
-
 def test_suspicious_golds_are_dropped_by_id():
     found = records("7", "8")
     id_ = found.column("id")[0].as_py()

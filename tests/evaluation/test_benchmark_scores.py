@@ -65,12 +65,6 @@ def test_prompts_too_long_count_as_wrong_and_are_named():
     assert isinstance(score["prompt_too_long"], int)
 
 
-def test_one_sample_has_no_pass_at_k_and_no_majority():
-    score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "r", "q": "w"})))
-    assert not [name for name in score if "@" in name]
-    assert "greedy" not in score
-
-
 def test_the_average_weighs_benchmarks_not_problems():
     small = benchmark_scores(pa.Table.from_pylist(rows("base", "a", {"p": "rr"})))
     large = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"q": "ww", "r": "ww", "s": "ww"})))
@@ -168,16 +162,6 @@ def both() -> pa.Table:
 
 def summarised(samples: pa.Table) -> dict:
     return summarise(samples, compare_models(samples, seed=0))
-
-
-def test_summary_has_the_contract_of_the_metrics_file():
-    scores = summarised(both())
-    assert list(scores) == ["base", "rl-1"]
-    assert list(scores["base"]) == ["easy", "hard", "average"]
-    for scored in scores.values():
-        for score in scored.values():
-            assert score.keys() >= {"accuracy", "ci95", "problems", "samples", "greedy", "pass@4", "maj@4", "length"}
-            assert 0 <= score["ci95"][0] <= score["accuracy"] <= score["ci95"][1] <= 1
 
 
 def test_gains_are_over_base_and_only_for_other_models():

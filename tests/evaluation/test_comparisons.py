@@ -47,10 +47,6 @@ def test_every_pair_is_compared_the_later_model_with_the_earlier():
     assert json.loads(json.dumps(found)) == found
 
 
-def test_one_model_alone_has_no_pairs():
-    assert compare_models(results(("base", {"aime": problems("rw", 5)})), seed=0)["pairs"] == []
-
-
 def test_better_and_worse_say_by_how_much():
     low, high = {"aime": problems("rwww", 40)}, {"aime": problems("rrrw", 40)}
     one, two = only(results(("a", low), ("b", high))), only(results(("a", high), ("b", low)))

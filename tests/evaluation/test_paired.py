@@ -168,19 +168,6 @@ def test_a_difference_that_is_not_there_is_found_5_times_in_100_at_most(truth):
     assert found(truth, 400, seed=2) <= 0.07
 
 
-def test_the_plain_students_interval_does_not_hold():
-    """The simulation sees a method that fails: Student's interval without the two added problems."""
-    generator = np.random.default_rng(1)
-    truth = CASES[1]
-    held = 0
-    for _ in range(300):
-        seen = draw(truth, generator).differences
-        if np.ptp(seen):
-            interval = ttest_1samp(seen, 0).confidence_interval(0.95)
-            held += interval.low <= truth.accuracy - truth.other <= interval.high
-    assert held / 300 < 0.8
-
-
 def test_an_average_over_unequal_benchmarks_holds_its_level():
     generator = np.random.default_rng(4)
     truths = [

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from compass.settings import load_settings
 from flows.machines import fingerprint_of, parts
 
@@ -28,12 +26,3 @@ def test_clones_with_other_settings_have_another_fingerprint(toy: Path) -> None:
     assert changed.partition("-")[0] == same.partition("-")[0]
     (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("seed: 0", "seed: 1"))
     assert fingerprint_of(toy, {}) == changed
-
-
-@pytest.mark.parametrize("stage", ["rl-1", "evaluate", "grade"])
-def test_stages_that_sample_want_a_gpu(stage: str) -> None:
-    from flows.stage import machine
-
-    settings = load_settings("profiles/tiny.yaml")
-    assert machine(stage, settings) == "gpu"
-    assert machine("denoise", settings) == "data"

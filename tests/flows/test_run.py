@@ -4,7 +4,6 @@ import difflib
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -96,31 +95,6 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert "grade: no model" in last
     assert caught.value.stage == "grade"
     assert list_experiments(toy) == []
-
-
-STARTED = """
-import sys
-from pathlib import Path
-from flows.dvc_process import DvcError
-from flows.run import RunRequest, RunResult, list_experiments, run
-run(RunRequest(overrides={"evaluate.samples": int(sys.argv[1])}), Path(sys.argv[2]))
-"""
-
-
-def test_runs_that_start_at_once_end_right_one_after_another(toy: Path, ran) -> None:
-    quiet(RunRequest(), toy)
-    root = Path(__file__).resolve().parents[2]
-    runs = []
-    for samples in (2, 3, 5):
-        command = [sys.executable, "-c", STARTED, str(samples), str(toy)]
-        pipe = subprocess.PIPE
-        runs.append(subprocess.Popen(command, cwd=root, stdout=pipe, stderr=pipe, text=True))
-        time.sleep(0.2)
-    ends = [process.communicate(timeout=300) for process in runs]
-    assert [process.returncode for process in runs] == [0, 0, 0], ends
-    assert sorted(list_experiments(toy)) == ["debug", *(f"debug-samples={number}" for number in (2, 3, 5))]
-    assert ran(toy)[len(ALL) :] == ["evaluate"] * 3
-    assert "waiting for `dvc exp run -S evaluate.samples=" in "".join(error for _, error in ends)
 
 
 def result(**changed: object) -> RunResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import get_args
 
 import pyarrow as pa
 import pytest
@@ -39,14 +38,6 @@ def test_levels_do_not_depend_on_the_order_of_problems():
     assert quantile_levels(dict(reversed(found.items()))) == quantile_levels(found)
 
 
-def test_a_level_is_never_easier_in_solve_rate_than_the_one_below():
-    found = rates(*[(number * 7 % 9) / 8 for number in range(200)])
-    by_level = {}
-    for name, level in quantile_levels(found).items():
-        by_level.setdefault(level, []).append(found[name].rate)
-    assert all(min(by_level[level]) >= max(by_level[level + 1]) for level in range(1, 5))
-
-
 @pytest.mark.parametrize(
     ("rate", "level"), [(1.0, 1), (0.8, 1), (0.79, 2), (0.6, 2), (0.4, 3), (0.2, 4), (0.1, 5), (0, 5)]
 )
@@ -58,17 +49,6 @@ def test_the_settings_choose_the_rule():
     found = rates(1.0, 1.0, 1.0, 1.0, 1.0)
     assert set(assign_levels(found, Grade(levels="thresholds")).values()) == {1}
     assert set(assign_levels(found, Grade(levels="quantiles")).values()) == {1, 2, 3, 4, 5}
-
-
-def test_every_rule_that_the_settings_name_gives_levels_of_its_own():
-    found = rates(1.0, 1.0, 1.0, 0.9, 0.5, 0.3, 0.3)
-    rules = get_args(Grade.model_fields["levels"].annotation)
-    levels = {rule: tuple(assign_levels(found, Grade(levels=rule)).values()) for rule in rules}
-    assert len(set(levels.values())) == len(rules), levels
-
-
-def test_nothing_graded_has_no_levels():
-    assert quantile_levels({}) == {}
 
 
 def rollouts(marks: dict[str, str]) -> pa.Table:

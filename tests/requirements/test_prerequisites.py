@@ -103,29 +103,18 @@ def test_the_command_fits_the_distribution(manager: str | None, root: bool, expe
 FLAGS = {"fpu", "avx2"}
 
 
+LINUX = ("Linux", "x86_64")
+
+
 @pytest.mark.parametrize(
     ("system", "processor", "glibc", "flags", "device", "fault"),
     [
-        ("Linux", "x86_64", (2, 28), FLAGS, "cpu", None),
-        ("Linux", "x86_64", (2, 28), None, "cpu", None),
-        ("Linux", "x86_64", (2, 36), {"fpu"}, "gpu", None),
-        ("Linux", "x86_64", (2, 36), {"fpu"}, "cpu", "vLLM's CPU kernels need a processor with AVX2"),
-        (
-            "Linux",
-            "x86_64",
-            (2, 27),
-            FLAGS,
-            "cpu",
-            "the locked packages need glibc 2.28 or later, and this one has 2.27",
-        ),
-        (
-            "Linux",
-            "x86_64",
-            (),
-            FLAGS,
-            "cpu",
-            "the locked packages need glibc 2.28 or later, and this system has another",
-        ),
+        (*LINUX, (2, 28), FLAGS, "cpu", None),
+        (*LINUX, (2, 28), None, "cpu", None),
+        (*LINUX, (2, 36), {"fpu"}, "gpu", None),
+        (*LINUX, (2, 36), {"fpu"}, "cpu", "vLLM's CPU kernels need a processor with AVX2"),
+        (*LINUX, (2, 27), FLAGS, "cpu", "the locked packages need glibc 2.28 or later, and this one has 2.27"),
+        (*LINUX, (), FLAGS, "cpu", "the locked packages need glibc 2.28 or later, and this system has another"),
         (
             "Linux",
             "aarch64",
@@ -134,14 +123,7 @@ FLAGS = {"fpu", "avx2"}
             "cpu",
             "the locked packages are for Linux on x86_64, and this is Linux on aa",
         ),
-        (
-            "Darwin",
-            "x86_64",
-            (),
-            None,
-            "cpu",
-            "the locked packages are for Linux on x86_64, and this is Darwin on x86_64",
-        ),
+        ("Darwin", "x86_64", (), None, "cpu", "the locked packages are for Linux on x86_64, and this is Darwin on x86"),
     ],
 )
 def test_a_machine_that_no_package_helps(system, processor, glibc, flags, device, fault) -> None:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from compass.settings import SettingsError, load_settings
-from compass.settings.guards import Guards, Record
+from compass.settings.guards import Guards
 
 PROFILE = yaml.safe_load((Path(__file__).parents[2] / "profiles/tiny.yaml").read_text())
 
@@ -16,25 +16,6 @@ def guards(tmp_path: Path, text: str) -> Guards:
     given = {**PROFILE, "rl": {**PROFILE["rl"], "guards": yaml.safe_load(text)}}
     path.write_text(yaml.safe_dump(given))
     return load_settings(path).rl.stages["rl-1"].guards
-
-
-def test_without_settings_defects_stop_a_stage_and_signs_warn() -> None:
-    levels = {name: guard["level"] for name, guard in Guards().model_dump().items()}
-    assert levels == {
-        "mixed_groups": "stop",
-        "reward_canary": "stop",
-        "failed_rollouts": "stop",
-        "not_finite": "stop",
-        "agreement": "stop",
-        "gradient_spike": "warn",
-        "entropy_collapse": "warn",
-        "response_length": "warn",
-        "cut_off": "warn",
-        "loops": "warn",
-        "zero_signal": "warn",
-        "watchdog": "stop",
-    }
-    assert Record().rollouts_every == 5
 
 
 def test_what_a_guard_does_not_give_has_its_default(tmp_path: Path) -> None:

@@ -42,69 +42,28 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [
-        (
-            "denoise.treshold",
-            0.7,
-            "denoise.treshold: unknown key; allowed here: contamination_coverage, contamination_ngram, "
-            "contamination_similarity, drawing_code, languages, max_problem_chars, min_problem_chars, skip_reasons, strictness, found 0.7",
-        ),
-        (
-            "treshold",
-            {"a": 1},
-            "treshold: unknown key; allowed here: base, collect, curation, curriculum, dedup, denoise, evaluate, grade, profile, "
-            "report, rl, seed, verify, found {'a': 1}",
-        ),
-        (
-            "collect.generate.kinds",
-            3,
-            "collect.generate.kinds: unknown key; allowed here: benchmark_per_level, planted_per_kind, "
-            "problems_per_level, found 3",
-        ),
-        (
-            "collect.sources.1.feild",
-            "x" * 100,
-            "collect.sources.1.feild: unknown key; allowed here: adapter, alternatives_field, answer_field, "
-            "answer_is_index, answers_mean, equation_field, hub, id_field, level_field, level_means, licence, max_rows, name, options_field, "
-            "other_answer_field, path, problem_field, revision, solution_field, split, stream, strip_prefixes, strip_suffixes, subset, tolerance, tolerance_field, "
-            f"tolerances, unit_field, found '{'x' * 76}...",
-        ),
-        (
-            "rl.optimizer.lr",
-            1e-6,
-            "rl.optimizer.lr: unknown key; allowed here: betas, cycles, epochs, eps, grad_clip, learning_rate, min_learning_rate, "
-            "mini_batch_size, schedule, schedule_steps, warmup_steps, weight_decay, zero_indexed, found 1e-06",
-        ),
-        (
-            "rl.stages.rl-2.loss.clip",
-            0.3,
-            "rl.stages.rl-2.loss.clip: unknown key; allowed here: aggregation, clip_high, clip_low, dual_clip, "
-            "entropy_coef, kl_coef, kl_estimator, found 0.3; did you mean `clip_low`?",
-        ),
-        (
-            "rl.stages.rl-2.lr",
-            0.3,
-            "rl.stages.rl-2.lr: unknown key; allowed here: advantage, checkpoint, data, guards, init_from, loss, "
-            "optimizer, record, resources, revision, reward, rollout, steps, verl, found 0.3",
-        ),
+        ("denoise.treshold", 0.7, "denoise.treshold: unknown key; allowed here: contamination_coverage, .*, found 0.7"),
+        ("treshold", {"a": 1}, "treshold: unknown key; allowed here: base, collect, .*verify, found {'a': 1}"),
+        ("collect.generate.kinds", 3, "collect.generate.kinds: unknown key; .* planted_per_kind, .*, found 3"),
+        ("collect.sources.1.feild", "x" * 100, f"collect.sources.1.feild: unknown key; .*, found '{'x' * 76}..."),
+        ("rl.optimizer.lr", 1e-6, "rl.optimizer.lr: unknown key; allowed here: betas, .*, found 1e-06"),
+        ("rl.stages.rl-2.loss.clip", 0.3, "rl.stages.rl-2.loss.clip: unknown key; .*; did you mean `clip_low`?"),
+        ("rl.stages.rl-2.lr", 0.3, "rl.stages.rl-2.lr: unknown key; allowed here: advantage, .*, found 0.3"),
         ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
         ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),
         ("rl.reward", None, "rl.reward: Field required"),
-        ("rl.optimizer", [1], "rl.optimizer: Input should be a valid dictionary or instance of Optimizer, found [1]"),
+        ("rl.optimizer", [1], "rl.optimizer: Input should be a valid dictionary .*, found [1]"),
         ("evaluate.samples", 0, "evaluate.samples: Input should be greater than or equal to 1, found 0"),
         ("evaluate.samples", "x" * 78, f"evaluate.samples: Input should be a valid integer, found '{'x' * 78}'"),
         ("evaluate.samples", "x" * 79, f"evaluate.samples: Input should be a valid integer, found '{'x' * 76}..."),
-        (
-            "base.model",
-            "some/model",
-            "base: give either `model` (a path or hub id) or `pretrain`, not both and not neither",
-        ),
+        ("base.model", "some/model", "base: give either `model` .* or `pretrain`, not both and not neither"),
     ],
 )
 def test_a_wrong_value_is_told_once_on_one_line(changed: Changed, key: str, value: Any, told: str) -> None:
     path = changed({key: value})
     with pytest.raises(SettingsError) as error:
         load_settings(path)
-    assert str(error.value) == f"{path}: {told}"
+    assert re.fullmatch(re.escape(f"{path}: {told}").replace(r"\.\*", ".*"), str(error.value))
 
 
 def test_every_wrong_value_is_told(changed: Changed) -> None:
