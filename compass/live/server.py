@@ -72,7 +72,8 @@ def make_app(root: Path) -> Starlette:
     routes = [
         Route("/", page, methods=["GET"]),
         Route("/api/state", state, methods=["GET"]),
-        Route("/page/kit.css", lambda request: FileResponse(KIT / "page.css"), methods=["GET"]),
+        Route("/kit/page.css", lambda request: FileResponse(KIT / "page.css"), methods=["GET"]),
+        Route("/kit/page.js", lambda request: FileResponse(KIT / "page.js"), methods=["GET"]),
         Mount("/page", StaticFiles(directory=HERE)),
         Mount("/reports", _Reports(directory=root / "reports", check_dir=False)),
     ]

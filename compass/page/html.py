@@ -31,10 +31,11 @@ def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequ
         title: the page's title and first heading.
         parts: HTML.
         style: CSS of this page, after that of all pages.
-        scripts: JavaScript to run at the page's end; no other script runs, whatever the parts hold.
+        scripts: JavaScript to run at the page's end, after `page.js`; no other script runs, whatever the parts hold.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     if scripts:
+        scripts = [(HERE / "page.js").read_text(encoding="utf-8"), *scripts]
         digests = (f"'sha256-{_sha256(script)}'" for script in scripts)
         policy += f"; script-src {' '.join(digests)}"
     css = (HERE / "page.css").read_text(encoding="utf-8") + style

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from compass.report.packed import pack, unpack
+from compass.page.packed import pack, unpack
 from compass.report.run import read_run
 from compass.report.viewer import kept_steps, viewer
 from compass.report.viewer.responses import embed_responses

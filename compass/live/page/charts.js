@@ -1,5 +1,4 @@
 // Charts over iterations as SVG: lines or stacked bars, with a cursor that the pointer and the arrow keys move.
-import { el } from "./elements.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 176;

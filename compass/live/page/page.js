@@ -1,10 +1,10 @@
 // The live page: asks for the state every two seconds and draws what changed.
 import { drawChart } from "./charts.js";
-import { count, duration, el, visible } from "./elements.js";
 
 const EVERY = 2000;  // milliseconds between two looks
 const SIGNS = { waiting: "○", running: "●", finished: "✓", failed: "✕", killed: "■" };
 const WORDS = { waiting: "not run yet", running: "running", finished: "finished", failed: "failed", killed: "killed" };
+const count = (value) => Math.round(value).toLocaleString("en");
 const by = (id) => document.getElementById(id);
 
 let tag = "";
@@ -23,6 +23,15 @@ function choose(stage, step) {
   if (step) wanted.set("step", step);
   history.replaceState(null, "", stage ? `#${wanted}` : location.pathname);
   look();
+}
+
+function duration(seconds) {
+  const whole = Math.round(seconds);
+  if (whole < 100) return `${whole} s`;
+  const pad = (value) => String(value).padStart(2, "0");
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${pad(whole % 60)} s`;
+  if (whole < 48 * 3600) return `${Math.floor(whole / 3600)} h ${pad(Math.floor((whole % 3600) / 60))} min`;
+  return `${Math.round(whole / 86400)} days`;
 }
 
 async function look() {
@@ -149,12 +158,16 @@ function drawBlocks() {
   for (const gone of drawn.splice(state.blocks.length)) gone.element.remove();
 }
 
-// A block's HTML, which the server escaped (compass/page/blocks.html), as an element with its charts drawn.
+// A block's HTML, which the server escaped (compass/page/blocks.html), as an element with its charts and responses drawn.
 function makeElement(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   const element = template.content.firstElementChild;
   for (const place of element.querySelectorAll("[data-chart]")) place.replaceWith(drawChart(JSON.parse(place.dataset.chart)));
+  for (const place of element.querySelectorAll("[data-problem]")) {
+    const { problem, gold, responses } = JSON.parse(place.dataset.problem);
+    place.append(...drawProblem(problem, gold), el("div", "columns", ...responses.map(drawResponse)));
+  }
   element.querySelector("select.step")?.addEventListener("change", (event) => choose(state.selected, Number(event.target.value)));
   return element;
 }

@@ -14,40 +14,25 @@
   }
   let found = [], shown = 0;
 
-  function element(name, text, kind) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  }
-  // A text with its marks: every second part is one. Text nodes alone, so that no text can be markup.
-  function marked(parts, kind) {
-    const made = element("div", undefined, kind);
-    parts.forEach((part, place) => { if (part) made.append(place % 2 ? element("mark", part) : part); });
-    return made;
-  }
+  // A text with its marks: every second part is one.
+  const marked = (tag, name, parts) => el(tag, name, ...parts.map((part, place) => part && place % 2 ? el("mark", "", ...visible(part)) : visible(part)).flat());
+
   function column(title, problem, answer) {
-    const made = element("div"), gold = element("div", undefined, "gold");
-    gold.append(element("span", "gold "), answer.length ? marked(answer) : "none");
-    gold.lastChild.style = "display: inline";
-    made.append(element("h3", title), marked(problem, "text"), gold);
-    return made;
+    const gold = el("div", "gold", el("span", "", "gold "), answer.length ? marked("span", "answer", answer) : "none");
+    return el("div", "", el("h3", "", ...visible(title)), marked("div", "text", problem), gold);
   }
   function card(row) {
     const doubtful = row.stage.startsWith("kept");
-    const made = element("article", undefined, doubtful ? "item doubtful" : "item"), head = element("header");
-    head.append(element("b", row.reason), element("span", doubtful ? row.stage : `dropped by ${row.stage}`),
-      element("span", `${row.source}:${row.row}`), element("code", row.id));
-    const texts = element("div", undefined, row.beside.length ? "texts two shared" : "texts");
+    const head = el("header", "", el("b", "", row.reason), el("span", "", doubtful ? row.stage : `dropped by ${row.stage}`),
+      el("span", "", ...visible(`${row.source}:${row.row}`)), el("code", "", ...visible(row.id)));
+    const texts = el("div", row.beside.length ? "texts two shared" : "texts");
     texts.append(column(row.beside.length ? "this problem" : "problem", row.problem, row.answer.join("") ? row.answer : []));
     for (const other of row.beside) {
       const title = `${other.kind === "twin" ? "its twin" : "the benchmark's item"}: ${other.name}`;
       texts.append(column(title, other.problem, other.answer ? [other.answer] : []));
     }
-    const facts = element("dl");
-    for (const [name, value] of row.evidence) facts.append(element("dt", name.replaceAll("_", " ")), element("dd", value));
-    made.append(head, texts, facts);
-    return made;
+    const facts = row.evidence.flatMap(([name, value]) => [el("dt", "", name.replaceAll("_", " ")), el("dd", "", ...visible(value))]);
+    return el("article", doubtful ? "item doubtful" : "item", head, texts, el("dl", "", ...facts));
   }
 
   function show() {

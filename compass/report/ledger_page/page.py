@@ -13,10 +13,10 @@ from pathlib import Path
 from compass.files import atomic_path
 from compass.page.blocks import Note
 from compass.page.html import block_html, document, section_html
+from compass.page.packed import element, pack
 from compass.report.history import MEANING
 from compass.report.ledger_page.rows import DOUBTFUL, Group, funnel, groups, shown_rows
 from compass.report.outputs import Outputs
-from compass.report.packed import SCRIPT, element, pack
 
 MOST_ROWS = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
@@ -69,9 +69,7 @@ def _page(
         own("browse.html"),
         element("ledger-rows", pack(data)),
     ]
-    return document(
-        f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[SCRIPT, own("browse.js")]
-    )
+    return document(f"Ledger of {name or 'the data'}", parts, style=own("browse.css"), scripts=[own("browse.js")])
 
 
 FUNNEL_NOTE = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from compass.report.packed import SCRIPT, element, pack
+from compass.page.packed import element, pack
 from compass.report.run import Run
 from compass.report.viewer.responses import Embedded, embed_responses
 from compass.report.viewer.training import embed_rollouts, kept_steps
@@ -59,6 +59,6 @@ def viewer(run: Run, *, megabytes: float) -> Viewer | None:
     return Viewer(
         "\n".join([frame, *blocks]),
         (_HERE / "viewer.css").read_text(encoding="utf-8"),
-        (SCRIPT, (_HERE / "viewer.js").read_text(encoding="utf-8")),
+        ((_HERE / "viewer.js").read_text(encoding="utf-8"),),
         embedded,
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compass.report.packed import pack
+from compass.page.packed import pack
 from compass.report.run import Run
 from compass.report.tallies import Tally
 from compass.report.viewer.shorten import shorten

@@ -9,8 +9,8 @@ from typing import Any
 
 from pyarrow.parquet import read_schema
 
+from compass.page.packed import pack
 from compass.report.outputs import read_table
-from compass.report.packed import pack
 from compass.report.run import Run
 from compass.report.viewer.shorten import shorten
 

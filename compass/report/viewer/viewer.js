@@ -1,57 +1,15 @@
 "use strict";
-// The viewer of the report. It builds elements and sets their text; nothing in the data ever becomes HTML.
+// The viewer of the report. It builds elements by `compass/page/page.js`.
 (() => {
   const root = document.getElementById("viewer");
   const PAGE = 12;                 // entries shown at a time
   const HALF = 0.5;                // share of right samples from which a problem counts as solved
-  const SIGN = { true: "RIGHT", false: "WRONG" };
-  // Characters that change the direction of text, or are not seen: shown by their number instead.
-  const ODD = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g;
   const cache = new Map();
   let index;
-
-  const el = (tag, name, ...children) => {
-    const made = document.createElement(tag);
-    if (name) made.className = name;
-    made.append(...children.filter((child) => child !== null && child !== ""));
-    return made;
-  };
 
   function unpacked(name) {
     if (!cache.has(name)) cache.set(name, unpack(name));
     return cache.get(name);
-  }
-
-  // Text with unseen characters made visible, in pieces that are safe to append.
-  function visible(text) {
-    const pieces = [];
-    let from = 0;
-    for (const found of text.matchAll(ODD)) {
-      pieces.push(text.slice(from, found.index));
-      const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      pieces.push(el("span", "odd", `⟨U+${code}⟩`));
-      from = found.index + found[0].length;
-    }
-    pieces.push(text.slice(from));
-    return pieces.filter((piece) => piece !== "");
-  }
-
-  // Where the extracted answer stands: in the last box that holds it, else its last occurrence. [-1, 0] where it is not in the text.
-  function place(text, answer) {
-    if (!answer) return [-1, 0];
-    const boxed = text.lastIndexOf(`{${answer}}`);
-    const at = boxed >= 0 ? boxed + 1 : text.lastIndexOf(answer);
-    return [at, answer.length];
-  }
-
-  function marked(text, answer) {
-    const [at, length] = place(text, answer);
-    const pre = el("pre");
-    pre.dir = "auto";
-    if (at < 0) pre.append(...visible(text));
-    else pre.append(...visible(text.slice(0, at)), el("mark", "", ...visible(text.slice(at, at + length))), ...visible(text.slice(at + length)));
-    if (!text) pre.append(el("span", "about", "(empty)"));
-    return pre;
   }
 
   function choice(label, options, changed, name) {
@@ -190,9 +148,7 @@
   }
 
   async function problemBody(item, number) {
-    const full = el("div", "full", ...visible(item[2]));
-    full.dir = "auto";
-    const parts = [full, el("p", "", el("b", "", "gold "), ...visible(item[3] || "not kept"))];
+    const parts = drawProblem(item[2], item[3] || "not kept");
     if (item[7].length) parts.push(el("p", "about", `Rows that resemble it: ${item[7].join(", ")}`));
     const responses = item[6] < 0 ? [] : (await unpacked(`viewer-${item[6]}`))[number] || [];
     const columns = index.models.map((model, n) => {
@@ -209,17 +165,10 @@
 
   function response(row) {
     const [, greedy, sample, text, answer, right, lenient, loose, outcome, method, leniencies, tokens, finish, looped] = row;
-    const words = [answer === null ? "no answer found" : null, outcome, method, leniencies ? `leaning on ${leniencies}` : null];
-    if (lenient !== null && lenient !== right) words.push(lenient ? `right leniently${loose ? `: ${loose}` : ""}` : "wrong leniently");
-    words.push(`${tokens} tokens`, finish === "length" ? "cut off" : finish === "prompt_too_long" ? "prompt too long" : null, looped ? "ends in a loop" : null);
-    return judged(greedy ? "greedy" : `sample ${sample}`, right, answer, words, text);
-  }
-
-  function judged(name, right, answer, words, text) {
-    const shown = answer === null || answer === undefined ? [] : [" answer ", el("code", "", ...visible(answer)), " ·"];
-    const told = words.filter(Boolean).join(" · ");
-    const verdict = el("div", "verdict", `${name} · `, el("b", "", SIGN[Boolean(right)]), " ·", ...shown, " ", ...visible(told));
-    return el("div", right ? "response right" : "response wrong", verdict, marked(text, answer));
+    const facts = [outcome, method, leniencies ? `leaning on ${leniencies}` : null];
+    if (lenient !== null && lenient !== right) facts.push(lenient ? `right leniently${loose ? `: ${loose}` : ""}` : "wrong leniently");
+    facts.push(`${tokens} tokens`, finish === "length" ? "cut off" : finish === "prompt_too_long" ? "prompt too long" : null, looped ? "ends in a loop" : null);
+    return drawResponse({ name: greedy ? "greedy" : `sample ${sample}`, right: Boolean(right), answer, facts, text });
   }
 
   // ---- training rollouts
@@ -275,20 +224,16 @@
       text.dir = "auto";
       const fate = first[at.used] ? "" : " · left out of the update";
       const about = `level ${first[at.level]} · ${first[at.id]} · ${solved} of ${rows.length} shown right${fate}`;
-      return entry([el("span", "about", ...visible(about)), text], async () => {
-        const full = el("div", "full", ...visible(data.prompts[first[at.id]]));
-        full.dir = "auto";
-        const gold = el("p", "", el("b", "", "gold "), ...visible(String(first[at.gold])));
-        return [full, gold, el("div", "columns", ...rows.map(rollout))];
-      });
+      return entry([el("span", "about", ...visible(about)), text], async () =>
+        [...drawProblem(data.prompts[first[at.id]], String(first[at.gold])), el("div", "columns", ...rows.map(rollout))]);
     }
 
     function rollout(row) {
       const value = (name) => row[at[name]];
       const advantage = value("advantage") === null ? null : `advantage ${value("advantage")}`;
-      const words = [value("verdict"), value("method"), value("leaned") ? `leaning on ${value("leaned")}` : null, `reward ${value("reward")}`, advantage,
+      const facts = [value("verdict"), value("method"), value("leaned") ? `leaning on ${value("leaned")}` : null, `reward ${value("reward")}`, advantage,
         `${value("response_tokens")} tokens`, value("cut_off") ? "cut off" : null, value("loop") ? "ends in a loop" : null];
-      return judged(`sample ${value("sample")}`, value("right"), value("answer"), words, value("response"));
+      return drawResponse({ name: `sample ${value("sample")}`, right: Boolean(value("right")), answer: value("answer"), facts, text: value("response") });
     }
 
     draw();

@@ -1,6 +1,6 @@
 """Data inside a page: JSON, compressed by gzip, in base64, in an element that no browser runs.
 
-The scripts of a page read an element's value by `await unpack(NAME)`, once `SCRIPT` runs before them.
+The scripts of a page read an element's value by `await unpack(NAME)` (`page.js`).
 """
 
 from __future__ import annotations
@@ -8,11 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from importlib.resources import files
 from typing import Any
-
-SCRIPT = files(__package__).joinpath("unpack.js").read_text(encoding="utf-8")
-"""JavaScript that defines `unpack`."""
 
 
 def pack(value: Any) -> str:
