@@ -68,6 +68,11 @@ def block_html(block: Part | Mapping[str, Any]) -> Markup:
     return Markup(_template("blocks.html").module.block(block)).strip()
 
 
+def template_html(path: Path, **values: Any) -> Markup:
+    """A template of one page with these values as HTML."""
+    return Markup(_ENVIRONMENT.from_string(path.read_text(encoding="utf-8")).render(values))
+
+
 def links_html(addresses: Mapping[str, str]) -> str:
     """Links by their text; an address of another scheme than http and https, or an empty one, is shown and not linked."""
     shown = []

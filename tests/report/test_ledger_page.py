@@ -11,8 +11,7 @@ import pytest
 from compass.cli import main
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column, write_records
-from compass.report.ledger_page import write_page
-from compass.report.ledger_page.rows import sizes
+from compass.report.ledger_page import sizes, write_page
 from compass.report.outputs import open_outputs
 
 HOSTILE = "<script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"></script>' 5 + 6 = ?"
