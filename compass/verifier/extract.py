@@ -20,6 +20,7 @@ from compass.verifier.extracting.boxes import (
 from compass.verifier.extracting.phrases import (
     ANNOUNCED,
     CORRECTED,
+    DANGLING,
     FORMULA,
     PRICE,
     SENTENCE,
@@ -109,7 +110,9 @@ def _lines(text: str, word: str) -> list[int]:
 
 MAX_RESPONSE = 1_000_000
 
-_CUT = re.compile(r"[-+*/=^_({\[,\\]$")
+_CUT = re.compile(
+    r"[-+*/=^_({\[,\\]$|(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)$"
+)
 _CONCLUSION = re.compile(
     r"^[\s*$-]{0,6}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|综上|所以|因此|故|∴|\\therefore)(?![a-z])",
     re.IGNORECASE,
@@ -314,12 +317,12 @@ def _find_stated(text: str, mode: Mode) -> str | None:
 
 
 def _cut_off(text: str) -> bool:
-    """Whether a response ends in the middle of a formula."""
-    rest = PRICE.sub("", FORMULA.sub(" ", text.replace(r"\$", "")))
+    """Whether a response ends in the middle of a formula, or of a sentence."""
+    rest = PRICE.sub("", FORMULA.sub(" 0", text.replace(r"\$", "")))
     return (
         rest.count("$") % 2 == 1
         or rest.count(r"\[") > rest.count(r"\]")
-        or bool(_CUT.search(rest.rstrip().removesuffix("**")))
+        or bool(_CUT.search(rest.rstrip().removesuffix("**")) or DANGLING.search(rest))
     )
 
 

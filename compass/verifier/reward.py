@@ -39,10 +39,19 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
     answer = extract_answer(response, mode)
     if answer is None:
         return Judgement(None, NO_ANSWER)
+    given = [answer, *_rounded_side(answer)]
     verdicts = [
-        check_form(one, answer, verify(gold=one, answer=answer), question, mode) for one in split_alternatives(gold)
+        check_form(one, text, verify(gold=one, answer=text), question, mode)
+        for one in split_alternatives(gold)
+        for text in given
     ]
     return Judgement(answer, choose_verdict(verdicts))
+
+
+def _rounded_side(answer: str) -> list[str]:
+    """What follows the `≈` of an answer where it rounds what stands before it: it answers problems that ask for a decimal."""
+    left, sign, right = answer.replace("≈", "\\approx ").rpartition("\\approx")
+    return [right.strip()] if sign and verify(gold=right.strip(), answer=left.strip()).equal else []
 
 
 def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:

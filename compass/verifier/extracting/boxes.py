@@ -118,7 +118,10 @@ WINDOW = 600
 _DELIMITER = re.compile(
     r"\\\$|\$\$?|\\[()\[\]]|\\(?:begin|end)\s?\{(?:align|equation|gather|multline|eqnarray)\w{0,2}\*?\}|\n\s*\n"
 )
-_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,}(?![A-Za-z])")
+_WORD = re.compile(
+    r"(?<![A-Za-z\\])[A-Za-z]{2,}(?![A-Za-z])|[^\W\d_A-Za-z\u0370-\u03ff\U0001d400-\U0001d7ff]|[\u220e\u2234\u2235\u25a0-\u25ff\u2600-\u27bf\U0001f000-\U0001faff]"
+)
+"""What is no mathematics: two Latin letters, one letter of another script but Greek, marks of a proof's end, ticks, pictures."""
 _GROUPED_WORDS = re.compile(
     r"\\(?:text|mbox|mathrm|textbf|mathbf|operatorname|mathit|textrm)\w{0,6}\s?\{[^{}]{0,200}\}|\\[A-Za-z]+"
 )
@@ -137,28 +140,44 @@ _SCALE = re.compile(
     r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|dozen|percent|squared|cubed|halves|thirds|quarters)s?\b",
     re.IGNORECASE,
 )
-_RELATIVE = re.compile(
-    r"[\s$)*]{0,4}(?:\w+\s){0,2}?(?:more|less|fewer|greater|larger|smaller|higher|lower)\s+than\b|[\s$)*]{0,4}times\s+(?:as|the|more)\b",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(
-    r"(?:\bnot|n't|\bnever|\bneither|\bcannot|\brather than|\binstead of|\bgreater than|\blarger than|\bless than|\bsmaller than|\bdiffer(?:s|ent)? from|不是|\bexcept|\b(?:false|untrue|wrong|incorrect|impossible) that)"
-    r"\s+(?:be|is|equal|equals|to|the|answer|option|choice|just|simply|\s){0,5}[\s$*({\[\\]{0,6}$",
-    re.IGNORECASE,
-)
 _SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
-_REFUTED = re.compile(
-    r"[\s$.)*}]{0,4}(?:is|was|would be|would have been)\s(?:clearly |simply |obviously |also )?(?:wrong|incorrect|not (?:right|correct)|false|impossible)\b",
+_OPENING = r"[\s$*({\[\\]{0,6}$"
+_FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
+_DENIED = re.compile(
+    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
+    rf"{_FILLERS}{_OPENING}|\b(?:rather|other|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
+    rf"|\b(?:not|false|untrue|wrong|incorrect|impossible)\s(?:\w+\s)?that\b[^.;,\n]*{_OPENING}",
     re.IGNORECASE,
 )
-"""What declares a box wrong."""
+"""A negation that rules over the box: nothing between them but what belongs to the denied noun."""
+_BOUNDED = re.compile(
+    rf"\b(?:(?:greater|larger|bigger|higher|more|less|smaller|lower|fewer)\sthan|(?:is|are|be|was)\s(?:\w+ly\s)?(?:at\s(?:least|most)|up\sto|above|below|under|over|between|one\sof))\s{{0,3}}{_OPENING}",
+    re.IGNORECASE,
+)
+"""A box that only bounds the value; "we need at least 7" states the 7 that is sought."""
+_CHANGED = re.compile(
+    rf"\b(?:twice|thrice|double|triple|half|(?:a|one|two)\s(?:half|third|quarter|thirds|quarters)|times|plus|minus|(?:square|cube|reciprocal|inverse|negative|opposite|root|multiple|remainder|logarithm))\s{{0,3}}(?:of\s{{0,3}})?{_OPENING}",
+    re.IGNORECASE,
+)
+"""A box that is what the value is made of, not the value."""
 _SUPPOSED = re.compile(
-    r"\b(?:if|suppose|supposing|assume|assuming)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|had been|would be|equals)\s[\s$*({\[\\]{0,6}$",
+    r"\b(?:if|suppose|supposing|assume|assuming|had|were)\b[^.;\n]*\b(?:would|were|had)\s(?:\w+\s){0,3}?[\s$*({\[\\]{0,6}$"
+    rf"|\b(?:if|suppose|supposing|assume|assuming|say)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|equals)\s{_OPENING}",
     re.IGNORECASE,
 )
-"""A box that is only supposed: "if the answer were"."""
-_BOUND = re.compile(r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s)?(?:an?|the)\s(?:lower|upper)\sbound\b", re.IGNORECASE)
+"""A box that is only supposed: "if the answer were", "if the radius were 2, it would be"."""
+_REFUTED = re.compile(
+    r"(?:[\s)*}\]]|\.?\$){0,4}(?:(?:which|that|this|it|but\s(?:this|that|it))\s)?"
+    r"(?:(?:is|was|are|were|does|do|did|can|could|would|will|has|have|must)(?:\s+(?:not|never)\b|n['’]t\b)(?!\s(?:only|just))|cannot\b|fails?\b"
+    r"|(?:is|was|would\sbe|would\shave\sbeen)\s(?:\w+ly\s|also\s)?(?:wrong|incorrect|false|impossible|invalid|extraneous|rejected|excluded|discarded|too\s\w+))",
+    re.IGNORECASE,
+)
+"""What declares a box wrong: an auxiliary with a negation, or a word for wrong, straight after it."""
+_ESTIMATED = re.compile(
+    r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s|merely\s)?(?:an?|the|my)\s(?:(?:lower|upper)\sbound|guess|estimate|first\sstep)\b",
+    re.IGNORECASE,
+)
 _QUESTIONED = re.compile(r"(?:[^\n$.?!]{0,30}\$)?[\s$)*}]{0,4}\?")
 
 
@@ -170,11 +189,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         low, high: the text before and after these places belongs to other boxes.
     """
     before, after = _sides_of(text, box, low, high)
-    if _DENIED.search(text, max(low, box.start - 60), box.start) or _RELATIVE.match(text, box.end, box.end + 60):
-        return None
-    if _QUESTIONED.match(text, box.end, box.end + 40) or _REFUTED.match(text, box.end, box.end + 60):
-        return None
-    if _SUPPOSED.search(text, max(0, box.start - 60), box.start) or _BOUND.match(text, box.end, box.end + 40):
+    if _is_denied(text, box, low):
         return None
     if len(box.content or "") > WINDOW:
         return box.content
@@ -194,6 +209,19 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     if not left and not right:
         return content
     return _joined(left, content, right)
+
+
+def _is_denied(text: str, box: Box, low: int) -> bool:
+    """Whether the sentence around a box denies, bounds, changes, supposes or questions its value.
+
+    Words elsewhere in the sentence do not: "5 more than Ann has" and "the number that does not divide 12 is" state their box.
+    """
+    before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
+    return bool(
+        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
+        or _SUPPOSED.search(before)
+        or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
+    )
 
 
 def read_whole_formula(text: str, group: list[Box]) -> str | None:
@@ -252,9 +280,14 @@ def _formula(text: str, box: Box) -> tuple[int, int]:
     return _bare_start(text, start, box.start), _bare_end(text, box.end, end)
 
 
+_MARKDOWN = re.compile(r"\s{0,3}(?:#{1,6}\s|>\s?|[-+*]\s|\|)+")
+
+
 def _bare_start(text: str, low: int, start: int) -> int:
     """Where a formula without delimiters begins: after the last word, sentence or line before the box."""
     low = max(low, text.rfind("\n", low, start) + 1)
+    mark = _MARKDOWN.match(text, low, start) if not low or text[low - 1] == "\n" else None
+    low = max(low, text.rfind("|", low, start) + 1) if mark and "|" in mark[0] else mark.end() if mark else low
     place = start
     for piece in reversed(list(re.finditer(r"\S+", text[low:start]))[-12:]):
         bullet = piece[0] in "-–—•" and low + piece.end() < start and not piece.start()
@@ -273,6 +306,8 @@ def _bare_end(text: str, end: int, high: int) -> int:
     """Where a formula without delimiters ends: before the next word, sentence or line after the box."""
     line = text.find("\n", end, high)
     high = high if line < 0 else line
+    if text[text.rfind("\n", 0, end) + 1 : end].lstrip()[:1] == "|":
+        high = min(high, max(end, text.find("|", end, high)))  # a cell of a table
     if end < high and text[end] in ".,;:!?*)]}'\"`—":
         return end
     place = end
@@ -300,10 +335,13 @@ def _boundaries(part: str, outer: int) -> list[tuple[int, int]]:
     return places
 
 
+_SPACES = re.compile(r"(?:\\[ ,;:!]|\\$)+$|^(?:\\[ ,;:!])+")
+
+
 def _last_side(before: str) -> str:
     places = _boundaries(before, 0)
     side = before[places[-1][1] :] if places else before
-    return side.strip(" \n\t.:*~")
+    return _SPACES.sub("", side.strip(" \n\t.:*~"))
 
 
 def _first_side(after: str, depth: int = 0) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
+from compass.verifier.answer_type import answer_type
 from compass.verifier.reading.normalise import CHINESE
+from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
 
 _ANSWER = {
     "Chinese": "答案|答",
@@ -60,8 +61,18 @@ HEDGED = re.compile(
     + FOREIGN_HEDGED,
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?:[.:)]|\W*$|\)\s)")
+_AND = r"(?:\s*[,;、]\s*(?:and\s+|y\s+|et\s+|und\s+)?|\s+(?:and|&|y|et|und)\s+|\s*[和及与]\s*)"
+_CHOICES = rf"(?:\([A-J]\)|[A-J])(?:{_AND}(?:\([A-J]\)|[A-J])(?![\w']))+"
+"""Several choices: `(A), (C) and (D)`, `A and C`."""
+_LETTERS = re.compile(rf"^\W{{0,4}}?(?:(?i:both|options?|choices?)\s)*({_CHOICES})(?!\s?[-+*/^_=(\[{{\\<>])")
+DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)\s*$")
+"""A last word after which something is missing."""
+_EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b")
+_CONTRAST = re.compile(r"(?:,|\sand|\sbut)\s+not\s[^,;$\d]{1,60}$", re.IGNORECASE)
+"""What an answer is not, said after what it is: "odd and not even"."""
+_LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?!\W{1,4}(?:or|oder|ou|o)\s)(?:[.:)]|\W*$|\)\s)")
 _OPTION = re.compile(
+    rf"\b(?:answer|option|choice|correct)s?\b.{{0,40}}?(?<![A-Za-z])({_CHOICES})|"
     r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b([B-J])\b(?!\s?[-+*/^_=(\[{\\<>!]))",
     re.IGNORECASE,
 )
@@ -95,6 +106,11 @@ _CONCLUDED = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[\u4e00-\u9fff]|(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
+_COUNTED = re.compile(
+    rf"(\$?[-−]?\d[\d,]*(?:\.\d+)?)\s(?!(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|times|plus|minus|more|less|or|and|to|of|out|squared|cubed|pi)\b)"
+    r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
+)
+"""A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
 _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
 _SO = re.compile(r"(?:所以|因此|综上所述|综上)[，,]?")
 _BRACKETED_CHAIN = re.compile(r"\(([^()]*\d\s?=[^()=<>]*)\)")
@@ -108,6 +124,16 @@ _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
 _INTRODUCED = re.compile(r"(?:^|[.!?]\s)[^:$\d=]{3,80}:\s{0,3}(?:\*\*)?$")
+_SO_CLAUSE = re.compile(r"[,;]\s(?:and\s)?(?:so|thus|hence|therefore|then|meaning|which\smeans)\s", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"\b(?:total|sum|product|average|altogether|answer|result)\s(?:\w+\s){0,3}?(?:of|is|was|=|:)\s{0,3}\\?\$?$",
+    re.IGNORECASE,
+)
+_ADJUNCT = re.compile(
+    r"\b(?:in|at|for|with|by|after|before|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
+    re.IGNORECASE,
+)
+"""A preposition or a conjunction that rules over the number after it: "at a speed of", "to make"."""
 _CURRENCY = re.compile("[$€£¥]")
 _CURRENCY_AFTER = re.compile(r"\s?\\?(?:[$€£¥]|(?:euro|dollar|pound)s?\b)", re.IGNORECASE)
 _TIME_WORD = re.compile(
@@ -119,7 +145,10 @@ _TIME_WORD = re.compile(
 def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
-    letter = _LETTER.match(sentence)
+    sentence = _CONTRAST.sub("", drop_exclamation(sentence))
+    if _EITHER_LETTER.match(sentence) or DANGLING.search(sentence):
+        return None
+    letter = _LETTERS.match(sentence) or _LETTER.match(sentence)
     if letter is not None:
         return letter.group(1)
     if HEDGED.search(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?"):
@@ -137,8 +166,27 @@ def read_value(sentence: str) -> str | None:
         rest = (sentence[verbs[-1].end() :] if verbs else sentence).strip().rstrip(".").strip("*")
         return _bare(_CONJUNCTION.sub("", rest)) or None
     if option is not None:
-        return (option.group(1) or option.group(2)).upper()
+        return _choice_of(option)
     return None
+
+
+def _choice_of(option: re.Match[str]) -> str:
+    """The letter, or the letters, that `_OPTION` found."""
+    return next(group for group in option.groups() if group)
+
+
+_EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
+
+
+def drop_exclamation(sentence: str) -> str:
+    """The sentence without the exclamation mark that ends it; without words it is a factorial: `10!`."""
+    mark = _EXCLAIMED.search(sentence)
+    if mark is None:
+        return sentence
+    words = _WORDS.findall(FORMULA.sub(" ", sentence[: mark.start()]))
+    if not words and mark[0] == "!":
+        return sentence  # "10!" alone
+    return sentence[: mark.start()] + sentence[mark.end() :]
 
 
 def _bare(rest: str) -> str:
@@ -149,12 +197,18 @@ def _bare(rest: str) -> str:
         return chain[1].rpartition("=")[2].strip()
     if (subject := _SUBJECT.match(rest)) is not None:
         rest = rest[subject.end() :]
+    if (counted := _COUNTED.fullmatch(rest)) is not None and answer_type(rest) in (
+        "unrecognised",
+        "expression",
+        "text",
+    ):
+        return counted[1]
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
 
 
 def find_stated_value(sentence: str) -> str | None:
     """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign."""
-    sentence = _SO.split(sentence)[-1]
+    sentence = _CONTRAST.sub("", drop_exclamation(_SO.split(sentence)[-1]))
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
@@ -163,7 +217,7 @@ def find_stated_value(sentence: str) -> str | None:
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
     option = _OPTION.search(sentence)
     if option is not None:
-        return (option.group(1) or option.group(2)).upper()
+        return _choice_of(option)
     if not _WORDS.search(FORMULA.sub(" ", sentence)):
         formula = FORMULA.fullmatch(sentence)
         return last_side(formula_text(formula)) if formula and "$" not in formula_text(formula) else sentence or None
@@ -187,6 +241,8 @@ def find_stated_value(sentence: str) -> str | None:
         return places[0][1] or None
     if (amount := _only_amount(sentence, places)) is not None:
         return amount
+    if (main := _find_main_value(blank, places)) is not None:
+        return main
     named = [_NAMED.fullmatch(sentence[a:b].strip("$ ")) for (a, b), _ in places]
     if all(named) and len({name[1] for name in named if name}) == len(named):
         return ", ".join(name[0] for name in named if name)
@@ -205,6 +261,30 @@ def _only_amount(sentence: str, places: list[tuple[tuple[int, int], str]]) -> st
     money = [value for (_, end), value in places if _CURRENCY.search(value) or _CURRENCY_AFTER.match(sentence, end)]
     time = [value for (_, end), value in places if _TIME_WORD.match(sentence, end)]
     return money[0] if len(money) == 1 and len(time) == len(places) - 1 else None
+
+
+def _find_main_value(sentence: str, places: list[tuple[tuple[int, int], str]]) -> str | None:
+    """The only value in a sentence that no preposition introduces: "240 miles" in "travels 240 miles in 4 hours at 60 miles per hour".
+
+    A total comes first, then the value that is the object. None where the sentence has several such values, or none.
+    """
+    if not _WORDS.search(sentence):
+        return None
+    so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
+    if so is not None and (concluded := [place for place in places if place[0][0] >= so.end()]):
+        places = concluded
+        if len(places) == 1:
+            return places[0][1]
+    totals = [value for (start, _), value in places if _TOTAL.search(sentence, 0, start)]
+    if len(totals) == 1:
+        return totals[0]
+    objects = []
+    for at, ((start, _), value) in enumerate(places):
+        low = places[at - 1][0][1] if at else 0
+        before = sentence[low:start]
+        if not _ADJUNCT.search(before) and not _JOINED.search(before):
+            objects.append(value)
+    return objects[0] if len(objects) == 1 else None
 
 
 def last_formula(sentence: str) -> str | None:
@@ -265,7 +345,9 @@ _LATER = re.compile(
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
-_JSON_ANSWER = re.compile(r"\{[^{}]{0,300}[\"'](?:final_)?answer[\"']\s{0,9}:[^{}]{0,400}\}", re.IGNORECASE)
+_FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
+_FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
+_FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
 _CONDITION = re.compile(
     r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
 )
@@ -277,9 +359,9 @@ def find_announced(tail: str) -> list[tuple[str, bool]]:
     such as "the final answer is correct", says nothing."""
     found = [(match.start(), match[1].strip(), True) for match in list(_TAG.finditer(tail))[-_LAST:]]
     found += [
-        (match.start(), text, True)
-        for match in list(_JSON_ANSWER.finditer(tail))[-_LAST:]
-        if (text := _from_json(match[0]))
+        (match.start(), value, True)
+        for match in list(_FIELD.finditer(tail))[-_LAST:]
+        if (value := _read_field(tail[match.end() : match.end() + REACH]))
     ]
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
@@ -301,7 +383,7 @@ def find_announced(tail: str) -> list[tuple[str, bool]]:
 
 def has_announcement(tail: str) -> bool:
     """Whether the last phrase that announces an answer gives none: "the answer is less than 5", "is the answer 5?"."""
-    last = None
+    last = _FIELD.search(tail)
     for last in ANNOUNCED.finditer(tail):  # noqa: B007 - the last one is used
         pass
     return last is not None
@@ -324,8 +406,10 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
 
 
 def _after(rest: str) -> str | None:
-    """The value straight after a phrase that announces it."""
-    rest = rest.lstrip(" *:\n：")
+    """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
+    rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest.lstrip(" *:\n：")
+    if rest[:1] == "{" and _FIELD.search(rest):
+        return None
     display = re.match(r"(\$\$|\\\[)", rest)
     formula = FORMULA.match(rest)
     if display is not None and formula is not None:
@@ -342,10 +426,20 @@ def _first(rest: str) -> str | None:
     return find_stated_value(sentence) if sentence else None
 
 
-def _from_json(text: str) -> str | None:
-    try:
-        entry = json.loads(text)
-    except ValueError:
-        return None
-    value = next((entry[key] for key in entry if key.lower() in ("answer", "final_answer")), None)
-    return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+def _read_field(text: str) -> str | None:
+    """The value of a JSON field that `text` begins with, however badly its text is escaped; None for `null`, and where it is cut off."""
+    if text[:1] in ('"', "'"):
+        ends = (at for at in range(1, len(text)) if text[at] == text[0] and _FIELD_END.match(text, at + 1))
+        end = next((at for at in ends if text[at - 1] != "\\" or text[at - 2 : at] == "\\\\"), None)
+        if end is None:
+            return None
+        # Models write LaTeX's backslashes once or twice; other escapes stand for what they escape.
+        value = (
+            text[1:end].replace("\\\\", "\\").replace('\\"', '"').replace("\\n", " ") if "\\" in text else text[1:end]
+        )
+        return read_value(value.strip()) or None
+    if text[:1] == "[" and "]" in text:
+        items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])
+        return ", ".join(item.strip("\"'") for item in items) or None
+    value = re.match(r"[^,}\]\n\"{\[]+", text)
+    return value[0].strip() if value and value[0].strip().lower() not in ("null", "none") else None

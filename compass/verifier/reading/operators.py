@@ -212,7 +212,7 @@ def _braced(node: Node) -> Node:
 
 def relation(parser: Parser, left: Node, token: Token) -> Node:
     """A chain of relations, whose first operator has just been read."""
-    operators, sides = [RELATIONS[token[1]]], [left]
+    signs, operators, sides = [token[1]], [RELATIONS[token[1]]], [left]
     if operators == ["="] and parser.token == END:
         raise Unreadable("nothing after the relation")
     while True:
@@ -222,9 +222,19 @@ def relation(parser: Parser, left: Node, token: Token) -> Node:
             match sides[-1]:
                 case Call("mod", (value, modulus)) if operators == ["=="]:
                     return residue_class(Relation(("==",), (left, value)), modulus)
-            return Relation(tuple(operators), tuple(sides))
+            return _without_roundings(signs, operators, sides)
         parser.at += 1
+        signs.append(token[1])
         operators.append(RELATIONS[token[1]])
+
+
+def _without_roundings(signs: list[str], operators: list[str], sides: list[Node]) -> Node:
+    """A chain of relations that ends before the first `≈` after a value: what follows only rounds it, as in `\\sqrt2 \\approx 1.414`."""
+    for at, sign in enumerate(signs):
+        if sign == "approx" and not symbols(sides[at]) and not isinstance(sides[at], Words):
+            operators, sides = operators[:at], sides[: at + 1]
+            break
+    return Relation(tuple(operators), tuple(sides)) if operators else sides[0]
 
 
 def factorial(parser: Parser, left: Node, token: Token) -> Node:

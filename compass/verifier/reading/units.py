@@ -61,15 +61,19 @@ PLAIN_SYMBOLS = frozenset(
 CURRENCY_WORDS = frozenset("USD EUR GBP JPY INR CNY RMB Rs rs Rupees rupees CHF KRW".split())
 """Words that may stand before an amount."""
 
-_REFUSED = frozenset(
-    "not no none more less than least most approximately about around between from to minus plus but except if when where then "
-    "correct answer wrong either neither is are equal equals over under above below maybe possibly undefined error the "
-    "solution times negative positive mod modulo inverse reciprocal root choose divided multiplied raised power base "
-    "divides cube greater smaller larger doubled tripled halved twice thrice complement conjugate sine cosine tangent log opposite reversed "
-    "infinity remainder sqrt rounded mistaken incorrectly unless versus vs "
-    "exponent isn never without or and only incorrect false unknown trillionth score".split()
+_RELATING = frozenset(
+    "not no none than least most approximately about around between from to minus plus but except if when where then "
+    "wrong either neither is are equals over under above below maybe possibly undefined error "
+    "times mod modulo root choose divided multiplied raised base power score trillionth infinity half halves pi point eighth bn "
+    "divides doubled tripled halved twice thrice sine cosine tangent log reciprocal reversed "
+    "rounded mistaken incorrectly unless versus vs isn never without or and incorrect false unknown".split()
 )
-"""Words that change what an answer says: a number followed by one of them is not a number with a unit."""
+"""Words that change what an answer says, wherever they come: a number before one of them is not a number with a unit."""
+_MODIFYING = frozenset(
+    "more less correct answer equal the solution negative positive inverse cube greater smaller larger complement conjugate opposite "
+    "remainder exponent only sqrt imaginary".split()
+)
+"""Words that change a number as the last ones, and only describe the noun that follows: `5 negative`, `5 negative roots`."""
 _FILLERS = frozenset(
     "different distinct possible total such altogether remaining each of in the a an these all".split()
 )
@@ -113,7 +117,9 @@ def read_unit(words: Iterable[str]) -> str | None:
     power, sign, open_groups = 1, 1, 0
     for at, word in enumerate(words):
         lower = word.lower()
-        if lower in _REFUSED and not (lower == "times" and len(words) == 1):
+        if lower in _RELATING and not (lower == "times" and len(words) == 1):
+            return None
+        if lower in _MODIFYING and at + 1 == len(words):
             return None
         if lower in _POWERS and at + 1 < len(words):
             power = _POWERS[lower]

@@ -241,7 +241,7 @@ _LETTERED = re.compile(
     re.DOTALL,
 )
 _ONE = re.compile(r"[A-Za-z]")
-_LISTED = re.compile(r"\s*(?:,|;|\\?and|&|\s)\s*")
+_LISTED = re.compile(r"\s*(?:[,;]\s*(?:\\?and\b)?|\\?and|&|\s)\s*")
 
 
 def split_choice(text: str) -> tuple[str, str] | None:
@@ -257,8 +257,16 @@ def split_choice(text: str) -> tuple[str, str] | None:
     return match["letter"], value
 
 
+_BRACKETED = re.compile(r"(?:\\text\w{0,2}\s?\{)?\(([A-Z])\)\}?")
+
+
 def read_letters(text: str) -> tuple[str, str] | None:
-    """Single letters alone, and how they stand: `ACD` joined, `A, C, D` listed, `b a d c` spaced; None for anything else."""
+    """Single letters alone, and how they stand: `ACD` joined, `A, C, D` listed, `(A) and (C)` bracketed, `b a d c` spaced; None for
+    anything else."""
+    bare = _BRACKETED.sub(r" \1 ", text).strip() if "(" in text else text
+    if bare != text:
+        letters = read_letters(bare)
+        return letters and (letters[0], "bracketed")
     if text.isalpha():
         return (text, "joined") if text.isascii() and text.isupper() and 1 < len(text) < 9 else None
     parts = _LISTED.split(text)
@@ -274,8 +282,11 @@ def same_letters(gold: str, answer: str) -> bool | None:
     """
     one, two = read_letters(gold), read_letters(answer)
     if one is None or two is None:
-        return None
+        several, other = (one, answer) if one else (two, gold)
+        return False if several and several[1] == "bracketed" and read_choice(other) else None
     styles = {one[1], two[1]}
+    if "bracketed" in styles:
+        return sorted(one[0]) == sorted(two[0])
     if "spaced" in styles:
         return one[0] == two[0] if len(one[0]) > 2 or styles != {"spaced"} else None
     if styles == {"joined", "listed"} and one[0].isupper() and two[0].isupper():
