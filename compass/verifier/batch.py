@@ -7,9 +7,9 @@ from functools import partial
 from typing import TypeVar
 
 from compass.machine import cores
-from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.extract import Mode, read_answer
 from compass.verifier.gold import Gold, split_alternatives
-from compass.verifier.reward import NO_ANSWER, Judgement, check_form
+from compass.verifier.reward import NO_ANSWER, Judgement, check_form, list_sides
 from compass.verifier.verdict import Verdict
 from compass.verifier.verify import choose_verdict, verify
 from compass.verifier.warm import warm
@@ -77,10 +77,16 @@ def judge_many(
     """
     given = list(pairs)
     asked = [None] * len(given) if questions is None else list(questions)
-    answered = [(gold, extract_answer(response, mode)) for gold, response in given]
+    readings = [read_answer(response, mode, question) for (_, response), question in zip(given, asked, strict=True)]
+    answered = [(gold, reading.answer) for (gold, _), reading in zip(given, readings, strict=True)]
+    sides = {answer: list_sides(answer) for _, answer in answered if answer is not None}
     distinct = list(
         dict.fromkeys(
-            (one, answer) for gold, answer in answered if answer is not None for one in split_alternatives(gold)
+            (one, side)
+            for gold, answer in answered
+            if answer is not None
+            for one in split_alternatives(gold)
+            for side in sides[answer]
         )
     )
     verdicts = dict(zip(distinct, verify_many(distinct, processes, on_progress=on_progress), strict=True))
@@ -88,11 +94,15 @@ def judge_many(
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
             formed[gold, answer, question] = choose_verdict(
-                [check_form(one, answer, verdicts[one, answer], question, mode) for one in split_alternatives(gold)]
+                [
+                    check_form(one, side, verdicts[one, side], question, mode)
+                    for one in split_alternatives(gold)
+                    for side in sides[answer]
+                ]
             )
     return [
-        Judgement(answer, formed.get((gold, answer or "", question), NO_ANSWER))
-        for (gold, answer), question in zip(answered, asked, strict=True)
+        Judgement(reading.answer, formed.get((gold, reading.answer or "", question), NO_ANSWER), reading.evidence)
+        for (gold, _), question, reading in zip(answered, asked, readings, strict=True)
     ]
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
 from compass.verifier.extracting.boxes import (
@@ -26,7 +28,9 @@ from compass.verifier.extracting.phrases import (
     SENTENCE,
     TAIL,
     VERBS,
+    Announced,
     find_announced,
+    find_last_value,
     find_later_value,
     find_stated_value,
     formula_text,
@@ -149,21 +153,54 @@ class Mode(StrEnum):
     """A box or an announced value, in its final form, not copied from the question: for rewards and grades."""
     LENIENT = "lenient"
     """The last sentence may state the answer, in any form: for scoring what others wrote."""
+    ANY = "any"
+    """Also the last value of the kind that the problem asks for: for models that were never told a form."""
 
 
-def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
-    """The final answer of a response, as text for `verify`; None where it gives none.
+class Reading(NamedTuple):
+    """What a response gives as its answer, and by what."""
+
+    answer: str | None
+    """The answer, as text for `verify`; None where the response gives none."""
+    evidence: str
+    """What gives it: `box`, `announcement`, `sentence`, or `last value`; else why there is none: one of `MISSING`."""
+
+
+MISSING = ("cut off", "several that disagree", "taken back", "not found")
+"""Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it
+announces and states none."""
+
+
+def extract_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None = None) -> str | None:
+    """The final answer of a response, as text for `verify`; None where it gives none. `read_answer` says by what it is found.
+
+    Raises:
+        TypeError: a response that is no text.
+    """
+    return read_answer(response, mode, question).answer
+
+
+def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None = None) -> Reading:
+    """The final answer of a response and what gives it.
 
     A closed thought is left out, and what follows the response's own turn. Then, in order:
 
-    1. the last `\\boxed{...}`, with what belongs to it: neighbouring boxes and boxes of several cases make one list, named
-       where they have different names; a formula that holds more than the box is taken whole. A later "the answer is VALUE" must
-       agree; where the text says that it corrects the box, the later value counts, and with `Mode.LENIENT` also where it is called
-       final after further reasoning.
-    2. what "the answer is", `####`, a heading, a tag, JSON or 答案 announces. Several that contradict each other are none.
-    3. the value that a concluding last sentence ("So ...") states, and with `Mode.LENIENT` any last sentence.
+    1. `box`: the last `\\boxed{...}`, with what belongs to it: neighbouring boxes and boxes of several cases make one list, named
+       where they have different names; a formula that holds more than the box is taken whole. A later announcement must
+       agree; where the text says that it corrects the box, the later value counts, and beyond `Mode.STRICT` also where it is called
+       final after further reasoning. Words around a box take it back only where they deny, bound, change or suppose its value.
+    2. `announcement`: an `answer` field of JSON, a tag, a heading, `####`, "the answer is", 答案 and its like. What is called final
+       counts before the rest, then the last one; announcements in a row that contradict each other are none.
+    3. `sentence`: the value that a concluding last sentence ("So ...") states, and beyond `Mode.STRICT` any last sentence, or what code
+       printed last.
+    4. `last value`, with `Mode.ANY` alone: the last choice, number, formula or yes and no, whichever `question` asks for.
 
     A response that hedges, withdraws or is cut off inside its answer gives none.
+
+    Args:
+        response: all that the model wrote.
+        mode: how strictly it is read.
+        question: the problem's text; only `Mode.ANY` looks at it.
 
     Raises:
         TypeError: a response that is no text.
@@ -173,38 +210,50 @@ def extract_answer(response: str, mode: Mode = Mode.LENIENT) -> str | None:
     text = keep_own_turn(response[-MAX_RESPONSE:])
     boxes = find_boxes(text)
     if boxes:
-        return _boxed(text, boxes, mode)
-    if not (tail := drop_placeholders(text[-TAIL:]).strip()) or _GIVEN_UP.search(tail):
-        return None
+        return _read_boxes(text, boxes, mode)
+    tail = drop_placeholders(text[-TAIL:]).strip()
+    if not tail or _GIVEN_UP.search(tail):
+        return Reading(None, "cut off" if response.strip() and not text.strip() else "not found")
+    reading = _read_words(tail, mode)
+    if mode is Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
+        value = find_last_value(tail, question)
+        return reading if value is None else Reading(value, "last value")
+    return reading
+
+
+def _read_words(tail: str, mode: Mode) -> Reading:
+    """What a response without a box announces, or else states in its last sentence."""
     values = find_announced(tail)
     if values:
-        return _choose_announced(values, tail)
+        value = _choose_announced(values, tail)
+        return Reading(value, "several that disagree" if value is None else "announcement")
     if has_announcement(tail):
-        return None
-    return _find_stated(tail, mode)
+        return Reading(None, "cut off" if _cut_off(tail) else "taken back")
+    value = _find_stated(tail, mode)
+    return Reading(value, "sentence" if value is not None else "cut off" if _cut_off(tail) else "not found")
 
 
-def _boxed(text: str, boxes: list[Box], mode: Mode) -> str | None:
+def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
     """The answer of the last box and its neighbours, unless what follows takes it back.
 
-    With `Mode.LENIENT` a value that is called the final answer, after further reasoning, counts before a box: the box held a step.
+    Beyond `Mode.STRICT` a value that is called the final answer, after further reasoning, counts before a box: the box held a step.
     """
     if boxes[-1].content is None:
-        return None
+        return Reading(None, "cut off")
     group = last_group(text, boxes)
     answer = _answer_of_group(text, boxes, group)
     after = text[group[-1].end : group[-1].end + TAIL]
     corrected = CORRECTED.search(after) is not None
     later = find_later_value(after)
     if later is not None and (answer is None or not _same(answer, later)):
-        if mode is Mode.LENIENT and _is_final_after_reasoning(after):
-            return later
-        return later if corrected or answer is None or _same(group[-1].content or "", later) else None
-    if later is None and corrected and _takes_back(after):
-        return None
-    if _hedges(text, boxes, group):
-        return None
-    return answer
+        if mode is not Mode.STRICT and _is_final_after_reasoning(after):
+            return Reading(later, "announcement")
+        if corrected or answer is None or _same(group[-1].content or "", later):
+            return Reading(later, "announcement")
+        return Reading(None, "several that disagree")
+    if (later is None and corrected and _takes_back(after)) or _hedges(text, boxes, group) or answer is None:
+        return Reading(None, "taken back")
+    return Reading(answer, "box")
 
 
 def _is_final_after_reasoning(after: str) -> bool:
@@ -279,15 +328,22 @@ _UNSURE_ALONE = re.compile(
 )
 
 
-def _choose_announced(values: list[tuple[str, bool]], tail: str) -> str | None:
-    """The value that announcements agree on: the last one called final, else the last, unless another contradicts it."""
-    final = [value for value, is_final in values if is_final]
-    candidates = final or [value for value, _ in values]
+def _choose_announced(values: list[Announced], tail: str) -> str | None:
+    """The value that announcements agree on: the last one called final, else the last.
+
+    One that contradicts it must come well before it, with reasoning in between, or be corrected: several in a row are guesses.
+    """
+    final = [value for value in values if value.is_final]
+    candidates = final or values
     last = candidates[-1]
-    rivals = [value for value in candidates[:-1] if not _same(last, value)]
-    if rivals and (len(rivals) > 1 or not CORRECTED.search(tail)):
+    rivals = [
+        rival
+        for rival, following in pairwise(candidates)
+        if len(tail[rival.place : following.place].split()) < A_STEP and not _same(last.value, rival.value)
+    ]
+    if rivals and (len(rivals) > 1 or not CORRECTED.search(tail, rivals[0].place, last.place)):
         return None
-    return last
+    return last.value
 
 
 def _same(one: str, other: str) -> bool:
@@ -298,7 +354,7 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
     output = _OUTPUT.search(text[-400:])
     if output is not None:
-        return output[1].strip().splitlines()[-1] if mode is Mode.LENIENT else None
+        return output[1].strip().splitlines()[-1] if mode is not Mode.STRICT else None
     if _cut_off(text):
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
@@ -313,7 +369,7 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     if is_hedged(last):
         return None
     value = find_stated_value(last)
-    return last_formula(last) if value is None and mode is Mode.LENIENT else value
+    return last_formula(last) if value is None and mode is not Mode.STRICT else value
 
 
 def _cut_off(text: str) -> bool:

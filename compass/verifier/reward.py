@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compass.verifier.extract import Mode, extract_answer
+from compass.verifier.extract import Mode, read_answer
 from compass.verifier.form import is_copied, is_final
 from compass.verifier.gold import Gold, gold_text, split_alternatives
 from compass.verifier.verdict import Outcome, Verdict
@@ -16,10 +16,12 @@ COPIED = Verdict(Outcome.DIFFERENT, "form", "equal, but copied from the question
 
 
 class Judgement(NamedTuple):
-    """A response's final answer, None where it gives none, and the verdict on it."""
+    """A response's final answer, None where it gives none, the verdict on it, and what gives the answer."""
 
     answer: str | None
     verdict: Verdict
+    evidence: str
+    """What gives the answer, or why there is none, as `Reading.evidence`."""
 
     @property
     def equal(self) -> bool:
@@ -31,32 +33,34 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
     """Take the final answer out of a response, then verify it.
 
     `Mode.STRICT` asks for a box or an announced value, in its final form, and with the question at hand refuses a formula copied from it
-    (`final_form` and `copied` state the rules). `Mode.LENIENT` also takes what the last sentence states, in any form.
+    (`final_form` and `copied` state the rules). `Mode.LENIENT` also takes what the last sentence states, in any form, and `Mode.ANY` the
+    last value of the kind that the question asks for.
 
     Raises:
         TypeError: an argument that is no text.
     """
-    answer = extract_answer(response, mode)
+    answer, evidence = read_answer(response, mode, question)
     if answer is None:
-        return Judgement(None, NO_ANSWER)
-    given = [answer, *_rounded_side(answer)]
+        return Judgement(None, NO_ANSWER, evidence)
+    sides = list_sides(answer)
     verdicts = [
         check_form(one, text, verify(gold=one, answer=text), question, mode)
         for one in split_alternatives(gold)
-        for text in given
+        for text in sides
     ]
-    return Judgement(answer, choose_verdict(verdicts))
+    return Judgement(answer, choose_verdict(verdicts), evidence)
 
 
-def _rounded_side(answer: str) -> list[str]:
-    """What follows the `≈` of an answer where it rounds what stands before it: it answers problems that ask for a decimal."""
+def list_sides(answer: str) -> list[str]:
+    """An answer, and what follows its `≈` where that rounds what stands before it: some problems ask for the decimal."""
     left, sign, right = answer.replace("≈", "\\approx ").rpartition("\\approx")
-    return [right.strip()] if sign and verify(gold=right.strip(), answer=left.strip()).equal else []
+    rounds = sign and verify(gold=right.strip(), answer=left.strip()).equal
+    return [answer, right.strip()] if rounds else [answer]
 
 
 def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
     """The verdict on an answer, or why the strict mode does not accept the form of one that is equal; `gold` has no alternatives."""
-    if mode is Mode.LENIENT or not verdict.equal or verdict.detail == "the same text":
+    if mode is not Mode.STRICT or not verdict.equal or verdict.detail == "the same text":
         return verdict
     text = gold_text(gold)
     if not is_final(text, answer):

@@ -21,12 +21,12 @@ NOT_FINAL = [
 @pytest.mark.parametrize(("gold", "answer"), FINAL)
 def test_final_forms_are_paid_in_both_modes(gold: str, answer: str) -> None:
     assert is_final(gold, answer)
-    assert [reward(rf"\boxed{{{answer}}}", gold, mode=mode) for mode in Mode] == [1.0, 1.0]
+    assert [reward(rf"\boxed{{{answer}}}", gold, mode=mode) for mode in Mode] == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("gold", "answer"), NOT_FINAL)
 def test_open_arithmetic_is_paid_in_the_lenient_mode_alone(gold: str, answer: str) -> None:
-    assert [reward(rf"\boxed{{{answer}}}", gold, mode=mode) for mode in Mode] == [-1.0, 1.0]
+    assert [reward(rf"\boxed{{{answer}}}", gold, mode=mode) for mode in Mode] == [-1.0, 1.0, 1.0]
     assert judge(gold=gold, response=rf"\boxed{{{answer}}}").verdict.detail == "equal, but not worked out"
 
 

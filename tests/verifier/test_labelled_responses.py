@@ -21,7 +21,7 @@ MOST_CALLS = 30_000
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['group']} {number}" for number, row in enumerate(ROWS)])
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", [Mode.STRICT, Mode.LENIENT])
 def test_a_response_is_paid_as_a_teacher_would(row: dict, mode: Mode) -> None:
     if row.get("mode", mode) != mode:
         pytest.skip("the lenient mode asks for no final form")

@@ -31,7 +31,7 @@ def test_many_responses_are_judged_as_one_by_one_and_in_order() -> None:
 
 
 def test_a_response_without_an_answer_says_so() -> None:
-    assert judge(gold="4", response="") == Judgement(
+    assert judge(gold="4", response="")[:2] == (
         None, Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
     )
 

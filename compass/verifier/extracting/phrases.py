@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
 from compass.verifier.reading.normalise import CHINESE
@@ -251,6 +252,47 @@ def find_stated_value(sentence: str) -> str | None:
     return None
 
 
+_OPTIONS = re.compile(r"(?<!\w)\(?[A-E][).:]\s")
+_ONE_CHOICE = re.compile(
+    rf"(?<![\w$\\]){_CHOICES}|(?<![\w$\\])(?:\([A-J]\)|\*\*[A-J]\*\*|[B-HJ](?![\w'’])|A(?=[.*)]|$))"
+)
+_ASKS_WHETHER = re.compile(
+    r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
+    re.IGNORECASE,
+)
+_YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
+LOOKED_AT = 8
+"""Sentences at a response's end in which `find_last_value` looks."""
+
+
+def find_last_value(text: str, question: str | None) -> str | None:
+    """The last value in the last sentences that hold one, of the kind that a question asks for; None where they hold none.
+
+    A question with lettered options asks for letters, one that asks whether for yes or no, any other for a number or a formula.
+    Sentences that deny or are unsure are passed over.
+    """
+    lettered = len(_OPTIONS.findall(question or "")) > 1
+    whether = _ASKS_WHETHER.search(question or "") is not None
+    sentences = [part.strip() for part in SENTENCE.split(text) if part and re.search(r"\w", part)]
+    for sentence in reversed(sentences[-LOOKED_AT:]):
+        if lettered or whether:
+            found = list((_ONE_CHOICE if lettered else _YES_OR_NO).finditer(sentence))
+            if found:
+                return found[-1][0].strip("*")
+            continue
+        if is_hedged(sentence) or DENIED.search(sentence) or sentence.endswith("?"):
+            continue
+        value = find_stated_value(sentence.strip("*#|> ")) if re.search(r"\d|[$\\]", sentence) else None
+        if value is not None and re.search(r"\d|[\\^]|^[a-z]$", value):
+            return value
+        blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
+        places = [(match.start(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]
+        places += [(match.start(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
+        if places:
+            return max(places)[1]
+    return None
+
+
 def is_hedged(sentence: str) -> bool:
     """Whether a sentence is unsure of what it says."""
     return HEDGED.search(_POSSIBLE_SUBJECT.sub("", sentence)) is not None
@@ -354,9 +396,17 @@ _CONDITION = re.compile(
 _LAST = 3
 
 
-def find_announced(tail: str) -> list[tuple[str, bool]]:
-    """The values that phrases announce, in their order, each with whether it is called final; a phrase that announces no value,
-    such as "the final answer is correct", says nothing."""
+class Announced(NamedTuple):
+    """A value that a phrase announces: where the phrase begins, the value, and whether it is called final."""
+
+    place: int
+    value: str
+    is_final: bool
+
+
+def find_announced(tail: str) -> list[Announced]:
+    """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
+    nothing."""
     found = [(match.start(), match[1].strip(), True) for match in list(_TAG.finditer(tail))[-_LAST:]]
     found += [
         (match.start(), value, True)
@@ -378,7 +428,7 @@ def find_announced(tail: str) -> list[tuple[str, bool]]:
         if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
             final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
             found.append((match.start(), value, final))
-    return [(value, final) for _, value, final in sorted(found)[-2 * _LAST :] if value]
+    return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
 
 
 def has_announcement(tail: str) -> bool:
