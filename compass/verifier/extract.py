@@ -20,16 +20,22 @@ from compass.verifier.extracting.boxes import (
     read_whole_formula,
 )
 from compass.verifier.extracting.phrases import (
+    AMOUNT,
     ANNOUNCED,
     CORRECTED,
     DANGLING,
+    FOREIGN_THEREFORE,
     FORMULA,
+    LOOKED_AT,
     PRICE,
     SENTENCE,
     TAIL,
     VERBS,
+    YES_OR_NO,
     Announced,
+    drop_asides,
     find_announced,
+    find_bold_value,
     find_last_value,
     find_later_value,
     find_stated_value,
@@ -53,7 +59,7 @@ _TOKEN = re.compile(
 )
 _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
-_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$", re.IGNORECASE)
+_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
 
 
 def keep_own_turn(text: str) -> str:
@@ -107,7 +113,7 @@ def _lines(text: str, word: str) -> list[int]:
             break
         before = text[max(0, at - 8) : at]
         if (at <= 8 or "\n" in before) and _LINE_START.search(before) and _LABEL_END.match(text, at + len(word)):
-            places.append(at)
+            places.append(text.rfind("\n", 0, at) + 1)
         at += len(word)
     return places
 
@@ -118,7 +124,8 @@ _CUT = re.compile(
     r"[-+*/=^_({\[,\\]$|(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)$"
 )
 _CONCLUSION = re.compile(
-    r"^[\s*$-]{0,6}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|综上|所以|因此|故|∴|\\therefore)(?![a-z])",
+    rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
+    r"|\b(?:in total|altogether|in all)\b|\bso\s(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
     re.IGNORECASE,
 )
 _ENDS_WITH_VALUE = re.compile(
@@ -136,13 +143,20 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
+FEW = 3
+"""A response of so many words, none of them a value, is an answer as it stands."""
+
 REASONED = 5
 """Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
 
 A_STEP = 10
 """Words between a box and "final answer" from which the box counts as a step on the way there."""
 
-_OUTPUT = re.compile(r"```(?:output|text)?\s{0,3}\n([^`]{1,200}?)\s{0,9}```\s{0,9}$")
+_OUTPUT = re.compile(
+    r"(?:```(?:output|text)?\s{0,3}\n|<\|?(?:execution|output|result)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
+)
+"""What code printed last, in a fence or between tags."""
+_VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/])\d[\d.,/]*", re.DOTALL)
 _NAME = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=\s*[-+]?\s*(?:\$|\\\(|\\\[)?\s*$")
 
 
@@ -211,7 +225,7 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     boxes = find_boxes(text)
     if boxes:
         return _read_boxes(text, boxes, mode)
-    tail = drop_placeholders(text[-TAIL:]).strip()
+    tail = _PICTURES.sub("", drop_placeholders(text[-TAIL:])).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "cut off" if response.strip() and not text.strip() else "not found")
     reading = _read_words(tail, mode)
@@ -225,6 +239,9 @@ def _read_words(tail: str, mode: Mode) -> Reading:
     """What a response without a box announces, or else states in its last sentence."""
     values = find_announced(tail)
     if values:
+        after = tail[values[-1].place + len(values[-1].value) :]
+        if CORRECTED.search(after) and (value := _find_stated(after, mode)) is not None:
+            return Reading(value, "sentence")
         value = _choose_announced(values, tail)
         return Reading(value, "several that disagree" if value is None else "announcement")
     if has_announcement(tail):
@@ -363,8 +380,12 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    last = sentences[-1].strip().strip("*")
-    if mode is Mode.STRICT and len(sentences) > 1 and not (_CONCLUSION.match(last) or _ENDS_WITH_VALUE.search(last)):
+    last = next((one for one in reversed(sentences[-LOOKED_AT:]) if not _is_aside(one)), sentences[-1]).strip()
+    if len(sentences) == 1 and len(last.split()) <= FEW and not re.search(r"[\d$\\:\u4e00-\u9fff]", last):
+        return last.rstrip(".!")
+    concludes = _concludes(last)
+    last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")
+    if mode is Mode.STRICT and len(sentences) > 1 and not concludes:
         return None
     if is_hedged(last):
         return None
@@ -372,13 +393,37 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     return last_formula(last) if value is None and mode is not Mode.STRICT else value
 
 
+_PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+")
+_ASIDE = re.compile(
+    r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
+    r"|^\W*(?:note|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
+    r"|^\s*\([^()]*\)[.\s]*$|^\W*$",
+    re.IGNORECASE,
+)
+
+
+def _is_aside(sentence: str) -> bool:
+    """Whether a sentence is a note, a check, in brackets, speaks to the reader, or cheers: it states no answer."""
+    cheers = sentence.rstrip().endswith("!") and not re.search(
+        r"[\d$\\]|^(?:yes|no|true|false)\b", sentence, re.IGNORECASE
+    )
+    return cheers or _ASIDE.search(sentence) is not None
+
+
+def _concludes(sentence: str) -> bool:
+    """Whether a sentence presents its value as the result: it begins with "so", ends in "is 5", sets a value in bold, or holds no other."""
+    sentence = drop_asides(sentence)
+    marks = _CONCLUSION.search(sentence) or _ENDS_WITH_VALUE.search(sentence) or YES_OR_NO.fullmatch(sentence)
+    return marks is not None or find_bold_value(sentence) is not None or len(_VALUE.findall(sentence)) == 1
+
+
 def _cut_off(text: str) -> bool:
     """Whether a response ends in the middle of a formula, or of a sentence."""
-    rest = PRICE.sub("", FORMULA.sub(" 0", text.replace(r"\$", "")))
+    rest = PRICE.sub("", FORMULA.sub(" 0", AMOUNT.sub("", text.replace(r"\$", ""))))
     return (
         rest.count("$") % 2 == 1
         or rest.count(r"\[") > rest.count(r"\]")
-        or bool(_CUT.search(rest.rstrip().removesuffix("**")) or DANGLING.search(rest))
+        or bool(_CUT.search(rest.rstrip().rstrip("*_")) or DANGLING.search(rest))
     )
 
 

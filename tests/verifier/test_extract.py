@@ -122,10 +122,11 @@ def test_texts_with_other_final_answers_or_none(gold: str, answer: str) -> None:
     assert not same_final_answer(gold=gold, answer=answer).equal, final_answer(answer)
 
 
-def test_a_formula_at_the_end_of_a_sentence_counts_in_the_lenient_mode_alone() -> None:
-    text = "First we square. We see that the inequality holds for $x > 4$."
+def test_a_last_sentence_with_several_values_counts_beyond_the_strict_mode_alone() -> None:
+    text = "First we square. We see that for $k = 3$ the inequality holds for $x > 4$."
     assert extract_answer(text) == "x > 4"
     assert extract_answer(text, Mode.STRICT) is None
+    assert extract_answer("First we square. We see that the inequality holds for $x > 4$.", Mode.STRICT) == "x > 4"
 
 
 def test_the_only_amount_of_money_among_spans_of_time() -> None:

@@ -141,6 +141,12 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 _SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
+_FOREIGN_WORDS = re.compile(
+    r"^\\text\w{0,6}\s?\{[^{}A-Za-z\d]*[^\W\d_A-Za-z][^{}A-Za-z\d]*\}\s*(?=[-\d\\])|\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$"
+)
+"""Words of another script before the value of a box, and its verb behind it."""
+_ASIDE = re.compile(r"(?<=[a-z])\s\([^(){}]*[A-Za-z]{3}[^(){}]*\)(?=[\s.]*\}?$)")
+"""Words in brackets at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _OPENING = r"[\s$*({\[\\]{0,6}$"
 _FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
@@ -162,7 +168,7 @@ _CHANGED = re.compile(
 )
 """A box that is what the value is made of, not the value."""
 _SUPPOSED = re.compile(
-    r"\b(?:if|suppose|supposing|assume|assuming|had|were)\b[^.;\n]*\b(?:would|were|had)\s(?:\w+\s){0,3}?[\s$*({\[\\]{0,6}$"
+    r"\b(?:if|suppose|supposing|assume|assuming|had|were)\b(?:[^.;\n]|\.\d)*(?:\bwould|\bwere|\bhad|['’]d)\s(?:\w+\s){0,3}?[\s$*({\[\\]{0,6}$"
     rf"|\b(?:if|suppose|supposing|assume|assuming|say)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|equals)\s{_OPENING}",
     re.IGNORECASE,
 )
@@ -193,7 +199,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         return None
     if len(box.content or "") > WINDOW:
         return box.content
-    content = _SAYING.sub("", box.content or "")
+    content = _ASIDE.sub("", _FOREIGN_WORDS.sub("", _SAYING.sub("", box.content or "")))
     left, right = _last_side(before), _first_side(after, _depth(before))
     if left[:1] in ("(", "[") and _depth(left + right) > 0:
         left = left[1:]  # a bracket that does not close next to the box

@@ -40,6 +40,12 @@ FOREIGN_ANNOUNCED = (
     r"(?:\s(?:donc|alors|de|also|pues|entonces)(?!\w)){0,2}|[:：】是为は=]|คือ)\**\s{0,3}[:：]?"
 )
 """A pattern for "the answer is" and "answer:" in any of the languages."""
+FOREIGN_THEREFORE = (
+    r"por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
+    r"|portanto|logo|assim|dus|następnie|więc|zatem|takže|tedy|итак|следовательно|значит|таким образом|поэтому|отже|тому|vậy|do đó|jadi|maka"
+    r"|따라서|그러므로|よって|したがって|ゆえに|综上|所以|因此|故|इसलिए|أي|إذن"
+)
+"""What opens a conclusion."""
 FOREIGN_HEDGED = "可能|也许|大概|或许|不确定|peut-être|probablement|quizás|vielleicht|возможно"
 """What makes an answer doubtful."""
 FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
@@ -50,7 +56,9 @@ FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\
 NUMBER = re.compile(
     r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°)?"
 )
-PRICE = re.compile(r"\$(?=\d[\d,.]*(?:\s|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
+PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
+AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
+"""A dollar sign before an amount, which closes no formula."""
 DENIED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|can't|isn't|doesn't|aren't|wasn't|won't|fail(?:s|ed)?|wrong|incorrect|impossible that|suppose|assume|if|unless|whatever)\b|"
     + FOREIGN_DENIED,
@@ -65,15 +73,22 @@ HEDGED = re.compile(
 _AND = r"(?:\s*[,;、]\s*(?:and\s+|y\s+|et\s+|und\s+)?|\s+(?:and|&|y|et|und)\s+|\s*[和及与]\s*)"
 _CHOICES = rf"(?:\([A-J]\)|[A-J])(?:{_AND}(?:\([A-J]\)|[A-J])(?![\w']))+"
 """Several choices: `(A), (C) and (D)`, `A and C`."""
+_EXPLAINED = re.compile(
+    r"(?<=[\w$%.*!])\s{1,2}\((?=[^()]*[A-Za-z]{2})(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=\W*$)"
+)
+"""Words in brackets after a value: "44.1 m (about 44 m)"."""
 _LETTERS = re.compile(rf"^\W{{0,4}}?(?:(?i:both|options?|choices?)\s)*({_CHOICES})(?!\s?[-+*/^_=(\[{{\\<>])")
 DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)\s*$")
 """A last word after which something is missing."""
 _EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b")
-_CONTRAST = re.compile(r"(?:,|\sand|\sbut)\s+not\s[^,;$\d]{1,60}$", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;$\d]{1,60}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
+    re.IGNORECASE,
+)
 """What an answer is not, said after what it is: "odd and not even"."""
 _LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?!\W{1,4}(?:or|oder|ou|o)\s)(?:[.:)]|\W*$|\)\s)")
 _OPTION = re.compile(
-    rf"\b(?:answer|option|choice|correct)s?\b.{{0,40}}?(?<![A-Za-z])({_CHOICES})|"
+    rf"\b(?:answer|option|choice|correct)s?\b.{{0,40}}?(?<![A-Za-z])({_CHOICES})|(?<![\w$\\(])\(?([A-J])\)?\sis\s(?:the\s)?(?:right|correct)\b|"
     r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b([B-J])\b(?!\s?[-+*/^_=(\[{\\<>!]))",
     re.IGNORECASE,
 )
@@ -112,6 +127,8 @@ _COUNTED = re.compile(
     r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
 )
 """A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
+_LABELLED = re.compile(r"[A-Za-z_][\w ]{1,30}:\s{1,3}(\S[^:]*)")
+"""A value with its name, as YAML has it: `slope: 3`."""
 _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
 _SO = re.compile(r"(?:所以|因此|综上所述|综上)[，,]?")
 _BRACKETED_CHAIN = re.compile(r"\(([^()]*\d\s?=[^()=<>]*)\)")
@@ -125,7 +142,14 @@ _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
 _INTRODUCED = re.compile(r"(?:^|[.!?]\s)[^:$\d=]{3,80}:\s{0,3}(?:\*\*)?$")
-_SO_CLAUSE = re.compile(r"[,;]\s(?:and\s)?(?:so|thus|hence|therefore|then|meaning|which\smeans)\s", re.IGNORECASE)
+_NAMED_LAST = re.compile(
+    r"\b(?:it|this|that|day|month|answer|result|winner)\s(?:is|was|will\sbe|would\sbe|must\sbe)\s(?:a\s|an\s|on\s)?([A-Z][a-z]+(?:\s[A-Z][a-z]+)?)[.\s]*$"
+)
+"""A proper noun that ends a sentence: "in 100 days it will be Friday"."""
+_SO_CLAUSE = re.compile(
+    r"(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
+)
+"""Where what follows from the rest of a sentence begins."""
 _TOTAL = re.compile(
     r"\b(?:total|sum|product|average|altogether|answer|result)\s(?:\w+\s){0,3}?(?:of|is|was|=|:)\s{0,3}\\?\$?$",
     re.IGNORECASE,
@@ -146,7 +170,7 @@ _TIME_WORD = re.compile(
 def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
-    sentence = _CONTRAST.sub("", drop_exclamation(sentence))
+    sentence = drop_asides(sentence, announced=True)
     if _EITHER_LETTER.match(sentence) or DANGLING.search(sentence):
         return None
     letter = _LETTERS.match(sentence) or _LETTER.match(sentence)
@@ -155,6 +179,10 @@ def read_value(sentence: str) -> str | None:
     if HEDGED.search(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?"):
         return None
     sentence = _REASON.sub("", _CONJUNCTION.sub("", sentence)).rstrip("。 ")
+    if (bold := find_bold_value(sentence)) is not None and bold != sentence.strip("*"):
+        return read_value(bold)
+    if (labelled := _LABELLED.fullmatch(sentence)) is not None and not _OPTION.search(sentence):
+        return read_value(labelled[1])
     plain = FORMULA.sub(" ", sentence)
     if _RELATIVE.search(sentence):
         return None
@@ -171,6 +199,21 @@ def read_value(sentence: str) -> str | None:
     return None
 
 
+def drop_asides(sentence: str, *, announced: bool = False) -> str:
+    """The sentence without what explains or contrasts its value at the end, a comment, and the mark that exclaims it."""
+    sentence = drop_exclamation(_EXPLAINED.sub("", _COMMENT.sub("", sentence)), announced=announced)
+    sentence = _CONTRAST.sub("", sentence)
+    main = _SUBORDINATE.sub("", sentence)
+    return main if re.search(r"\d", main) else sentence
+
+
+_SUBORDINATE = re.compile(
+    r",\s+(?:when|where|since|because|as|who|while|although|though|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+)
+"""A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
+_COMMENT = re.compile(r"\s{2,}#\s.*$")
+
+
 def _choice_of(option: re.Match[str]) -> str:
     """The letter, or the letters, that `_OPTION` found."""
     return next(group for group in option.groups() if group)
@@ -179,14 +222,15 @@ def _choice_of(option: re.Match[str]) -> str:
 _EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
 
 
-def drop_exclamation(sentence: str) -> str:
-    """The sentence without the exclamation mark that ends it; without words it is a factorial: `10!`."""
+def drop_exclamation(sentence: str, *, announced: bool = False) -> str:
+    """The sentence without the exclamation mark that ends it; after a letter or a lone number it is a factorial, `10!`, unless the
+    number is announced in words."""
     mark = _EXCLAIMED.search(sentence)
     if mark is None:
         return sentence
-    words = _WORDS.findall(FORMULA.sub(" ", sentence[: mark.start()]))
-    if not words and mark[0] == "!":
-        return sentence  # "10!" alone
+    alone = not _WORDS.search(FORMULA.sub(" ", sentence[: mark.start()]))
+    if alone and mark[0] == "!" and not (announced and sentence[mark.start() - 1].isdigit()):
+        return sentence
     return sentence[: mark.start()] + sentence[mark.end() :]
 
 
@@ -204,12 +248,25 @@ def _bare(rest: str) -> str:
         "text",
     ):
         return counted[1]
+    if CHINESE.search(rest) and re.search(r"\d", rest.partition("，")[0]):
+        rest = rest.partition("，")[0]
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
+
+
+def find_bold_value(sentence: str) -> str | None:
+    """The last value that a sentence sets in bold; None where what is bold is no value."""
+    bold = [found[1].strip() for found in re.finditer(r"\*\*([^*\n]{1,120})\*\*", sentence)]
+    if not bold or _PROSE.search(bold[-1]):
+        return None
+    return bold[-1] if re.search(r"\d|\$|\\", bold[-1]) or not re.search(r"\d|\$|\\|:", sentence) else None
 
 
 def find_stated_value(sentence: str) -> str | None:
     """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign."""
-    sentence = _CONTRAST.sub("", drop_exclamation(_SO.split(sentence)[-1]))
+    sentence = drop_asides(_SO.split(sentence)[-1])
+    so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
+    if so is not None and re.search(r"\d", sentence[so.end() :]):
+        sentence = sentence[so.end() :]
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
@@ -219,12 +276,19 @@ def find_stated_value(sentence: str) -> str | None:
     option = _OPTION.search(sentence)
     if option is not None:
         return _choice_of(option)
+    if YES_OR_NO.fullmatch(sentence) is not None:
+        return sentence
     if not _WORDS.search(FORMULA.sub(" ", sentence)):
         formula = FORMULA.fullmatch(sentence)
-        return last_side(formula_text(formula)) if formula and "$" not in formula_text(formula) else sentence or None
-    bold = [found[1].strip() for found in re.finditer(r"\*\*([^*\n]{1,120})\*\*", sentence)]
-    if bold and re.search(r"\d|\$|\\", bold[-1]) and not _PROSE.search(bold[-1]):
-        return read_value(bold[-1])
+        return (
+            last_side(formula_text(formula))
+            if formula and "$" not in formula_text(formula)
+            else (last_side(sentence) if "≈" in sentence else sentence) or None
+        )
+    if (bold := find_bold_value(sentence)) is not None:
+        return read_value(bold)
+    if (named := _NAMED_LAST.search(sentence)) is not None:
+        return named[1]
     blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
     places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]
     places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
@@ -237,7 +301,7 @@ def find_stated_value(sentence: str) -> str | None:
         return last
     verbs = list(re.finditer(rf"(?<!\w)(?:{VERBS})(?!\w):?|(?<=\w)[是为]", blank))
     if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
-        return _REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip() or None
+        return _bare(_REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip()) or None
     if len(places) == 1:
         return places[0][1] or None
     if (amount := _only_amount(sentence, places)) is not None:
@@ -260,7 +324,7 @@ _ASKS_WHETHER = re.compile(
     r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
+YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
 
@@ -276,7 +340,7 @@ def find_last_value(text: str, question: str | None) -> str | None:
     sentences = [part.strip() for part in SENTENCE.split(text) if part and re.search(r"\w", part)]
     for sentence in reversed(sentences[-LOOKED_AT:]):
         if lettered or whether:
-            found = list((_ONE_CHOICE if lettered else _YES_OR_NO).finditer(sentence))
+            found = list((_ONE_CHOICE if lettered else YES_OR_NO).finditer(sentence))
             if found:
                 return found[-1][0].strip("*")
             continue
@@ -310,21 +374,21 @@ def _find_main_value(sentence: str, places: list[tuple[tuple[int, int], str]]) -
 
     A total comes first, then the value that is the object. None where the sentence has several such values, or none.
     """
-    if not _WORDS.search(sentence):
+    if not _WORDS.search(sentence) or not all(NUMBER.fullmatch(value) for _, value in places):
         return None
-    so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
-    if so is not None and (concluded := [place for place in places if place[0][0] >= so.end()]):
-        places = concluded
-        if len(places) == 1:
-            return places[0][1]
     totals = [value for (start, _), value in places if _TOTAL.search(sentence, 0, start)]
     if len(totals) == 1:
         return totals[0]
-    objects = []
+    objects, is_adjunct = [], False
     for at, ((start, _), value) in enumerate(places):
         low = places[at - 1][0][1] if at else 0
         before = sentence[low:start]
-        if not _ADJUNCT.search(before) and not _JOINED.search(before):
+        if _JOINED.search(before):
+            if not is_adjunct:
+                return None  # "3 and 4": the values of a list
+            continue
+        is_adjunct = _ADJUNCT.search(before) is not None
+        if not is_adjunct:
             objects.append(value)
     return objects[0] if len(objects) == 1 else None
 
@@ -344,9 +408,14 @@ def formula_text(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None).strip()
 
 
+_ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
+
+
 def last_side(formula: str) -> str:
     """`f(2) = 3 + 4 = 7` ends in 7; `x + y = 3` is an equation and stays whole."""
     left, sign, right = formula.rpartition("=")
+    if (rounded := _ROUNDED.fullmatch(formula)) is not None:
+        return rounded[1].strip()
     if not sign or any(mark in formula for mark in ("<", ">", "\\le", "\\ge", "\\neq", ",", "\\begin")):
         return formula
     if (
@@ -365,7 +434,7 @@ REACH = 700
 """Characters after a phrase in which what it announces is looked for."""
 
 SENTENCE = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
+    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
     re.DOTALL,
 )
 """Where a sentence ends; its full stop may stand inside its last formula."""
@@ -375,8 +444,8 @@ CORRECTED = re.compile(
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(
-    r"####(?!#)|(?:final\s+)?(?:answer|result)\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)\s+is|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
+    r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -389,6 +458,7 @@ _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: 
 _TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
+_BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
 _CONDITION = re.compile(
     r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
@@ -457,7 +527,12 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
 
 def _after(rest: str) -> str | None:
     """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
-    rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest.lstrip(" *:\n：")
+    rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest
+    if (bold := _BOLD_FIRST.match(rest)) is not None and (
+        value := find_bold_value(bold[0].strip(" \n:：>"))
+    ) is not None:
+        return read_value(value)
+    rest = rest.lstrip(" *:\n：>")
     if rest[:1] == "{" and _FIELD.search(rest):
         return None
     display = re.match(r"(\$\$|\\\[)", rest)
