@@ -81,13 +81,14 @@ def compare(a: str, b: str, *, html: Path | None = None, json: bool = False) -> 
         compass runs compare tiny "tiny evaluate.samples=16"    by name
         compass runs compare 1a2b3c4d 5e6f7a8b --html compared  by id, with a page
     """
-    from compass.report.recorded import compare_recorded, page, table
+    from compass.page.terminal import print_blocks
+    from compass.report.recorded import compare_recorded, comparison_blocks, page
 
     found = compare_recorded(a, b)
     if json:
         _print_json(found.as_dict())
     else:
-        print("\n".join(table(found)))
+        print_blocks(comparison_blocks(found))
     if html:
         print(f"page: {page(found, html)}", file=sys.stderr)
     return 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.rule import Rule
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from compass.durations import duration
+from compass.page.blocks import Block, as_json
 from compass.page.html import ODD
 
 SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
@@ -22,6 +23,9 @@ STYLES = {"waiting": "dim", "running": "bold cyan", "finished": "green", "failed
 LEVELS = "▁▂▃▄▅▆▇█"
 CURVE = 40
 """Characters of a curve; more iterations than these are drawn as means of neighbours."""
+
+WIDTH = 100
+"""Columns of what is printed once."""
 
 PROBLEMS, RESPONSES, LINES = 2, 2, 6
 """Problems shown, responses of each, and lines of a text."""
@@ -39,11 +43,18 @@ def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:
     parts: list[RenderableType] = [_stages(state), Rule(style="dim")]
     if state["selected"]:
         parts += _head(stages[state["selected"]], now)
-    for block in state["blocks"]:
-        if drawn := KINDS[block["kind"]](block):
-            parts += ["", *drawn]
+    parts += _draw_blocks(state["blocks"])
     links = [f"{link['text']}: {link['url']}" for link in state["links"] if link["url"].startswith("http")]
     return Group(*parts, "", *(Text(safe(link), style="dim") for link in links))
+
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks in `WIDTH` columns."""
+    Console(width=WIDTH).print(*_draw_blocks(map(as_json, blocks))[1:], sep="\n")
+
+
+def _draw_blocks(blocks: Iterable[Mapping[str, Any]]) -> list[RenderableType]:
+    return [part for block in blocks if (drawn := KINDS[block["kind"]](block)) for part in ("", *drawn)]
 
 
 def _stages(state: Mapping[str, Any]) -> Text:
@@ -105,7 +116,7 @@ def _table(block: Mapping[str, Any]) -> list[RenderableType]:
     table = Table(*map(safe, block["head"]), box=None, pad_edge=False, show_header=any(block["head"]), title=None)
     for row in block["rows"]:
         table.add_row(*(Text(safe(f"{value:,}" if isinstance(value, int) else value)) for value in row))
-    return [Text(block["title"], style="bold"), table]
+    return [*([Text(block["title"], style="bold")] if block["title"] else []), table]
 
 
 def _bars(block: Mapping[str, Any]) -> list[RenderableType]:

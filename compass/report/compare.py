@@ -23,7 +23,7 @@ from compass.report.headline import (
     percent,
 )
 from compass.report.results import Results
-from compass.report.run import Run, compare, differences
+from compass.report.run import Run, changed_rows, compare
 from compass.report.sections import form_section, problems_section, scores_section
 
 
@@ -104,7 +104,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         f"On the {found['problems']:,} problems that both answered, {second} against {first}: {found['words']}."
     )
     parts: list[Part] = [Note(headline, "headline"), *explain_certainty(joined, second, first)]
-    changed = differences(a.parameters, b.parameters)
+    changed = changed_rows(a.parameters, b.parameters)
     parts.append(_cause(a, b, changed))
     seen = [*_unlike(a, b, joined), *warnings(joined)]
     if seen:
@@ -154,14 +154,14 @@ def _differing(a: Run, b: Run) -> Section:
     """What differs in settings, rows, environment and evaluation setups."""
     names = _names(a, b)
     parts: list[Part] = []
-    if changed := differences(a.parameters, b.parameters):
+    if changed := changed_rows(a.parameters, b.parameters):
         parts += ["Settings:", Table(["setting", *names], changed)]
     counts = [{one.stage: one.kept for one in run.results.counts} for run in (a, b)]
     rows = [[stage, counts[0].get(stage), counts[1].get(stage)] for stage in dict.fromkeys([*counts[0], *counts[1]])]
     if rows:
         parts += ["Rows kept by each stage:", Table(["stage", *names], rows)]
     facts = [_environment(run) for run in (a, b)]
-    rows = [[name, one, two] for name, one, two in differences(*facts)]
+    rows = [[name, one, two] for name, one, two in changed_rows(*facts)]
     if rows:
         parts += ["Environment:", Table(["what", *names], rows)]
     seconds = [{stage: fact.get("seconds") for stage, fact in run.times.items()} for run in (a, b)]

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.page.blocks import Note, Section
+from compass.page.blocks import Block, Note, Section, Table
 from compass.report.compare import compare_sections, join_runs
 from compass.report.figures import curves_figure, draw_chart
 from compass.report.results import Results
 from compass.report.run import Run, read_run
-from compass.runs.run_name import Change, differences, fitted, slug
+from compass.runs.run_name import Change, differences, slug
 from compass.tracking.from_cache import run_folder
 from compass.tracking.mlflow_runs import PastRun, Runs
-
-WIDTH = 100
-"""Characters of a line in the terminal."""
 
 
 @dataclass(frozen=True)
@@ -99,44 +96,38 @@ def _pairs(a: Run | None, b: Run | None) -> dict[str, dict[str, Any]]:
     return found
 
 
-def table(found: Recorded) -> list[str]:
-    """The comparison as lines of 100 characters at most."""
+def comparison_blocks(found: Recorded) -> list[Block]:
+    """The comparison as tables, for the terminal."""
     a, b = found.a, found.b
-    lines = [
-        f"{mark}  {fitted(run.name, 60):<60}  {run.started:%Y-%m-%d %H:%M}  {run.id[:8]}"
-        for mark, run in (("A", a), ("B", b))
+    runs = [
+        (mark, run.name, f"{run.started:%Y-%m-%d %H:%M}", run.id[:8]) for mark, run in zip("AB", (a, b), strict=True)
     ]
-    lines += ["", *_settings(found.changes), "", *_scores(found)]
+    blocks: list[Block] = [Table(["", "run", "started", "id"], runs)]
+    changes = [(one.name, one.before, one.after) for one in found.changes]
+    blocks.append(Table(["setting", "A", "B"], changes) if changes else Note("settings: the same"))
+    models = list(dict.fromkeys([*a.models, *b.models]))
+    scores = [
+        (model, *(_score(run, model) for run in (a, b)), _difference(found, model, found.pairs.get(model)))
+        for model in models
+    ]
+    head = ["average % (95% interval)", "A", "B", "B - A, points"]
+    blocks.append(Table(head, scores) if scores else Note("no model was scored"))
+    blocks += [Note(f"{model}: {pair['words']}") for model, pair in found.pairs.items()]
     for title, prefix, form in (("rows dropped", "dropped/", ",.0f"), ("hours", "hours/", ".3f")):
-        lines += _counts(title, prefix, form, a, b)
-    if found.missing and not found.pairs:
-        lines += [
-            "",
-            f"not paired: DVC's cache lacks {found.missing[0]}"
-            + (f" and {len(found.missing) - 1} more" if found.missing[1:] else ""),
+        names = dict.fromkeys(name for run in (a, b) for name in run.metrics if name.startswith(prefix))
+        rows = [
+            (name.removeprefix(prefix), *(_number(run.metrics.get(name), form) for run in (a, b)))
+            for name in sorted(names, key=lambda name: name.endswith("/total"))
         ]
-    return lines
+        blocks += [Table([title, "A", "B"], rows)] if rows else []
+    if found.missing and not found.pairs:
+        more = f" and {len(found.missing) - 1} more" if found.missing[1:] else ""
+        blocks.append(Note(f"not paired: DVC's cache lacks {found.missing[0]}{more}"))
+    return blocks
 
 
-def _settings(changes: list[Change]) -> list[str]:
-    if not changes:
-        return ["settings: the same"]
-    rows = [(_cut(one.name, 44), _cut(one.before, 24), _cut(one.after, 24)) for one in changes]
-    return [f"{'setting':<44}  {'A':<24}  B", *(f"{name:<44}  {before:<24}  {after}" for name, before, after in rows)]
-
-
-def _scores(found: Recorded) -> list[str]:
-    models = list(dict.fromkeys([*found.a.models, *found.b.models]))
-    if not models:
-        return ["no model was scored"]
-    lines = [f"{'average % (95% interval)':<26}  {'A':<20}  {'B':<20}  B - A, points"]
-    for model in models:
-        ends = [_score(run, model) for run in (found.a, found.b)]
-        pair = found.pairs.get(model)
-        lines.append(f"{_cut(model, 26):<26}  {ends[0]:<20}  {ends[1]:<20}  {_difference(found, model, pair)}")
-    for model, pair in found.pairs.items():
-        lines.append(f"  {model}: {_cut(pair['words'], WIDTH - len(model) - 4)}")
-    return lines
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"
 
 
 def _score(run: PastRun, model: str) -> str:
@@ -155,18 +146,6 @@ def _difference(found: Recorded, model: str, pair: dict[str, Any] | None) -> str
         return f"{100 * pair['difference']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
     ends = [run.score(model) for run in (found.a, found.b)]
     return f"{100 * (ends[1][0] - ends[0][0]):+.1f}, not paired" if ends[0] and ends[1] else "-"
-
-
-def _counts(title: str, prefix: str, form: str, a: PastRun, b: PastRun) -> list[str]:
-    names = list(dict.fromkeys(name for run in (a, b) for name in run.metrics if name.startswith(prefix)))
-    if not names:
-        return []
-    lines = ["", f"{title:<36}  {'A':>12}  {'B':>12}"]
-    for name in sorted(names, key=lambda name: name.endswith("/total")):
-        ends = [run.metrics.get(name) for run in (a, b)]
-        shown = ["-" if value is None else f"{value:{form}}" for value in ends]
-        lines.append(f"{name.removeprefix(prefix):<36}  {shown[0]:>12}  {shown[1]:>12}")
-    return lines
 
 
 def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
@@ -209,7 +188,3 @@ def _one_after_the_other(run: Run) -> dict[str, list[float]]:
         for name in shared:
             joined[name] += [before + step for step in curve["step"]] if name == "step" else curve[name]
     return joined
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -21,11 +21,14 @@ from compass.report.outputs import read_table
 from compass.report.results import Results, read_results
 from compass.report.tallies import Item, tally
 from compass.runs.repository import git_state
+from compass.runs.run_name import ABSENT, differences
 from compass.runs.stage_times import read_times
-from compass.runs.values import flatten
 
 DEFAULT = "(default)"
 """Shown for a setting that a parameter file leaves to its default."""
+
+EMPTY = {ABSENT, "", "[]", "{}"}
+"""Values that say no more than that a setting is not there."""
 
 SCORES = ("scores.json", "evaluate.json", "metrics.json")
 """Names under which an evaluation outside the pipeline may keep its scores."""
@@ -76,7 +79,7 @@ class Run:
     @cached_property
     def changed(self) -> list[tuple[str, str, str]]:
         """Settings that differ from the profile: name, the profile's value, the run's."""
-        return differences(self.profile_parameters, self.parameters) if self.profile_parameters else []
+        return changed_rows(self.profile_parameters, self.parameters) if self.profile_parameters else []
 
     def pair(self, model: str, other: str) -> Mapping[str, Any] | None:
         """The comparison of `model` with `other`, as `compass.evaluation.comparisons` has it; None where there is none."""
@@ -120,13 +123,14 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     )
 
 
-def differences(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
-    """The settings in which two parameter files differ: name, value in `a`, value in `b`, sorted by name."""
-    first, second = flatten(a or {}), flatten(b or {})
-    rows = [
-        (name, first.get(name, DEFAULT), second.get(name, DEFAULT)) for name in sorted(first.keys() | second.keys())
+def changed_rows(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
+    """The `differences` of two parameter files as rows: name, value in `a`, value in `b`."""
+    rows = [(one.name, one.before, one.after) for one in differences(a or {}, b or {})]
+    return [
+        (name, *(DEFAULT if value == ABSENT else value for value in values))
+        for name, *values in rows
+        if not set(values) <= EMPTY
     ]
-    return [row for row in rows if row[1] != row[2]]
 
 
 def _read_evaluation(folder: Path) -> Run:

@@ -60,7 +60,7 @@ def test_the_page_of_two_runs_says_which_is_better_by_how_much_and_how_sure(two:
 
 def test_what_differs_is_told_and_more_than_one_setting_is_no_cause(two: tuple[Path, Path]) -> None:
     text = page(*two).replace("\\", "")
-    assert "They differ in 2 settings (rl.stages.rl-2.steps, seed): this comparison alone does not say which" in text
+    assert "They differ in 2 settings (seed, rl.stages.rl-2.steps): this comparison alone does not say which" in text
     assert "| rl.stages.rl-2.steps | 9 | 2 |" in text
     assert "| seed | 0 | 7 |" in text
     again = page(two[0], two[0]).replace("\\", "")
