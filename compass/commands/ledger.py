@@ -159,7 +159,7 @@ def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> Non
 
 def _doubtful(outputs: Outputs, asked: Asked) -> int:
     """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
-    from compass.report.doubts import count_doubts, find_doubtful
+    from compass.report.outputs import count_doubts, find_doubtful
     from compass.report.printable import printable
 
     rows = find_doubtful(outputs, stage=asked.stage, reason=asked.reason, source=asked.source)

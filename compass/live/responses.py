@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.page.blocks import Responses
-from compass.report.viewer.shorten import shorten
+from compass.report.printable import shorten
 from compass.runs.growing_files import Remembered
 
 TRAINED = Path("data/curriculum/kept.parquet")

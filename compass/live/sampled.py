@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from compass.golds import golds
 from compass.live.responses import LONGEST, response
 from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, format_number, format_share
-from compass.report.viewer.shorten import shorten
+from compass.report.printable import shorten
 from compass.runs.growing_files import Remembered
 from compass.runs.pipeline import Stage
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED

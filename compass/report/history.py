@@ -11,11 +11,10 @@ from typing import Any
 import pyarrow.compute as pc
 
 from compass.records import RecordError, split_stages
-from compass.report.evidence import find_quotes, find_related, item_name, named_texts, read_evidence
+from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.outputs import Outputs, read_table, rewards, rollouts
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
-from compass.report.spans import marked
 
 MEANING = {
     "placeholder_gold": "its gold is a word for a missing answer",

@@ -7,7 +7,8 @@ first, and `summary.json`, written last: without the second it is unfinished, an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from compass.records import RECORD, RecordError
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "select")
 """Stages that write kept and dropped rows, in their order; `select` is the last one of `compass curate`."""
+
+DECIDES = "denoise"
+"""The stage that fills the column `doubt`."""
 
 SETTINGS = "curate.json"
 """Written first by `compass curate`: its settings."""
@@ -173,6 +177,47 @@ def search(
         if score >= least:
             matches.append((score, id_, source))
     return sorted(matches, key=lambda match: (-match[0], match[2], match[1]))[:limit]
+
+
+def find_doubtful(
+    outputs: Outputs, *, stage: str | None = None, reason: str | None = None, source: str | None = None
+) -> list[dict[str, Any]]:
+    """Rows with doubts that a stage kept: id, source, source_id, problem, answer, and `doubt` as a list of findings.
+
+    Args:
+        outputs: where the rows are.
+        stage: the stage that kept them; None for `denoise`, which doubts.
+        reason: only rows with a doubt for this reason, and only these doubts.
+        source: only rows of this source.
+
+    Raises:
+        RecordError: the stage has not run here, or comes before `denoise`.
+    """
+    stage = stage or DECIDES
+    stages = list(outputs.kept)
+    if DECIDES not in stages or stage not in stages[stages.index(DECIDES) :]:
+        raise RecordError(
+            f"{outputs.folder}: no rows that `{stage}` kept with doubts; `{DECIDES}` doubts, and these stages "
+            f"have run: {', '.join(stages)}"
+        )
+    columns = ["id", "source", "source_id", "problem", "answer", "doubt"]
+    kept = read_table(outputs.kept[stage], columns=columns)
+    rows = []
+    for row in kept.filter(pc.is_valid(kept["doubt"])).to_pylist():
+        doubts = [finding for finding in json.loads(row["doubt"]) if reason in (None, finding["reason"])]
+        if doubts and source in (None, row["source"]):
+            rows.append({**row, "doubt": doubts})
+    return rows
+
+
+def count_doubts(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[str, int]]]:
+    """For each reason and strength the rows of every source, the most frequent first."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        for reason, strength in {(finding["reason"], finding["strength"]) for finding in row["doubt"]}:
+            counts.setdefault((reason, strength), Counter())[row["source"]] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+    return [(reason, strength, dict(sources.most_common())) for (reason, strength), sources in ordered]
 
 
 def count_by_reason(ledger: pa.Table) -> list[dict[str, Any]]:

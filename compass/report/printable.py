@@ -13,3 +13,11 @@ def printable(text: str, limit: int = 120) -> str:
 def printable_lines(text: str) -> str:
     """The whole text with its line ends, and a sign in place of every other control character."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+
+
+def shorten(text: str, longest: int) -> str:
+    """A long text's beginning and end, with a line between that says how much is left out."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"

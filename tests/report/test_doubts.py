@@ -11,8 +11,7 @@ from compass.cli import main
 from compass.curation.noise.finding import Finding, Strength, doubt_column
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
-from compass.report.doubts import count_doubts, find_doubtful
-from compass.report.outputs import find_outputs
+from compass.report.outputs import count_doubts, find_doubtful, find_outputs
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.page.packed import pack, unpack
+from compass.report.printable import shorten
 from compass.report.run import read_run
 from compass.report.viewer import kept_steps, viewer
 from compass.report.viewer.responses import embed_responses
-from compass.report.viewer.shorten import shorten
 from compass.report.viewer.training import embed_rollouts
 from tests.report.conftest import sample_rows, write_evaluation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier import Judgement, Outcome, Verdict, judge, judge_many, reward
+from compass.verifier import Outcome, Verdict, judge, judge_many, reward
 
 RESPONSES = [
     ("1/2", r"so \boxed{0.5}", "0.5", Outcome.EQUAL),
@@ -32,7 +32,8 @@ def test_many_responses_are_judged_as_one_by_one_and_in_order() -> None:
 
 def test_a_response_without_an_answer_says_so() -> None:
     assert judge(gold="4", response="")[:2] == (
-        None, Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
+        None,
+        Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer"),
     )
 
 

@@ -16,11 +16,9 @@ from typing import Any
 from compass.files import atomic_path
 from compass.page.html import document, template_html
 from compass.page.packed import element, pack
-from compass.report.doubts import DECIDES, find_doubtful
-from compass.report.evidence import find_quotes, find_related, named_texts, read_evidence
+from compass.report.evidence import Span, find_pieces, find_quotes, find_related, named_texts, parts, read_evidence
 from compass.report.history import MEANING
-from compass.report.outputs import Outputs, read_columns
-from compass.report.spans import Span, find_pieces, parts
+from compass.report.outputs import DECIDES, Outputs, find_doubtful, read_columns
 from compass.seeded_draw import draw_key
 
 HERE = Path(__file__).parent

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compass.page.packed import pack
+from compass.report.printable import shorten
 from compass.report.run import Run
 from compass.report.tallies import Tally
-from compass.report.viewer.shorten import shorten
 
 LONGEST = (8_000, 4_000, 2_000, 1_000, 500)
 """Characters shown of a response: the first of these with which each problem's first responses fit."""

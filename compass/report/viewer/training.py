@@ -11,8 +11,8 @@ from pyarrow.parquet import read_schema
 
 from compass.page.packed import pack
 from compass.report.outputs import read_table
+from compass.report.printable import shorten
 from compass.report.run import Run
-from compass.report.viewer.shorten import shorten
 
 GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
 """Groups held of an iteration, the first of these that fits; None: all."""

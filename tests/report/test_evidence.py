@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.report.spans import find_pieces, marked, parts, shared
+from compass.report.evidence import find_pieces, marked, parts, shared
 
 
 @pytest.mark.parametrize(
