@@ -4,21 +4,26 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pyarrow as pa
 import pytest
 
+from compass.files import file_digest
 from compass.records import record_id, table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT / ".." / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +32,40 @@ def shared() -> Path:
     if not SHARED.exists():
         pytest.skip("needs the folder ../shared/data beside the repository")
     return SHARED
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Digest of every file below a folder, by its path there."""
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def has_ended(pid: int, seconds: float = 15) -> bool:
+    """Whether a process ends within some seconds; one whose status nobody has asked for has ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def copy_of_the_repository(folder: Path) -> Path:
+    """The working tree's files, without what git ignores, copied into a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ import yaml
 
 from compass.cli import COMMANDS, build_app
 from compass.command_help import examples
+from tests.conftest import copy_of_the_repository
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = yaml.safe_load((ROOT / "tests/documented_commands.yaml").read_text(encoding="utf-8"))
@@ -105,19 +106,9 @@ def test_no_reason_for_not_running_is_about_nothing() -> None:
         assert len(row[-1]) > 10, f"{row}: needs a reason"
 
 
-def copy_of_the_repository(folder: Path) -> Path:
-    """The working tree's files in a repository of their own, with what stands for the reader's files."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    write_readers_files(folder)
+def readers_copy(folder: Path) -> Path:
+    """A copy of the repository with what stands for the reader's files."""
+    write_readers_files(copy_of_the_repository(folder))
     (folder / ".ready").touch()
     return folder
 
@@ -196,14 +187,14 @@ def complaint(one: Documented, folder: Path) -> str | None:
 
 @pytest.mark.parametrize("page", dict.fromkeys(one.page for one in FAST))
 def test_the_commands_that_need_no_run_end_well(page: str, tmp_path: Path) -> None:
-    folder = copy_of_the_repository(tmp_path)
+    folder = readers_copy(tmp_path)
     assert [said for one in FAST if one.page == page and (said := complaint(one, folder))] == []
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with a finished run of profile `debug`, committed."""
-    folder = copy_of_the_repository(tmp_path_factory.mktemp("finished") / "repository")
+    folder = readers_copy(tmp_path_factory.mktemp("finished") / "repository")
 
     def run(*words: str) -> None:
         done = subprocess.run(words, cwd=folder, env=environment(folder), capture_output=True, text=True)

@@ -4,14 +4,13 @@ import operator
 import os
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 
 from compass.parallel import in_processes, processes
+from tests.conftest import has_ended
 
 # Other processes import what they run, and not the tests: both functions are the standard library's.
 add_ten = partial(partial, operator.add, 10)
@@ -59,13 +58,6 @@ if __name__ == "__main__":
 """
 
 
-def runs(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
     (tmp_path / "killed.py").write_text(KILLED)
     root = str(Path(__file__).parents[1])
@@ -77,10 +69,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):
     )
     workers = [int(pid) for pid in started.stdout.split()]
     assert len(workers) == 2
-    until = time.monotonic() + 30
-    while any(runs(pid) for pid in workers):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert all(map(has_ended, workers))
 
 
 def test_one_set_of_workers_does_all_that_a_block_maps(tmp_path):

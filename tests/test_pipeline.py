@@ -6,7 +6,6 @@ The first run is killed without warning in the middle of rl-2 and started again,
 import csv
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.settings import load_settings
+from tests.conftest import copy_of_the_repository
 
 pytestmark = pytest.mark.slow
 
@@ -50,13 +50,9 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def copy_of_the_repository(folder: Path) -> None:
-    """The working tree's files, committed to a repository of their own, with profile `debug` in force."""
-    listed = run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+def commit_copy(folder: Path) -> None:
+    """A copy of the repository, committed to a repository of its own, with profile `debug` in force."""
+    copy_of_the_repository(folder)
     (folder / "dvc.lock").unlink(missing_ok=True)
     run(folder, sys.executable, "-m", "compass.cli", "profile", "use", "debug", "--force")
     run(folder, "git", "init", "-q")
@@ -92,7 +88,7 @@ def kill_in_the_middle_of(stage: str, folder: Path) -> dict[str, Any]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """A repository whose pipeline was killed in rl-2 and then run to its end."""
     folder = tmp_path_factory.mktemp("pipeline")
-    copy_of_the_repository(folder)
+    commit_copy(folder)
     before = kill_in_the_middle_of("rl-2", folder)
     output = run(folder, *dvc(folder, "repro"))
     return SimpleNamespace(folder=folder, before=before, output=output)

@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from compass import environment
 from compass.machine import cores
-from compass.prompts.prompt import chat_messages
+from tests.conftest import has_ended
 
 
 def test_variables_that_are_set_win(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,19 +66,10 @@ def test_a_process_dies_with_its_parent_however_that_ends() -> None:
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     assert parent.wait() == -signal.SIGKILL
-    psutil.wait_procs([psutil.Process(child)], timeout=10) if psutil.pid_exists(child) else None
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    assert has_ended(child)
 
 
 def test_a_process_whose_parent_has_ended_already_ends_at_once() -> None:
     child = subprocess.run([sys.executable, "-c", CHILD, "1"], timeout=30, capture_output=True)
     assert child.returncode == 1
     assert child.stdout == b""
-
-
-def test_the_question_is_the_problem_with_the_settings_words_around_it() -> None:
-    assert chat_messages("1+1?") == [{"role": "user", "content": "1+1?"}]
-    assert chat_messages("1+1?", system_prompt="Be brief.", prompt_suffix="Box it.") == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "1+1? Box it."},
-    ]

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.files import file_digest
 from compass.report.outputs import check_finished, open_outputs
+from tests.conftest import digests
 
 ROWS = [{"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)} for n in range(40)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
@@ -151,10 +151,6 @@ def last(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "good.jsonl").write_text(LINES.replace("What", "So what"))
     assert main(["curate", str(folder / "good.jsonl"), "--out", str(folder / "out")]) == 0
     return folder
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:

@@ -11,11 +11,11 @@ import pytest
 from compass.cli import main
 from compass.commands.curate import select
 from compass.commands.curate_sources import source_settings
-from compass.files import file_digest
 from compass.ledger import LEDGER
 from compass.records import RecordError, record_id
 from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Source, load_settings
+from tests.conftest import digests
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,10 +48,6 @@ def files(tmp_path_factory):
 def command(files: Path, out: Path) -> list[str]:
     sources = [str(files / "first.jsonl"), str(files / "second.jsonl")]
     return ["curate", *sources, "--benchmark", str(files / "bench.jsonl"), "--out", str(out)]
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,8 @@ import pytest
 
 from compass.cli import main
 from compass.commands.output_folder import OutputError, _swap, check_out, exchange, replacing
-from compass.files import file_digest
 from compass.report.outputs import check_finished
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
+from tests.conftest import digests
 
 
 @pytest.fixture

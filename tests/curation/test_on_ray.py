@@ -23,9 +23,9 @@ from compass.curation.duplicates import find_duplicates
 from compass.curation.on_ray import duplicates as partitioned
 from compass.curation.on_ray.cluster import RayClusterError, ray_cluster
 from compass.curation.on_ray.tasks import no_larger
-from compass.files import file_digest
 from compass.records import read_records
 from compass.settings import Curation, Dedup
+from tests.conftest import digests
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 128
@@ -82,10 +82,6 @@ def wide_files(files, tmp_path_factory):
 def command(files: Path, out: Path, *more: str) -> list[str]:
     sources = [str(files / "one.jsonl"), str(files / "two.jsonl")]
     return ["curate", *sources, "--benchmark", str(files / "bench.jsonl"), "--out", str(out), *more]
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
 
 
 def heap_peaks(running: subprocess.Popen) -> dict[int, int]:

@@ -14,6 +14,7 @@ import pytest
 
 from flows.cancel import end_group
 from flows.dvc_process import DvcError, dvc_command, find_dvc, repro_words, run_command
+from tests.conftest import has_ended
 
 
 def run_python(code: str, folder: Path, **options) -> list[str]:
@@ -167,14 +168,4 @@ def test_interrupting_ends_the_group_and_those_who_left_it(tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt):
         run_command([sys.executable, "-c", script], folder=tmp_path, log=log)
     assert len(pids) == 2
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and any(_runs(pid) for pid in pids):
-        time.sleep(0.05)
-    assert not any(_runs(pid) for pid in pids)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    assert all(map(has_ended, pids))

@@ -92,11 +92,11 @@ def finished_debug(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with the base and the problems of profile `debug`: the one that COMPASS_DEBUG_RUN names, or made here."""
     if done := os.environ.get("COMPASS_DEBUG_RUN"):
         return Path(done)
-    from tests.test_pipeline import copy_of_the_repository, dvc
+    from tests.test_pipeline import commit_copy, dvc
     from tests.test_pipeline import run as run_command
 
     folder = tmp_path_factory.mktemp("debug")
-    copy_of_the_repository(folder)
+    commit_copy(folder)
     run_command(folder, *dvc(folder, "repro", "curriculum"))
     return folder
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pytest
 
 from compass.rl.config import StagePaths
@@ -19,6 +18,7 @@ from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TrainingError, summarise_iteration, train, trainer_environment
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
+from tests.conftest import has_ended
 
 TRAINER = """#!{python} -IS
 import json, os, subprocess, sys, time, zipfile
@@ -203,7 +203,7 @@ def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(st
     assert "The trainer is in iteration 2, phase `rollout` (3 groups finished)" in message
     assert "compass.rl.train (pid " in message
     assert "sleep (pid " in message
-    assert ended(json.loads((stage.paths.work / "processes.json").read_text())[2])
+    assert has_ended(json.loads((stage.paths.work / "processes.json").read_text())[2])
 
 
 def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> None:
@@ -253,15 +253,7 @@ def test_a_stage_that_ends_early_ends_the_trainer_and_all_that_it_started(stage:
             stage.train(starts=True, sleeps=600 if interrupted else 2, status=1)
     finally:
         signal.signal(signal.SIGUSR1, previous)
-    assert all(map(ended, json.loads(written.read_text())))
-
-
-def ended(pid: int) -> bool:
-    for _ in range(50):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.1)
-    return False
+    assert all(map(has_ended, json.loads(written.read_text())))
 
 
 def environment(given: dict[str, str], **resources: Any) -> dict[str, str]:

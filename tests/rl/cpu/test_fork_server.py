@@ -6,7 +6,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +13,7 @@ import pytest
 
 from compass.rl.cpu import fork_server
 from compass.rl.cpu.fork_server import MODULES, preload
+from tests.conftest import has_ended
 
 HOST = """
 import sys, time
@@ -148,16 +148,7 @@ def test_a_killed_client_or_host_ends_the_process(python, host: bool) -> None:
     pid = int(client.stdout.readline())
     (python[1] if host else client).kill()
     assert client.wait(timeout=20) == (1 if host else -9)
-    assert gone(pid)
-
-
-def gone(pid: int) -> bool:
-    for _ in range(100):
-        stat = Path(f"/proc/{pid}/stat")
-        if not stat.exists() or stat.read_text().split()[2] == "Z":
-            return True
-        time.sleep(0.1)
-    return False
+    assert has_ended(pid)
 
 
 def test_every_module_is_imported_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
