@@ -4,7 +4,6 @@ What is held against verl itself (configurations, the loss) imports the real one
 """
 
 import importlib
-import importlib.util
 import os
 import shutil
 import sys
@@ -120,9 +119,6 @@ def training_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def accepted(model_folder: Path, training_set: Path) -> Callable[..., Any]:
     """`accepted(stage, settings)`: verl's typed configuration of the policy, after all checks of the project and of verl."""
-    spec = importlib.util.spec_from_file_location("verl_checks", Path(__file__).with_name("verl_checks.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return partial(module.accepted, model=model_folder, train=training_set)
+    from tests.rl.verl_checks import accepted
+
+    return partial(accepted, model=model_folder, train=training_set)

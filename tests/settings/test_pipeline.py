@@ -40,21 +40,15 @@ def test_a_section_that_may_be_left_out_has_its_defaults(changed: Changed) -> No
     [
         (
             {"curriculum.mixes.rl-3": None},
-            "the file: `curriculum.mixes` needs the stages of `rl.stages` in their order (rl-1, rl-2, rl-3), found rl-1, rl-2",
+            "`curriculum.mixes` needs the stages .* (rl-1, rl-2, rl-3), found rl-1, rl-2",
         ),
         ({"curriculum.mixes": {}}, "(rl-1, rl-2, rl-3), found none"),
         (
             {"curriculum.mixes": {name: {"1": 1.0} for name in ("rl-2", "rl-1", "rl-3")}},
             "(rl-1, rl-2, rl-3), found rl-2, rl-1, rl-3",
         ),
-        (
-            {"curriculum.sources": ["other"]},
-            "`curriculum.sources` has 'other'; allowed: tiny-chat, tiny-solutions, tiny-gsm",
-        ),
-        (
-            {"curriculum.problems": 31},
-            "`curriculum.problems` (31) must be at least `data.batch_size` of every RL stage; rl-1 has 32",
-        ),
+        ({"curriculum.sources": ["other"]}, "has 'other'; allowed: tiny-chat, tiny-solutions, tiny-gsm"),
+        ({"curriculum.problems": 31}, "(31) must be at least `data.batch_size` of every RL stage; rl-1 has 32"),
         ({"evaluate.models": ["base", "rl-4"]}, "`evaluate.models` has 'rl-4'; allowed: base, rl-1, rl-2, rl-3"),
     ],
 )
@@ -63,7 +57,7 @@ def test_sections_that_contradict_each_other_are_told(changed: Changed, values: 
     with pytest.raises(SettingsError) as error:
         load_settings(path)
     assert str(error.value).startswith(f"{path}: the file: ")
-    assert str(error.value).endswith(told.removeprefix("the file: "))
+    assert all(part in str(error.value) for part in told.split(".*"))
 
 
 def test_some_models_may_be_evaluated_alone(changed: Changed) -> None:

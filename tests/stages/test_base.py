@@ -12,17 +12,8 @@ from stages import base
 def settings_with(profiles, **pretrain):
     """The tiny profile with a pre-training of seconds."""
     tiny = load_settings(profiles / "tiny.yaml")
-    quick = tiny.base.pretrain.model_copy(
-        update={
-            "hidden_size": 32,
-            "layers": 1,
-            "batch_size": 8,
-            "skill": 1e-30,
-            "steps": 10,
-            "habit_steps": 2,
-            **pretrain,
-        }
-    )
+    small = {"hidden_size": 32, "layers": 1, "batch_size": 8, "skill": 1e-30, "steps": 10, "habit_steps": 2}
+    quick = tiny.base.pretrain.model_copy(update=small | pretrain)
     return tiny.model_copy(update={"base": tiny.base.model_copy(update={"pretrain": quick})})
 
 

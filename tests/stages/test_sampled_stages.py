@@ -69,17 +69,8 @@ def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], t
     kept = {row["id"]: row["solve_rate"] for row in read_records(tmp_path / "out/kept.parquet").to_pylist()}
     assert kept == {f"p{n}": n / 4 if f"p{n}" in drawn else None for n in range(5)}
     rollouts = pq.read_table(tmp_path / "out/rollouts.parquet")
-    assert rollouts.column_names == [
-        "id",
-        "sample",
-        "answer",
-        "correct",
-        "boxed",
-        "leniencies",
-        "tokens",
-        "finish_reason",
-        "response",
-    ]
+    columns = "id sample answer correct boxed leniencies tokens finish_reason response"
+    assert rollouts.column_names == columns.split()
     assert rollouts.num_rows == 16
 
 
