@@ -54,10 +54,10 @@ class EssentialProcesses:
         self.started: dict[int, psutil.Process] = {}
         """Every process below the trainer that was seen: those of one that has ended are nobody's children any more."""
         self._seen: dict[int, tuple[str, psutil.Process]] = {}
-        self._missed_at = 0.0
+        self._missed, self._missed_at = "", 0.0
 
     def find_lost(self) -> str:
-        """What one that ended more than `GRACE_S` seconds ago was, while the trainer runs on; empty where none did."""
+        """What the first that ended was, more than `GRACE_S` seconds ago, while the trainer runs on; empty where none did."""
         processes = _processes(self._trainer)
         if not processes:
             return ""
@@ -68,8 +68,9 @@ class EssentialProcesses:
         ended = [kind for kind, process in self._seen.values() if not is_alive(process)]
         if not ended:
             return ""
-        self._missed_at = self._missed_at or time.monotonic()
-        return ended[0] if time.monotonic() - self._missed_at >= GRACE_S else ""
+        if not self._missed:  # others end because of it
+            self._missed, self._missed_at = ended[0], time.monotonic()
+        return self._missed if time.monotonic() - self._missed_at >= GRACE_S else ""
 
 
 def _kind(process: psutil.Process) -> str:

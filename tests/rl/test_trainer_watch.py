@@ -75,6 +75,21 @@ def test_an_engine_that_ends_before_the_trainer_is_lost(monkeypatch: pytest.Monk
         trainer.wait()
 
 
+def test_the_first_that_ended_is_named_and_not_those_that_ended_because_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.1)
+    server, rank = (psutil.Popen(["sleep", "60"]) for _ in range(2))
+    watched = EssentialProcesses(os.getpid())
+    watched._seen = {server.pid: ("Ray's gcs_server", server), rank.pid: ("a rank of the trainer", rank)}
+    for process in (rank, server):
+        process.kill()
+        process.wait()
+        assert watched.find_lost() == ""
+    time.sleep(0.2)
+    assert watched.find_lost() == "a rank of the trainer"
+
+
 def node(name: str, alive: bool = True) -> dict[str, Any]:
     return {"NodeID": f"id of {name}", "NodeName": name, "Alive": alive}
 
