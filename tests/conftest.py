@@ -10,14 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pyarrow as pa
 import pytest
+import yaml
 
 from compass.files import file_digest
 from compass.records import record_id, table
+from compass.settings import RlStage, Settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -32,6 +34,26 @@ def shared() -> Path:
     if not SHARED.exists():
         pytest.skip("needs the folder ../shared/data beside the repository")
     return SHARED
+
+
+def changed_profile(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """A profile's tree with some values set; dots reach into sections and lists, and None takes a key away."""
+    tree = yaml.safe_load((ROOT / f"profiles/{name}.yaml").read_text())
+    for key, value in values.items():
+        *sections, last = key.split(".")
+        section = tree
+        for one in sections:
+            section = section[int(one)] if isinstance(section, list) else section.setdefault(one, {})
+        if value is None:
+            del section[last]
+        else:
+            section[last] = value
+    return tree
+
+
+def changed_stage(name: str, values: dict[str, Any]) -> RlStage:
+    """The first RL stage of a profile with some values set."""
+    return Settings.model_validate(changed_profile(name, values)).rl.stages["rl-1"]
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
 
 from compass.rl import config
 from compass.settings import Settings
 from compass.settings.advantage import GROUP_BASED, Advantage
+from tests.conftest import changed_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml"))
@@ -21,13 +21,15 @@ HARDWARE = {"cpu": (0, 1), "2 nodes of CPUs": (0, 2), "gpu": (1, 1), "2 nodes of
 
 def settings(profile: str, *, kl: float, estimator: str, gpus: int, nodes: int) -> Settings:
     """A profile with some of its values changed, KL in the loss and in the reward. Its batch holds problems enough for 16 GPUs."""
-    tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
-    tree["rl"]["loss"]["kl_coef"] = kl
-    tree["rl"]["reward"]["kl_coef"] = kl
-    tree["rl"]["advantage"] = {"estimator": estimator}
-    tree["rl"]["rollout"]["dynamic_sampling"] = estimator in GROUP_BASED
-    tree["rl"]["resources"] |= {"gpus": gpus, "nodes": nodes}
-    return Settings.model_validate(tree)
+    values = {
+        "rl.loss.kl_coef": kl,
+        "rl.reward.kl_coef": kl,
+        "rl.advantage": {"estimator": estimator},
+        "rl.rollout.dynamic_sampling": estimator in GROUP_BASED,
+        "rl.resources.gpus": gpus,
+        "rl.resources.nodes": nodes,
+    }
+    return Settings.model_validate(changed_profile(profile, values))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +47,7 @@ def test_verl_accepts(profile: str, kl: float, estimator: str, hardware: str, ac
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_verl_accepts_every_stage_of_a_profile(profile: str, accepted: Callable[..., Any]) -> None:
-    tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
-    for name, stage in Settings.model_validate(tree).rl.stages.items():
+    for name, stage in Settings.model_validate(changed_profile(profile, {})).rl.stages.items():
         accepted(name, stage)
 
 

@@ -5,24 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.correction import COMPARED, responses_per_pass, spread_keys
-from compass.settings import RlStage, Settings
+from compass.settings import RlStage
 from compass.settings.correction import Correction
+from tests.conftest import changed_stage
 
-ROOT = Path(__file__).resolve().parents[2]
 PATHS = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
 KEYS = "algorithm.rollout_correction"
 
 
 def stage(gpus: int = 0, **correction: Any) -> RlStage:
     """The first stage of profile `debug` with a correction."""
-    tree = yaml.safe_load((ROOT / "profiles/debug.yaml").read_text())
-    tree["rl"]["rollout"]["correction"] = correction
-    tree["rl"]["resources"]["gpus"] = gpus
-    return Settings.model_validate(tree).rl.stages["rl-1"]
+    return changed_stage("debug", {"rl.rollout.correction": correction, "rl.resources.gpus": gpus})
 
 
 @pytest.mark.parametrize("gpus", [0, 1])

@@ -112,8 +112,8 @@ def nodes() -> Iterator[Nodes]:
 
 
 @pytest.fixture(scope="module")
-def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_policy(tmp_path_factory.mktemp("policy"))
+def policy(finished_debug: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_policy(finished_debug, tmp_path_factory.mktemp("policy"))
 
 
 def wait(process: subprocess.Popen, nodes: Nodes, seconds: float = 900) -> None:

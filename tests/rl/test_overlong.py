@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.reward_canary import overlong_penalty
-from compass.settings import RlStage, Settings
+from compass.settings import RlStage
+from tests.conftest import changed_stage
 
-ROOT = Path(__file__).resolve().parents[2]
 PATHS = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
 LONGEST, BUFFER, LARGEST = 48, 8, 0.6
 
@@ -26,10 +25,8 @@ class Tokenizer:
 
 
 def stage(gpus: int = 0, **reward: Any) -> RlStage:
-    tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
-    tree["rl"]["reward"] |= reward
-    tree["rl"]["resources"]["gpus"] = gpus
-    return Settings.model_validate(tree).rl.stages["rl-1"]
+    values = {f"rl.reward.{name}": value for name, value in reward.items()}
+    return changed_stage("tiny", {**values, "rl.resources.gpus": gpus})
 
 
 def scored(settings: RlStage, lengths: list[int], longest: int = LONGEST) -> list[dict[str, Any]]:

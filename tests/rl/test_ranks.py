@@ -27,8 +27,8 @@ STEPS = 10
 
 
 @pytest.fixture(scope="module")
-def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_policy(tmp_path_factory.mktemp("policy"))
+def policy(finished_debug: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_policy(finished_debug, tmp_path_factory.mktemp("policy"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,8 @@ def test_two_ranks_with_two_engines_train_as_one(policy: Path, alone: tuple[list
         "model_world_size_2_rank_0.pt",
         "model_world_size_2_rank_1.pt",
     ]
-    assert_same_weights(weights(policy, together, STEPS), weights(policy, work, STEPS))
+    ends = (weights(policy, one, STEPS) for one in (together, work))
+    assert_same_weights(*ends, weights(policy, work, 0))
 
 
 def test_a_lost_rank_engine_or_raylet_ends_the_stage_which_then_goes_on_to_the_same_end(
@@ -67,6 +68,8 @@ def test_a_lost_rank_engine_or_raylet_ends_the_stage_which_then_goes_on_to_the_s
         assert not still_running(told["family"], seconds=15)
         message = str(error.value)
         assert f"of {STEPS}" in message
-        assert name in message or "ActorDiedError" in message or "Connection closed by peer" in message, message
+        told = (name, "ActorDiedError", "Connection closed by peer", "Raylet is terminated")  # by whoever sees it first
+        assert any(one in message for one in told), message
     assert_same_training(run(policy, work, two), rows)
-    assert_same_weights(weights(policy, work, STEPS), weights(policy, undisturbed, STEPS))
+    ends = (weights(policy, one, STEPS) for one in (work, undisturbed))
+    assert_same_weights(*ends, weights(policy, work, 0))

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from compass.checks.before_run import find_reward_problems
@@ -15,7 +14,7 @@ from compass.rl.reward_canary import EXTRA_INFO
 from compass.rl.reward_function import RewardError, compute_score, load_reward, score_by_function
 from compass.settings import RlStage, Settings, SettingsError, load_settings
 from stages._rl_entries import check_names, reward_deps, start_deps, write_entries
-from tests.conftest import make_random_model
+from tests.conftest import changed_profile, make_random_model
 
 
 def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:
@@ -93,10 +92,8 @@ def stage(function: str) -> RlStage:
 
 
 def settings(function: str, canary: str = "stop") -> Settings:
-    tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
-    tree["rl"]["reward"]["function"] = function
-    tree["rl"].setdefault("guards", {})["reward_canary"] = {"level": canary}
-    return Settings.model_validate(tree)
+    values = {"rl.reward.function": function, "rl.guards.reward_canary": {"level": canary}}
+    return Settings.model_validate(changed_profile("tiny", values))
 
 
 def test_a_number_is_the_reward_and_the_verifier_says_what_is_right(module: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from compass.rl.rollouts import REWARDS
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings, weights
-from tests.rl.several import assert_same_weights
+from tests.rl.several import TOLERANCE, assert_same_weights
 from tests.rl.test_schedule import rates
 
 pytestmark = pytest.mark.recipes
@@ -50,13 +50,17 @@ def test_a_stage_with_many_settings_of_its_own_does_what_each_says(debug_root: P
 
 
 def test_a_stage_without_the_pass_for_old_log_probabilities_trains_the_same(debug_root: Path) -> None:
-    """In single precision engine and trainer agree, so that bypassing the trainer's own pass changes rounding alone."""
+    """Bypassing the trainer's own pass weighs each token by the ratio of trainer to engine, 1 but for the guard's limit.
+
+    The guard `agreement` stops a stage in single precision at a difference of 1e-4 between their probabilities.
+    """
     found = {}
     for bypass in (False, True):
         rollout = {"reproducible": True, "correction": {"bypass": bypass}}
         run(settings({"rollout": rollout}, steps=3), "rl-1", debug_root)
         found[bypass] = weights(debug_root / "models/rl-1"), iterations(debug_root)
-    assert_same_weights(found[True][0], found[False][0])
+    share = TOLERANCE + 1e-4
+    assert_same_weights(found[True][0], found[False][0], weights(debug_root / "models/base"), share)
     for ours, theirs in zip(found[True][1], found[False][1], strict=True):
         assert ours["critic/score/mean"] == theirs["critic/score/mean"]
-        assert ours["actor/grad_norm"] == pytest.approx(theirs["actor/grad_norm"], abs=2e-5)
+        assert ours["actor/grad_norm"] == pytest.approx(theirs["actor/grad_norm"], rel=share, abs=share)

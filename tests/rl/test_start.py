@@ -7,7 +7,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from compass.base import resolve as module
@@ -16,7 +15,7 @@ from compass.checks.models import find_model_problems
 from compass.files import folder_digest
 from compass.rl.start import StartError, bring_start, check_start, remove_start, start_folder
 from compass.settings import RlStage, Settings, load_settings
-from tests.conftest import make_random_model
+from tests.conftest import changed_profile, make_random_model
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER = load_settings(ROOT / "profiles/paper.yaml").rl.stages["rl-1"]
@@ -73,9 +72,7 @@ def test_a_model_without_a_configuration_is_told(tmp_path: Path) -> None:
 
 def settings(**first: Any) -> Settings:
     """Profile `tiny` with another first stage."""
-    tree = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
-    tree["rl"]["stages"]["rl-1"] = {"steps": 3, **first}
-    return Settings.model_validate(tree)
+    return Settings.model_validate(changed_profile("tiny", {"rl.stages.rl-1": {"steps": 3, **first}}))
 
 
 def stage(**first: Any) -> RlStage:

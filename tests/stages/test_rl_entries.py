@@ -13,6 +13,7 @@ from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
 from stages._deps import graph, main
 from stages._rl_entries import check_names, rl_names, start_deps, write_entries
+from tests.conftest import changed_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -135,9 +136,7 @@ def test_names_that_differ_are_told_with_what_to_run(tmp_path: Path) -> None:
 def test_a_model_from_elsewhere_is_a_dependency_where_its_content_can_be_followed(
     tmp_path: Path, given: dict[str, str], dep: str
 ) -> None:
-    values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
-    values["rl"]["stages"]["rl-1"] = {**given, "steps": 5}
-    settings = Settings.model_validate(values)
+    settings = Settings.model_validate(changed_profile("tiny", {"rl.stages.rl-1": {**given, "steps": 5}}))
     deps = start_deps(settings)
     assert deps == {**starts("rl-1", "rl-2", "rl-3"), "rl-1": dep}
     entry = yaml.safe_load(write_entries(TEXT, deps))["stages"]["rl-1"]
@@ -156,9 +155,9 @@ def repository(tmp_path: Path) -> Path:
     for name in ("compass", "stages"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
-    values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text())
-    values["rl"]["stages"] = {"warm": {"init_from": "base", "steps": 5}, "hard": {"init_from": "warm", "steps": 7}}
-    values["curriculum"]["mixes"] = {"warm": {"1": 1.0}, "hard": {"5": 1.0}}
+    stages = {"warm": {"init_from": "base", "steps": 5}, "hard": {"init_from": "warm", "steps": 7}}
+    mixes = {"warm": {"1": 1.0}, "hard": {"5": 1.0}}
+    values = changed_profile("tiny", {"rl.stages": stages, "curriculum.mixes": mixes})
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
     return tmp_path
 
