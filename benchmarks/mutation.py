@@ -216,7 +216,7 @@ def _functions_run(data: Path, root: Path) -> dict[str, list[str]]:
         read = CoverageData(basename=str(path))
         read.read()
         for file in read.measured_files():
-            if file.startswith(f"{root}/"):
+            if file.startswith(f"{root}/") and file.endswith(".py"):  # not the templates of pages
                 lines[file.removeprefix(f"{root}/")].update(read.lines(file) or [])
     return {
         file: sorted({mutants.function_at((root / file).read_text(), line) for line in seen})
