@@ -5,7 +5,6 @@ Texts of models are cut to `LONGEST` characters and stay text: the page never ma
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from compass.page.blocks import Responses
 from compass.report.printable import shorten
+from compass.report.rollouts import show_rollout
 from compass.runs.growing_files import Remembered
 
 TRAINED = Path("data/curriculum/kept.parquet")
@@ -34,10 +34,6 @@ BATCH = 64
 
 MOST_ROWS = 2_000
 """Rows that are looked through for problems of different fates."""
-
-SHOWN = (
-    "sample", "response", "answer", "right", "verdict", "method", "leaned", "reward", "advantage", "response_tokens", "cut_off", "loop",
-)  # fmt: skip
 
 
 class RolloutReader:
@@ -133,42 +129,7 @@ def _problem(rows: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
         "about": _about(rows[0]["id"], level=rows[0]["level"], more=f"{len(right)} of {len(rows)} right, {fate}"),
         "problem": shorten(text, LONGEST),
         "gold": rows[0]["gold"],
-        "responses": [response(**{name: row[name] for name in SHOWN}) for row in chosen],
-    }
-
-
-def response(
-    *,
-    sample: Any,
-    response: str | None,
-    answer: str | None,
-    right: bool | None,
-    response_tokens: int | None,
-    verdict: str | None = None,
-    method: str | None = None,
-    leaned: str | None = None,
-    reward: float | None = None,
-    advantage: float | None = None,
-    cut_off: bool = False,
-    loop: bool = False,
-) -> dict[str, Any]:
-    """A response as the page draws it; `right` is None where it has not been judged yet."""
-    facts = [
-        verdict,
-        method,
-        f"leaning on {leaned}" if leaned else None,
-        None if reward is None else f"reward {reward:+.2f}",
-        None if advantage is None or not math.isfinite(advantage) else f"advantage {advantage:+.2f}",
-        None if response_tokens is None else f"{response_tokens:,} tokens",
-        "cut off" if cut_off else None,
-        "ends in a loop" if loop else None,
-    ]
-    return {
-        "name": "greedy" if sample == "greedy" else f"sample {sample}",
-        "right": right,
-        "answer": answer,
-        "facts": [fact for fact in facts if fact],
-        "text": shorten(response or "", LONGEST),
+        "responses": [show_rollout(row, LONGEST) for row in chosen],
     }
 
 

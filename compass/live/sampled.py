@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.golds import golds
-from compass.live.responses import LONGEST, response
-from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, format_number, format_share
+from compass.live.responses import LONGEST
+from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, format_number, format_share, response
 from compass.report.printable import shorten
 from compass.runs.growing_files import Remembered
 from compass.runs.pipeline import Stage
@@ -94,13 +94,11 @@ class SampledReader:
             problem, gold, about = known.get(row["id"], ("", "", ""))
             judged = self._judged.get(_key(store.folder, row))
             shown = response(
-                sample="greedy" if row["greedy"] else row["sample"],
-                response=row["response"],
-                answer=judged.answer if judged else None,
+                "greedy" if row["greedy"] else f"sample {row['sample']}",
+                shorten(row["response"] or "", LONGEST),
                 right=judged.equal if judged else None,
-                verdict="no answer" if judged and judged.answer is None else None,
-                response_tokens=row["tokens"],
-                cut_off=row["finish_reason"] == "length",
+                answer=judged.answer if judged else None,
+                facts=[f"{row['tokens']:,} tokens", "cut off" if row["finish_reason"] == "length" else None],
             )
             about = " · ".join(filter(None, (about, row["id"])))
             problems.append(

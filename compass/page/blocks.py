@@ -159,6 +159,13 @@ def as_json(block: Block) -> dict[str, Any]:
     return asdict(block)
 
 
+def response(
+    name: str, text: str, *, right: bool | None, answer: str | None = None, facts: Iterable[str | None] = ()
+) -> dict[str, Any]:
+    """A response as `Responses` and the report's viewer hold it; `right` is None where it has not been judged yet."""
+    return {"name": name, "right": right, "answer": answer, "facts": [fact for fact in facts if fact], "text": text}
+
+
 def figures(*items: tuple[str, str, str]) -> Figures:
     """Figures of (name, value, what it is of)."""
     return Figures([dict(zip(("name", "value", "note"), item, strict=True)) for item in items])

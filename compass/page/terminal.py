@@ -174,7 +174,8 @@ def _responses(block: Mapping[str, Any]) -> list[RenderableType]:
                 one["right"], ("not judged yet", "dim")
             )
             about = Text(f"{one['name']} · ").append(verdict, style)
-            about.append(safe("".join(f" · {fact}" for fact in one["facts"])), "dim")
+            unanswered = ["no answer found"] if one["right"] is not None and not one["answer"] else []
+            about.append(safe("".join(f" · {fact}" for fact in [*unanswered, *one["facts"]])), "dim")
             parts += [
                 Padding(about, (0, 0, 0, 2), expand=False),
                 Padding(Text(_lines(one["text"])), (0, 0, 0, 4), expand=False),

@@ -9,8 +9,9 @@ from typing import Any
 from pyarrow.parquet import read_schema
 
 from compass.errors import UserError
+from compass.page.blocks import response
 from compass.report.outputs import read_table
-from compass.report.printable import printable
+from compass.report.printable import printable, shorten
 
 LONGEST = 2000
 """Characters of a response that are shown."""
@@ -88,6 +89,22 @@ def rollout_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield f"  sample {row['sample']}  {_verdict(row)}"
         yield f"  {_numbers(row)}"
         yield from (f"  | {line}" for line in _lines(row["response"]))
+
+
+def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    """A rollout as pages draw it, with at most so many characters of its text."""
+    facts = [
+        row["verdict"],
+        row["method"],
+        f"leaning on {row['leaned']}" if row["leaned"] else None,
+        None if row["reward"] is None else f"reward {row['reward']:+.5g}",
+        None if row["advantage"] is None else f"advantage {row['advantage']:+.5g}",
+        f"{row['response_tokens']:,} tokens",
+        "cut off" if row["cut_off"] else None,
+        "ends in a loop" if row["loop"] else None,
+    ]
+    text = shorten(row["response"] or "", longest)
+    return response(f"sample {row['sample']}", text, right=row["right"], answer=row["answer"], facts=facts)
 
 
 def problem_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -116,7 +116,7 @@ def test_the_newest_rollouts_or_those_of_a_chosen_iteration(repository: Path, tr
     assert (used["gold"], used["problem"]) == ("2", "user\nWhat is 1+1? (p1)\nassistant\n")
     right = used["responses"][0]
     assert (right["right"], right["answer"], right["text"]) == (True, "2", "iteration 5 \\boxed{2}")
-    assert right["facts"] == ["equal", "text", "reward +1.00", "advantage +0.50", "7 tokens"]
+    assert right["facts"] == ["equal", "text", "reward +1", "advantage +0.5", "7 tokens"]
     assert first["problems"][0]["responses"][0]["text"].startswith("iteration 1 ")
 
 

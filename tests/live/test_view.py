@@ -153,7 +153,7 @@ def test_grade_tells_what_is_right_so_far(repository: Path, problems: pa.Table) 
     first = newest["What is 0+1?"]
     assert (first["gold"], first["responses"][0]["right"], first["responses"][0]["answer"]) == ("1", True, "1")
     cut = newest["What is 2+1?"]["responses"][0]
-    assert (cut["right"], cut["answer"]) == (False, None)
+    assert cut["right"] is False
     assert "cut off" in cut["facts"]
 
 

@@ -67,7 +67,7 @@ def test_within_a_limit_every_problem_keeps_its_greedy_its_first_right_and_its_f
         key = (row["benchmark"], row["id"], run.models.index(row["model"]))
         expected[key].setdefault("greedy" if row["greedy"] else row["correct"], row["sample"])
     for key, wanted in expected.items():
-        seen = {("greedy" if response[1] else response[5], response[2]) for response in held[key]}
+        seen = {("greedy" if greedy else shown["right"], sample) for _, greedy, sample, shown in held[key]}
         assert set(wanted.items()) <= seen
     assert f"{found.shown:,} of 1,224 responses are here" in found.rule
 
@@ -88,7 +88,7 @@ def test_totals_count_all_responses_whatever_is_embedded(large: Path) -> None:
 def test_a_limit_too_small_for_whole_texts_shortens_them(large: Path) -> None:
     found = embed_responses(read_run(large), 150_000)
     responses = [response for chunk in found.chunks for own in unpack(chunk).values() for response in own]
-    assert all("characters left out" in response[3] for response in responses)
+    assert all("characters left out" in response[3]["text"] for response in responses)
     assert "A response of more than 500 characters" in found.rule or "of more than 1,000 characters" in found.rule
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compass.page.blocks import response
 from compass.page.packed import pack
 from compass.report.printable import shorten
 from compass.report.run import Run
@@ -22,22 +23,6 @@ CHUNK_BYTES = 600_000
 """Text in one part that the page unpacks at a time, before compression."""
 
 LONGEST_PROBLEM = 4_000
-
-COLUMNS = (
-    "sample",
-    "response",
-    "answer",
-    "correct",
-    "correct_lenient",
-    "answer_lenient",
-    "outcome",
-    "method",
-    "leniencies",
-    "tokens",
-    "finish_reason",
-    "looped",
-)
-"""What the viewer is told of a response, besides its model and whether it is greedy; older samples lack some."""
 
 
 @dataclass(frozen=True)
@@ -124,22 +109,35 @@ def _size(run: Run, rows: Sequence[int], longest: int) -> int:
 
 
 def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[Any]]]:
-    """Item number to its responses: [model, greedy, then `COLUMNS`], by model and sample."""
+    """Item number to its responses: [model, greedy, sample, what `response` returns], by model and sample."""
     assert run.samples is not None
     numbers = {(item.benchmark, item.id): number for number, item in enumerate(run.items)}
     models = {model: number for number, model in enumerate(run.models)}
-    table = run.samples.take(rows)
-    nothing = [None] * table.num_rows
-    columns = [table[name].to_pylist() if name in table.column_names else nothing for name in COLUMNS]
     chosen: dict[int, list[list[Any]]] = defaultdict(list)
-    keys = (table[name].to_pylist() for name in ("benchmark", "id", "model", "greedy"))
-    for benchmark, id_, model, greedy, *values in zip(*keys, *columns, strict=True):
-        if model in models:
-            values[1] = shorten(values[1] or "", longest)
-            chosen[numbers[benchmark, id_]].append([models[model], int(greedy), *values])
+    for row in run.samples.take(rows).to_pylist():
+        if row["model"] in models:
+            shown = [models[row["model"]], int(row["greedy"]), row["sample"], _response(row, longest)]
+            chosen[numbers[row["benchmark"], row["id"]]].append(shown)
     for responses in chosen.values():
-        responses.sort(key=lambda response: (response[0], -response[1], response[2]))
+        responses.sort(key=lambda one: (one[0], -one[1], one[2]))
     return dict(sorted(chosen.items()))
+
+
+def _response(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    """A row of the samples, as pages draw it; older samples lack some columns."""
+    right, lenient = row["correct"], row.get("correct_lenient")
+    loose = f": {row['answer_lenient']}" if row.get("answer_lenient") else ""
+    facts = [
+        row.get("outcome"),
+        row.get("method"),
+        f"leaning on {row['leniencies']}" if row.get("leniencies") else None,
+        None if lenient in (None, right) else f"right leniently{loose}" if lenient else "wrong leniently",
+        f"{row['tokens']:,} tokens",
+        {"length": "cut off", "prompt_too_long": "prompt too long"}.get(row["finish_reason"]),
+        "ends in a loop" if row.get("looped") else None,
+    ]
+    name = "greedy" if row["greedy"] else f"sample {row['sample']}"
+    return response(name, shorten(row["response"] or "", longest), right=right, answer=row["answer"], facts=facts)
 
 
 def _chunks(chosen: Mapping[int, list[list[Any]]], first: int) -> tuple[list[str], dict[int, int]]:
@@ -151,7 +149,7 @@ def _chunks(chosen: Mapping[int, list[list[Any]]], first: int) -> tuple[list[str
     for number, responses in chosen.items():
         waiting[number] = responses
         places[number] = first + len(chunks)
-        size += sum(len(response[3]) + 100 for response in responses)
+        size += sum(len(one[3]["text"]) + 100 for one in responses)
         if size >= CHUNK_BYTES:
             chunks.append(pack(waiting))
             waiting, size = {}, 0

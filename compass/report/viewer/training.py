@@ -12,6 +12,7 @@ from pyarrow.parquet import read_schema
 from compass.page.packed import pack
 from compass.report.outputs import read_table
 from compass.report.printable import shorten
+from compass.report.rollouts import show_rollout
 from compass.report.run import Run
 
 GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
@@ -19,9 +20,8 @@ GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
 
 LONGEST = 6_000
 
-COLUMNS = (
-    "id", "level", "group", "sample", "response", "gold", "answer", "right", "verdict", "method", "leaned", "reward", "advantage", "response_tokens", "cut_off", "loop", "used",
-)  # fmt: skip
+COLUMNS = ("id", "level", "group", "gold", "right", "cut_off", "loop", "used")
+"""What the viewer filters and groups rollouts by; after these comes what `show_rollout` returns."""
 
 
 def kept_steps(run: Run) -> dict[str, list[int]]:
@@ -69,7 +69,7 @@ def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
         else f"Of each iteration {most} groups are here; the counts are of all."
     )
     rule = f"{held} A response of more than {LONGEST:,} characters shows its beginning and its end."
-    return {"columns": COLUMNS, "rule": rule if sources else "", "steps": steps}, chunks
+    return {"columns": [*COLUMNS, "shown"], "rule": rule if sources else "", "steps": steps}, chunks
 
 
 def _files(run: Run) -> dict[str, Path]:
@@ -103,18 +103,8 @@ def _groups(rows: Sequence[dict[str, Any]], most: int | None) -> list[str]:
 def _chunk(rows: Sequence[dict[str, Any]], most: int | None) -> dict[str, Any]:
     held = set(_groups(rows, most))
     mine = [row for row in rows if row["group"] in held]
-    values = [
-        [shorten(row[name] or "", LONGEST) if name == "response" else _plain(row[name]) for name in COLUMNS]
-        for row in mine
-    ]
+    values = [[*(row[name] for name in COLUMNS), show_rollout(row, LONGEST)] for row in mine]
     return {"prompts": {row["id"]: shorten(row["prompt"] or "", LONGEST) for row in mine}, "rows": values}
-
-
-def _plain(value: Any) -> Any:
-    """A number as short as it is exact enough to read; JSON knows neither NaN nor infinity."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}") if value == value and abs(value) != float("inf") else str(value)
-    return value
 
 
 def _count(rows: Sequence[dict[str, Any]], name: str) -> int:

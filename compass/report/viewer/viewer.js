@@ -158,17 +158,9 @@
       const greedy = tally[4] < 0 ? "" : `; greedy ${tally[4] ? "right" : "wrong"}`;
       const lenient = tally[2] === tally[1] ? "" : `, ${tally[2]} leniently`;
       const line = `${tally[1]} of ${tally[0]} samples right${lenient}${greedy}; ${own.length} shown`;
-      return el("div", "", el("h4", "", ...visible(model)), el("p", "about", line), ...own.map(response));
+      return el("div", "", el("h4", "", ...visible(model)), el("p", "about", line), ...own.map(([, , , shown]) => drawResponse(shown)));
     });
     return [...parts, el("div", "columns", ...columns.filter(Boolean))];
-  }
-
-  function response(row) {
-    const [, greedy, sample, text, answer, right, lenient, loose, outcome, method, leniencies, tokens, finish, looped] = row;
-    const facts = [outcome, method, leniencies ? `leaning on ${leniencies}` : null];
-    if (lenient !== null && lenient !== right) facts.push(lenient ? `right leniently${loose ? `: ${loose}` : ""}` : "wrong leniently");
-    facts.push(`${tokens} tokens`, finish === "length" ? "cut off" : finish === "prompt_too_long" ? "prompt too long" : null, looped ? "ends in a loop" : null);
-    return drawResponse({ name: greedy ? "greedy" : `sample ${sample}`, right: Boolean(right), answer, facts, text });
   }
 
   // ---- training rollouts
@@ -206,7 +198,7 @@
       for (const row of data.rows) {
         if (right.value && !kinds[right.value](row)) continue;
         if (level.value && String(row[at.level]) !== level.value) continue;
-        if (!holds(`${row[at.id]} ${data.prompts[row[at.id]]} ${row[at.response]}`.toLowerCase(), wordsAsked)) continue;
+        if (!holds(`${row[at.id]} ${data.prompts[row[at.id]]} ${row[at.shown].text}`.toLowerCase(), wordsAsked)) continue;
         if (!found.has(row[at.group])) found.set(row[at.group], []);
         found.get(row[at.group]).push(row);
       }
@@ -225,15 +217,7 @@
       const fate = first[at.used] ? "" : " · left out of the update";
       const about = `level ${first[at.level]} · ${first[at.id]} · ${solved} of ${rows.length} shown right${fate}`;
       return entry([el("span", "about", ...visible(about)), text], async () =>
-        [...drawProblem(data.prompts[first[at.id]], String(first[at.gold])), el("div", "columns", ...rows.map(rollout))]);
-    }
-
-    function rollout(row) {
-      const value = (name) => row[at[name]];
-      const advantage = value("advantage") === null ? null : `advantage ${value("advantage")}`;
-      const facts = [value("verdict"), value("method"), value("leaned") ? `leaning on ${value("leaned")}` : null, `reward ${value("reward")}`, advantage,
-        `${value("response_tokens")} tokens`, value("cut_off") ? "cut off" : null, value("loop") ? "ends in a loop" : null];
-      return drawResponse({ name: `sample ${value("sample")}`, right: Boolean(value("right")), answer: value("answer"), facts, text: value("response") });
+        [...drawProblem(data.prompts[first[at.id]], String(first[at.gold])), el("div", "columns", ...rows.map((row) => drawResponse(row[at.shown])))]);
     }
 
     draw();
