@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import os
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,19 +27,6 @@ def parquet(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-def zstd(data: bytes) -> bytes:
-    import zstandard
-
-    return zstandard.ZstdCompressor().compress(data)
-
-
-def zipped(data: str) -> bytes:
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as archive:
-        archive.writestr("xl/workbook.xml", data)
-    return sink.getvalue()
-
-
 def spoilt(row: object, place: int = 20) -> str:
     """Good rows with another one among them, as JSON or as it stands."""
     lines = LINES.splitlines(keepends=True)
@@ -51,43 +37,24 @@ def spoilt(row: object, place: int = 20) -> str:
 TABLE = pa.table({name: [row[name] for row in ROWS] for name in ("problem", "answer")})
 
 REFUSED: dict[str, tuple[str, str | bytes, str]] = {
-    "latin-1": (
-        "bad.jsonl",
-        spoilt('{"problem": "Où est 8 + 1?", "answer": "9"}').encode("latin-1"),
-        "row 20 is not UTF-8",
-    ),
     "utf-16": ("bad.jsonl", LINES.encode("utf-16"), "row 0 is not UTF-8"),
     "utf-16 csv": ("bad.csv", "problem,answer\nWhat is 1+1?,2\n".encode("utf-16"), "row 0 is not UTF-8"),
     "truncated gzip": ("bad.jsonl.gz", gzip.compress(LINES.encode())[:-20], "broken or cut off"),
-    "gzip that is none": ("bad.jsonl.gz", LINES, "broken or cut off"),
-    "truncated zstandard": ("bad.jsonl.zst", zstd(LINES.encode())[:-20], "broken or cut off"),
-    "truncated parquet": ("bad.parquet", parquet(TABLE)[:-30], "not a whole parquet file"),
     "random parquet": ("bad.parquet", os.urandom(4_000), "not a whole parquet file"),
     "parquet by another name": ("bad.jsonl", parquet(TABLE), "bad.jsonl"),
-    "broken row": ("bad.jsonl", spoilt('{"problem": "What is'), "row 20 is not JSON"),
     "scalar rows": ("bad.jsonl", "1\n2\n3\n", "row 0 holds int"),
-    "a scalar among rows": ("bad.jsonl", spoilt("17"), "row 20 holds int"),
-    "json array of scalars": ("bad.json", "[1, 2, 3]", "row 0 holds int"),
     "json object that is no row": ("bad.json", json.dumps({"version": 1, "data": ROWS}), "bad.json"),
     "cut json array": ("bad.json", json.dumps(ROWS)[:-40], "is not JSON"),
     "empty": ("bad.jsonl", "", "holds no rows"),
     "blank lines alone": ("bad.jsonl", "\n \n\n", "holds no rows"),
     "csv header alone": ("bad.csv", "problem,answer\n", "holds no rows"),
-    "ragged csv": ("bad.csv", "problem,answer\nWhat is 1, 2 and 3?,6\n", "row 0 (line 2) has 3 values for 2 columns"),
     "duplicate csv columns": ("bad.csv", "problem,answer,answer\nWhat is 1 + 1?,2,3\n", "'answer' twice"),
     "duplicate parquet columns": (
         "bad.parquet",
         parquet(pa.table([["What is 1 + 1?"], ["2"], ["3"]], names=["problem", "answer", "answer"])),
         "'answer' twice",
     ),
-    "xlsx": ("bad.xlsx", zipped("<workbook/>"), "unknown ending"),
-    "zip": ("bad.zip", zipped(LINES), "unknown ending"),
     "no ending": ("bad", LINES, "unknown ending"),
-    "nested too deeply": (
-        "bad.jsonl",
-        spoilt('{"problem": ' + "[" * 100_000 + "]" * 100_000 + "}"),
-        "row 20 is nested too deeply",
-    ),
     "no field for problems": ("bad.jsonl", '{"a": 1, "b": 2}\n' * 40, "bad.jsonl"),
     "number of 10,000 digits": (
         "bad.jsonl",

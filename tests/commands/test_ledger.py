@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from compass.cli import main
-from compass.commands.ledger import sample
 from compass.ledger import Drop, Reason, split
 from compass.records import write_records
 
@@ -73,15 +71,6 @@ def test_rows_are_filtered_and_shown_with_their_evidence(
     ]
     assert ledger(folder, "--reason", "link", "--sample", "1") == 0
     assert capsys.readouterr().out.startswith(f"{ids[0]}  denoise: link")
-
-
-def test_a_sample_depends_on_the_seed_alone(pipeline: Pipeline) -> None:
-    table = pa.table({"id": [str(n) for n in range(100)]})
-    ten = [row["id"] for row in sample(table, 10, 0).to_pylist()]
-    assert len(ten) == 10
-    assert [row["id"] for row in sample(table.take(list(range(99, -1, -1))), 10, 0).to_pylist()] == ten
-    assert [row["id"] for row in sample(table, 5, 0).to_pylist()] == ten[:5]
-    assert [row["id"] for row in sample(table, 10, 1).to_pylist()] != ten
 
 
 def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

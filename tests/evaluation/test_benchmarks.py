@@ -41,16 +41,6 @@ def test_benchmarks_come_in_the_order_of_the_settings():
     assert found["aime"].column("id").to_pylist() == ["1", "3"]
 
 
-def test_a_draw_depends_on_the_seed_alone():
-    rows = [(str(number), "amc", "5") for number in range(50)]
-    one = benchmark_problems(items(*rows), ["amc"], max_problems=10, seed=0)["amc"].column("id").to_pylist()
-    turned = benchmark_problems(items(*rows[::-1]), ["amc"], max_problems=10, seed=0)["amc"].column("id").to_pylist()
-    other = benchmark_problems(items(*rows), ["amc"], max_problems=10, seed=1)["amc"].column("id").to_pylist()
-    assert len(one) == 10
-    assert set(one) == set(turned)
-    assert set(one) != set(other)
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -169,13 +169,6 @@ def test_a_warning_saves_its_samples_without_the_gap_of_a_single_pass_and_trains
     assert {row["gap_max"] for row in pq.read_table(found["samples"]).to_pylist()} == {None}
 
 
-def test_a_guard_that_is_off_does_not_look(trainer: Any) -> None:
-    trainer.findings.levels["not_finite"]["level"] = "off"
-    trainer.faults = {"actor/grad_norm": float("nan")}
-    trainer.iteration(1)
-    assert read_findings(trainer.paths.findings) == []
-
-
 def test_comparisons_go_on_from_the_iterations_before_a_kill(trainer: Any, load: Any) -> None:
     rows = [{"step": step, **HEALTHY, "guards/response_length": 26.0} for step in range(1, 6)]
     trainer.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))

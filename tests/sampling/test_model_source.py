@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -33,16 +32,9 @@ def test_the_digest_of_a_hub_model_is_its_commit():
     assert len(one) == 32
 
 
-def test_a_model_that_is_not_there_is_named():
+def test_a_model_that_is_not_there_is_named_and_a_hub_id_has_a_revision(tmp_path):
     with pytest.raises(SamplingError, match=r"models/nowhere: no such folder"):
         find_model("models/nowhere")
-
-
-def test_a_folder_without_a_config_is_no_model(tmp_path):
     with pytest.raises(SamplingError, match=r"holds no config\.json"):
         find_model(str(tmp_path))
-
-
-def test_a_hub_id_needs_a_revision():
     assert find_model("owner/model", "0123abc") == Model("owner/model", "0123abc")
-    assert not Path("owner/model").exists()

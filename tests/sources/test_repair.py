@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from compass.records import record_id
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
-from compass.sources.read import SourceError
 from compass.sources.repair import repair, repaired_row
 
 MENDED = {
@@ -124,12 +123,6 @@ def test_benchmarks_stay_as_published(tmp_path):
     assert collect_benchmarks([source], Collect(sources=[], benchmarks=[source])).kept["problem"].to_pylist() == [
         rows[0]["problem"]
     ]
-
-
-def test_a_benchmark_with_a_word_for_a_missing_answer_is_an_error(tmp_path):
-    _, source = collected(tmp_path, [{"problem": "What is 1 + 1?", "answer": "N/A"}])
-    with pytest.raises(SourceError, match="placeholder_gold"):
-        collect_benchmarks([source], Collect(sources=[], benchmarks=[source]))
 
 
 def test_json_inside_of_a_row_keeps_its_backslashes_until_it_is_read(tmp_path):

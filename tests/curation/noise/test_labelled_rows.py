@@ -38,15 +38,15 @@ ONE_FILTER = [
 ]
 
 
-def verdict(row: dict[str, Any]) -> tuple[str, ...]:
-    """What a filter makes of a row; one that it does not drop is `kept`, be there a doubt or not."""
+def verdict(row: dict[str, Any]) -> set[str]:
+    """What a filter makes of a row: `none`, or `found` and how strongly; one that it does not drop is `kept` in both cases."""
     finding = noise.FILTERS[Reason(row["filter"])](row, Denoise())
     if finding is None:
-        return ("none", "kept")
+        return {"none", "kept"}
     if "span" in finding.evidence and "text" in finding.evidence and finding.evidence.get("field") != "answer":
         start, end = finding.evidence["span"]
         assert row["problem"][start:end] in finding.evidence["text"]
-    return ("dropped",) if finding.drops("likely") else ("doubted", "kept")
+    return {"found", str(finding.strength), "dropped" if finding.drops("likely") else "kept"}
 
 
 @pytest.mark.parametrize("filter_", sorted({row["filter"] for row in ONE_FILTER}))

@@ -28,18 +28,3 @@ def test_an_answer_with_a_proof_needs_a_gold():
 )
 def test_formulas_in_brackets_are_no_markup(problem):
     assert markup({"problem": problem}, Denoise()) is None
-
-
-@pytest.mark.parametrize(
-    ("problem", "dropped"),
-    [
-        ("Without proof, find it. You need not prove that.", False),
-        ("She wants to show that she can count to seven.", False),
-        ("They can prove that it is so.", False),
-        ("You need not prove it. But then prove that it is odd.", True),
-        ("Show that it is odd.", True),
-        ("He had to show ID. What is 3+4?", False),
-    ],
-)
-def test_proofs_that_are_asked_for(problem, dropped):
-    assert bool(proof({"problem": problem, "answer": "7"}, Denoise())) is dropped
