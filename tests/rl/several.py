@@ -104,28 +104,27 @@ def assert_same_weights(
 
 
 @contextmanager
-def killing(find: Callable[[], psutil.Process | None], work: Path, after: int) -> Iterator[dict[str, Any]]:
+def killing(find: Callable[[], psutil.Process | None], work: Path, after: int) -> Iterator[list[psutil.Process]]:
     """Kill a process with SIGKILL once the checkpoint of iteration `after` is recorded.
 
     Yields:
-        `at`, the time of the kill, and `family`, the processes of the trainer then; empty until it is done.
+        The processes of the trainer at the kill; empty until it is done.
     """
-    told: dict[str, Any] = {}
+    family: list[psutil.Process] = []
     over = threading.Event()
 
     def wait() -> None:
         metrics = work / "metrics.jsonl"
         while not over.wait(0.2):
             if metrics.exists() and len(metrics.read_text().splitlines()) >= after and (process := find()):
-                told["family"] = descendants()
+                family.extend(descendants())
                 process.kill()
-                told["at"] = time.monotonic()
                 return
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     try:
-        yield told
+        yield family
     finally:
         over.set()
         thread.join()

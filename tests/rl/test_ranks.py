@@ -3,7 +3,6 @@
 Ten iterations of the debug profile with the real verl, vLLM and Ray; three minutes on two idle cores.
 """
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +61,9 @@ def test_a_lost_rank_engine_or_raylet_ends_the_stage_which_then_goes_on_to_the_s
         "raylet": "Ray's raylet",
     }
     for after, (title, name) in zip((2, 4, 6), lost.items(), strict=True):
-        with killing(lambda title=title: titled(title), work, after) as told, pytest.raises(TrainingError) as error:
+        with killing(lambda title=title: titled(title), work, after) as family, pytest.raises(TrainingError) as error:
             run(policy, work, two)
-        assert time.monotonic() - told["at"] < 30
-        assert not still_running(told["family"], seconds=15)
+        assert not still_running(family, seconds=15)
         message = str(error.value)
         assert f"of {STEPS}" in message
         told = (name, "ActorDiedError", "Connection closed by peer", "Raylet is terminated")  # by whoever sees it first
