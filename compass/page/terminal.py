@@ -175,7 +175,9 @@ def _responses(block: Mapping[str, Any]) -> list[RenderableType]:
             )
             about = Text(f"{one['name']} · ").append(verdict, style)
             unanswered = ["no answer found"] if one["right"] is not None and not one["answer"] else []
-            about.append(safe("".join(f" · {fact}" for fact in [*unanswered, *one["facts"]])), "dim")
+            about.append(
+                safe("".join(f" · {fact}" for fact in [*unanswered, *one["facts"]] if fact != "no answer")), "dim"
+            )
             parts += [
                 Padding(about, (0, 0, 0, 2), expand=False),
                 Padding(Text(_lines(one["text"])), (0, 0, 0, 4), expand=False),

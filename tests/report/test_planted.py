@@ -56,13 +56,6 @@ def test_a_kind_that_nobody_dropped_and_a_truth_without_clean_rows():
     assert list(planted["kinds"]) == ["image", "proof"]
 
 
-def test_every_clean_row_that_was_dropped_counts():
-    truth = _truth(*[("s", str(n), "clean", "", "") for n in range(4)])
-    dropped = pa.Table.from_pylist([{"source": "s", "source_id": str(n), "reason": "link"} for n in range(2)])
-    clean = measure(truth, {"denoise": dropped})["clean"]
-    assert clean == {"rows": 4, "dropped": 2, "by_reason": {"link": 2}, "lost": 0.5}
-
-
 def test_a_folder_is_measured_up_to_the_choice_of_problems(pipeline):
     folder, _ = pipeline
     assert measure_folder(folder) is None

@@ -1,18 +1,28 @@
 """Texts of unknown origin on a terminal or a page."""
 
-from compass.report.printable import printable, printable_lines
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from compass.report.printable import printable, printable_lines, shorten
 
 
-def test_control_characters_and_line_breaks_become_single_spaces() -> None:
-    assert printable("a\x1b[31m\nb\u202e  c\x00") == "a [31m b c"
-
-
-def test_a_long_text_is_cut_to_its_limit() -> None:
-    assert printable("abcde", 5) == "abcde"
-    assert printable("abcdef", 5) == "abcd…"
-    assert printable("x" * 120) == "x" * 120
-    assert printable("x" * 121) == "x" * 119 + "…"
-
-
-def test_whole_texts_keep_their_lines_and_show_other_control_characters() -> None:
-    assert printable_lines("a\x1b[31m\nb\tc\u202e") == "a�[31m\nb�c�"
+@pytest.mark.parametrize(
+    ("show", "text", "shown"),
+    [
+        (printable, "a\x1b[31m\nb\u202e  c\x00", "a [31m b c"),
+        (printable, "x" * 120, "x" * 120),
+        (printable, "x" * 121, "x" * 119 + "…"),
+        (printable_lines, "a\x1b[31m\nb\tc\u202e", "a�[31m\nb�c�"),
+        (lambda text: shorten(text, 10), "x" * 10, "x" * 10),
+        (
+            lambda text: shorten(text, 100),
+            "a" * 600 + "b" * 600,
+            f"{'a' * 50}\n[… 1,100 characters left out …]\n{'b' * 50}",
+        ),
+    ],
+)
+def test_texts_are_cut_and_without_control_characters(show: Callable[[str], str], text: str, shown: str) -> None:
+    assert show(text) == shown

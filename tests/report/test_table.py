@@ -43,14 +43,6 @@ def test_the_table_names_a_benchmark_once_and_shows_what_was_measured():
     ]
 
 
-def test_the_table_has_no_gains_without_a_base_and_ends_each_benchmark_with_a_line():
-    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 1, "greedy": 0.5}
-    table = scores_table({"rl-1": {"easy": score, "average": score}})
-    assert [row.end_section for row in table.rows] == [False, True, False, True]
-    assert [row.style for row in table.rows] == [None, None, "bold", "bold"]
-    assert [list(column.cells)[1] for column in table.columns] == ["", "greedy", "50.0"]
-
-
 @pytest.fixture
 def repository(pipeline: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = pipeline[0].parent
@@ -71,18 +63,13 @@ def test_rows_are_shown_by_stage_with_the_most_frequent_reasons() -> None:
         ["20", "0"],
         ["a 6, b 5, c 4, d 3", ""],
     ]
-    assert [column.justify for column in funnel_table(stages).columns] == ["left", "right", "right", "right", "left"]
 
 
-def test_a_run_without_scores_shows_its_rows(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_are_printed_and_scores_where_there_are_some(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main()
     shown = capsys.readouterr().out
     assert "near_duplicate 1" in shown
     assert "Evaluation" not in shown
-    assert "The page" not in shown
-
-
-def test_scores_follow_and_say_where_the_page_is(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     score = {"accuracy": 0.25, "ci95": [0.2, 0.3], "samples": 2}
     (repository / "metrics").mkdir()
     (repository / "metrics" / "evaluate.json").write_text(json.dumps({"models": {"base": {"average": score}}}))

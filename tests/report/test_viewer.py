@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.page.packed import pack, unpack
-from compass.report.printable import shorten
 from compass.report.run import read_run
 from compass.report.viewer import kept_steps, viewer
 from compass.report.viewer.responses import embed_responses
@@ -33,11 +32,6 @@ def test_packed_data_come_back_whole_even_with_text_that_is_no_unicode() -> None
     assert unpack(pack("lone \ud800")) == "lone ?"
     assert set(pack(value)) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
     assert pack(value) == pack(value)
-
-
-def test_a_long_text_shows_its_beginning_its_end_and_how_much_is_left_out() -> None:
-    assert shorten("x" * 10, 10) == "x" * 10
-    assert shorten("a" * 600 + "b" * 600, 100) == f"{'a' * 50}\n[… 1,100 characters left out …]\n{'b' * 50}"
 
 
 def test_everything_is_there_where_it_fits(finished_run: Path) -> None:
