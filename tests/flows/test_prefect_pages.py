@@ -22,6 +22,8 @@ import psutil
 import pytest
 import yaml
 
+from compass.rl.trainer_watch import ENGINE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -229,8 +231,8 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     wait_for(lambda: _iterations(pages, run) > 0 or pages.state(run)["type"] in ENDED, RUN_S)
     assert pages.state(run)["type"] == "RUNNING", pages.state(run)
     words = "\n".join(pages.at_work().values())
-    assert re.search("raylet", words)
-    assert re.search("vllm", words, re.IGNORECASE)
+    assert "raylet" in words
+    assert any(title in words for title in ENGINE), words
     pages.look(f"/runs/flow-run/{run}", "rl-run", "the same in a terminal")
     pages.page.goto(f"{pages.prefect}/runs/flow-run/{run}", wait_until="commit")
     pages.page.get_by_role("button", name="Cancel", exact=True).first.click()
