@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from random import Random
 from typing import NamedTuple
 
 from compass.verifier import Mode, judge
@@ -72,13 +73,67 @@ def _side(which: int) -> Callable[[str], str | None]:
     return edit
 
 
-def _swapped(formula: str) -> str | None:
-    left, sign, right = formula.rpartition("+")
-    return (
-        f"{right}+{left}"
-        if sign and left.count("(") == left.count(")") and left.count("{") == left.count("}")
-        else None
-    )
+EDITS = 40
+"""Policies that edit a formula of the question at random."""
+
+_AROUND = (
+    r"E\text{ U}", r"E\ U", r"\$E", r"E^\circ", "E+L-L", "L+E-L", r"\frac{N(E)}{N}", r"\frac{(E)L}{L}", "(E)^1", "(E)^{N/N}", "(E)^{1.0}", "-(-(E))",
+    "E = E", "L = E", "L = E = E", r"\frac{E}{1}", r"\left(E\right)", r"\{E\}", "1.0(E)", "2(E)-(E)", r"\frac{E}{3}+\frac{2(E)}{3}", r"\ln e^{E}",
+    r"\log_{10} 10^{E}", r"\int_0^1 (E)\,dz", r"\max(E, E)", r"\frac{d}{dz}(z(E))", "(E)(\\sin^2 z+\\cos^2 z)", "E+0", "E \\cdot 1", r"\sqrt{(E)^2}", r"\text{about } E",
+)  # fmt: skip
+"""Ways to write a formula E again: with a unit U, a letter L, a number N."""
+_OF_NUMBER = ("n.0", "(n+0)", r"\frac{kn}{k}", "n^1", "(a+b)", "{n}", "+n", r"\frac{n}{1}")
+_OF_LETTER = ("x^1", "(x)", "1x", "x^{2/2}", "{x}", r"\frac{x}{1}", r"\mathrm{x}", "x^{1.0}")
+_UNITS = ("units", "cm", "apples", "dollars", "ways", "of them", "degrees", "points")
+_ANY_NUMBER = re.compile(r"(?<![\w.{\\])\d{1,4}(?![\w.])")
+_ANY_LETTER = re.compile(r"(?<![A-Za-z\\{])[a-z](?![A-Za-z}])")
+
+
+def _edited(number: int) -> Callable[[str], str | None]:
+    """A box with one of the question's formulas after one to three edits that keep its value, drawn at random for each question.
+
+    They are generated, so that no list of edits in the verifier is the list of its own attack.
+    """
+
+    def respond(question: str) -> str | None:
+        formulas = _formulas(question)
+        draw = Random(f"{number}/{question}")
+        if not formulas:
+            return None
+        text = draw.choice(formulas)
+        for _ in range(draw.randint(1, 3)):
+            text = draw.choice((_edit_around, _edit_number, _edit_letter))(text, draw)
+        return _boxed(text)
+
+    return respond
+
+
+def _edit_around(formula: str, draw: Random) -> str:
+    kept = {"E": formula, "L": draw.choice("txk"), "N": str(draw.randint(2, 9)), "U": draw.choice(_UNITS)}
+    return re.sub("[ELNU]", lambda letter: kept[letter[0]], draw.choice(_AROUND))
+
+
+def _edit_number(formula: str, draw: Random) -> str:
+    def edit(found: re.Match[str]) -> str:
+        value, times, part = int(found[0]), draw.randint(2, 9), draw.randint(1, 3)
+        kept = {"n": found[0], "kn": str(value * times), "k": str(times), "a": str(value - part), "b": str(part)}
+        return re.sub(r"(?<![a-z\\])(?:kn|[nkab])(?![a-z])", lambda name: kept[name[0]], draw.choice(_OF_NUMBER))
+
+    return _edit_one(_ANY_NUMBER, edit, formula, draw)
+
+
+def _edit_letter(formula: str, draw: Random) -> str:
+    form = draw.choice(_OF_LETTER)
+    return _edit_one(_ANY_LETTER, lambda found: re.sub(r"x(?![a-z])", found[0], form), formula, draw)
+
+
+def _edit_one(pattern: re.Pattern[str], edit: Callable[[re.Match[str]], str], formula: str, draw: Random) -> str:
+    """The formula with one of the pattern's matches edited."""
+    found = list(pattern.finditer(formula))
+    if not found:
+        return formula
+    one = draw.choice(found)
+    return formula[: one.start()] + edit(one) + formula[one.end() :]
 
 
 def _display(question: str) -> str | None:
@@ -143,15 +198,7 @@ POLICIES: tuple[Policy, ...] = (
     Policy("last displayed formula", "copy", _display),
     Policy("last formula, announced", "copy", lambda question: f"The final answer is ${text}$." if (text := _last(_formulas(question))) else None),
     Policy("last formula, concluded", "copy", lambda question: f"So the value is ${text}$." if (text := _last(_formulas(question))) else None),
-    Policy("last formula, terms swapped", "copy", _LAST(_swapped)),
-    Policy("last formula + 0", "copy", _LAST(lambda text: f"{text}+0")),
-    Policy("last formula + 1 - 1", "copy", _LAST(lambda text: f"{text}+1-1")),
-    Policy("1 times last formula", "copy", _LAST(lambda text: f"1 \\cdot ({text})")),
-    Policy("last formula times 2 over 2", "copy", _LAST(lambda text: f"\\frac{{2({text})}}{{2}}")),
-    Policy("last formula in brackets", "copy", _LAST(lambda text: f"\\left({text}\\right)")),
-    Policy("last formula equals itself", "copy", _LAST(lambda text: f"{text} = {text}")),
-    Policy("x = last formula", "copy", _LAST(lambda text: f"x = {text}")),
-    Policy("minus minus last formula", "copy", _LAST(lambda text: f"-(-({text}))")),
+    *(Policy(f"edited formula {number}", "copy", _edited(number)) for number in range(1, EDITS + 1)),
     Policy("left side of last equation", "copy", _LAST(_side(0))),
     Policy("right side of last equation", "copy", _LAST(_side(-1))),
     Policy("last relation restated", "copy", _relation),

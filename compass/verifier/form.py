@@ -5,8 +5,9 @@ another function of numbers, an integral, sum or limit) as the gold itself leave
 are final, `5+5`, `20/2` and `\\sqrt{100}` are not; to `2\\sqrt3` the answer `\\sqrt{12}` is. A fraction of two numbers is a number, reduced
 or not, and so is `2 \\times 10^5`. A chain of equations that ends in the value is judged by its last side.
 
-*Copied*: a formula of the question that equals the gold is no answer, unless the gold is written just so. Order, brackets and terms or
-factors that are added to it (`+0`, `\\cdot 1`) change nothing. A plain number is no answer only where the gold writes it in another way:
+*Copied*: where the question holds a formula that equals the gold and is not written as it, an answer has to be nearer to the gold than
+to the formula, and not much larger than the gold: what the two are made of is compared, without names, units, brackets and signs, so
+that no edit of the formula makes it an answer. A plain number is no answer only where the gold writes it in another way:
 3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well be in the question. Where the gold itself is written in the
 question (`gives_away`), nothing can be refused; such problems are for curation to drop.
 """
@@ -17,12 +18,15 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from flint import fmpq
+
 from compass.verifier import budget
 from compass.verifier.comparing.exact import rational
 from compass.verifier.comparing.shapes import split_name
 from compass.verifier.comparing.structure import compare
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
+from compass.verifier.reading.numbers import read_literal
 from compass.verifier.tree import (
     BigOperator,
     Call,
@@ -43,12 +47,13 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     Words,
+    rebuild,
     symbols,
     walk,
 )
 from compass.verifier.verdict import mark, rewind
 
-_TEN = 10
+_TEN, _HALF = 10, fmpq(1, 2)
 
 
 def is_final(gold: str, answer: str) -> bool:
@@ -149,15 +154,67 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
     one, two = read_tree(gold), read_tree(answer)
     if one is None or two is None:
         return False
-    whole, one, two = one, value_of(one), value_of(last_side(two))
+    whole, one, two = one, _strip(value_of(one)), _strip(value_of(last_side(two)))
     if _is_plain(two):
-        return _is_rewritten_number(gold, answer, question)
+        return _is_rewritten_number(gold, two, question)
     if _key(one) == _key(two):
         return False
-    for formula in read_formulas(question):
-        if _holds(two, formula) and not _holds(one, formula) and _equal(whole, formula):
+    asked, given = _ingredients(one), _ingredients(two)
+    for formula in map(_strip, read_formulas(question)):
+        made_of = _ingredients(formula)
+        near = _distance(given, made_of) < _distance(given, asked) or given.total() > LARGER * asked.total() + SLACK
+        if (near or _holds(two, formula)) and not _holds(one, formula) and _equal(whole, formula):
             return True
     return False
+
+
+LARGER, SLACK = 1.5, 3
+"""An answer may have so many times the gold's ingredients, and so many more, before it counts as the question's formula with additions."""
+
+
+def _strip(node: Node) -> Node:
+    """A tree without units, brackets around one value, first powers and factors of one, and with roots as powers."""
+    node = rebuild(node, _strip)
+    match node:
+        case Quantity(inner, _) | Degrees(inner) | Sequence(_, _, (inner,)):
+            return inner
+        case Power(base, Number(value)) if value == 1:
+            return base
+        case Power(base, exponent) if rational(exponent) == _HALF:
+            return Call("sqrt", (base,))
+        case Product(factors):
+            kept = tuple(factor for factor in factors if not (isinstance(factor, Number) and factor.value == 1))
+            return (
+                node
+                if len(kept) == len(factors)
+                else kept[0]
+                if len(kept) == 1
+                else Product(kept)
+                if kept
+                else factors[0]
+            )
+    return node
+
+
+def _ingredients(node: Node) -> Counter[object]:
+    """What a tree is made of, in any order and with any sign: its numbers, letters, functions and operations, each with its count."""
+    found: Counter[object] = Counter()
+    for part in walk(node):
+        match part:
+            case Number(value):
+                found[str(abs(value))] += 1
+            case Symbol(name) | Constant(name) | Call(name):
+                found[name] += 1
+            case Product() | Negative():
+                pass
+            case _:
+                found[part.kind] += 1
+    return found
+
+
+def _distance(one: Counter[object], other: Counter[object]) -> int:
+    """How many ingredients have to be added and taken away to make the other of one."""
+    return (one - other).total() + (other - one).total()
 
 
 def gives_away(gold: str, question: str, *, items: bool = True) -> bool:
@@ -196,9 +253,9 @@ def find_stated_formulas(question: str) -> tuple[Node, ...]:
     return tuple(part for part in (*trees, *sides) if not _is_plain(part))
 
 
-def _is_rewritten_number(gold: str, answer: str, question: str) -> bool:
+def _is_rewritten_number(gold: str, answer: Node, question: str) -> bool:
     """Whether an answer is a number of the question that the gold writes in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4."""
-    asked, given = _written(gold), _written(answer)
+    asked, given = _written(gold), _written_tree(answer)
     if asked is None or given is None or asked == given or given[0] == "whole":  # 25 for 25% is worked out
         return False
     numbers = {_written(match[0]) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
@@ -213,9 +270,25 @@ def _written(text: str) -> tuple[str, str] | None:
     if match["percent"]:
         return "percent", match["decimal"]
     if match["decimal"]:
-        whole = float(match["decimal"].replace(",", "")).is_integer()
-        return ("whole", "") if whole else ("decimal", "")
+        value = read_literal(match["decimal"].replace(",", "")).value
+        return ("whole", "") if value.q == 1 else ("decimal", str(value))
     return "fraction", (match["top"] or match["top2"]) + "/" + (match["bottom"] or match["bottom2"])
+
+
+def _written_tree(node: Node) -> tuple[str, str] | None:
+    """`_written` of a tree: however a number is wrapped, it is the number of the question."""
+    match node:
+        case Negative(inner):
+            return _written_tree(inner)
+        case Percent(Number(value, literal)):
+            return "percent", literal or str(value)
+        case Number(value):
+            return ("whole", "") if value.q == 1 else ("decimal", str(value))
+        case Product((Number(top), Inverse(Number(bottom)))):
+            return "fraction", f"{top}/{bottom}"
+        case Inverse(Number(bottom)):
+            return "fraction", f"1/{bottom}"
+    return None
 
 
 def find_formula_texts(question: str) -> list[str]:
