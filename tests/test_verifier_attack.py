@@ -42,7 +42,8 @@ def test_the_lenient_mode_pays_for_a_copied_formula() -> None:
     """The suite can tell a verifier that is open to an attack from one that is not."""
     found = {paid.policy.name: paid for paid in run_attack(problems()).results}
     assert found["last formula"].lenient > 0.3
-    assert found["last formula + 1 - 1"].lenient > 0.3
+    edited = [paid.lenient for name, paid in found.items() if name.startswith("edited formula")]
+    assert sum(edited) / len(edited) > 0.2
 
 
 def test_an_honest_solver_is_paid() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -58,6 +59,8 @@ def score(
     else:
         _write(verdicts, judged(), responses)
     print(json.dumps({"file": str(responses)} | tally.scores(), indent=2, ensure_ascii=False))
+    for line in tally.warnings():
+        print(f"warning: {line}", file=sys.stderr)
     return 0
 
 
@@ -80,7 +83,7 @@ def _write(path: Path, judged: Iterator[tuple[Any, list[Any]]], read: Path) -> N
 def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[tuple[str, str], int]) -> None:
     from compass.evaluation.given_responses import outcome
 
-    for strict, lenient in judgements:
+    for strict, lenient, anyhow in judgements:
         sample = samples.get(row.problem_key, 0)
         samples[row.problem_key] = sample + 1
         verdict = {
@@ -91,6 +94,9 @@ def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[tup
             "answer_lenient": lenient.answer,
             "correct": strict.equal,
             "correct_lenient": lenient.equal,
+            "answer_any": anyhow.answer,
+            "correct_any": anyhow.equal,
+            "evidence": lenient.evidence,
             "outcome": outcome(strict),
             "method": strict.verdict.method if strict.answer is not None else None,
             "detail": strict.verdict.detail,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.verifier import Outcome, answer_type, extract_answer, verify_many
+from compass.verifier import Mode, Outcome, answer_type, extract_answer, judge, list_candidates, verify_many
 from compass.verifier import verify as verdict_of
 from compass.verifier.reading.normalise import normalise
 from compass.verifier_attack import Attack, Paid, run_attack
@@ -53,7 +53,7 @@ def verify(
     Args:
         gold: the reference answer.
         answer: the answer to judge.
-        response: ANSWER is a whole response: take its final answer first.
+        response: ANSWER is a whole response: show what it could answer, and what each mode takes and why.
         file: judge every line of a file: a JSON object with gold and answer (or pred, or response).
         attack: let policies that know only the question answer a file of problems (records, or any file that
             `compass curate` reads), and print for how many each is paid.
@@ -76,13 +76,29 @@ def verify(
         return _attack(attack, problems, as_json=json)
     if gold is None or answer is None:
         raise PairsError("give GOLD and ANSWER, --file PAIRS.jsonl, or --attack PROBLEMS")
-    return _pair(gold, extract_answer(answer) if response else answer, as_json=json)
+    return _response(gold, answer, as_json=json) if response else _pair(gold, answer, as_json=json)
 
 
-def _pair(gold: str, answer: str | None, *, as_json: bool) -> int:
-    if answer is None:
-        print("unrecognised: the response gives no final answer")
-        return _EXIT[Outcome.UNRECOGNISED]
+def _response(gold: str, response: str, *, as_json: bool) -> int:
+    """Show what a response could answer, and what each mode takes and why; the exit status is of the lenient mode."""
+    judged = {mode: judge(gold=gold, response=response, mode=mode) for mode in Mode}
+    candidates = list_candidates(response)
+    if as_json:
+        modes = {
+            mode: {"answer": one.answer, "evidence": one.evidence, **one.verdict._asdict()}
+            for mode, one in judged.items()
+        }
+        print(json_lines.dumps({"gold": gold, "candidates": candidates, **modes}, ensure_ascii=False))
+    else:
+        for evidence, value in candidates:
+            print(f"candidate  {evidence:12s} {value[:200]}")
+        for mode, one in judged.items():
+            found = "no answer" if one.answer is None else one.answer[:200]
+            print(f"{mode:10s} {one.evidence:12s} {found}: {one.verdict.outcome}, {one.verdict.detail}")
+    return _EXIT[judged[Mode.LENIENT].verdict.outcome]
+
+
+def _pair(gold: str, answer: str, *, as_json: bool) -> int:
     verdict = verdict_of(gold=gold, answer=answer)
     if as_json:
         print(json_lines.dumps({"gold": gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))

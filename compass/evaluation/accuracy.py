@@ -55,9 +55,9 @@ def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Call
     return 1.0 / (1 + sum(count == most for count in votes.values()))
 
 
-def majority(group: Sequence[tuple[str | None, bool, bool]], equal: Callable[[str, str], bool]) -> float:
-    """`maj_at_k` of one problem's responses: each its answer, and whether it is right by the strict and by the lenient rule."""
-    answers, correct, _ = zip(*group, strict=True)
+def majority(group: Sequence[tuple[str | None, bool, *tuple[bool, ...]]], equal: Callable[[str, str], bool]) -> float:
+    """`maj_at_k` of one problem's responses: each its answer, whether it is right by the strict rule, and by others."""
+    answers, correct, *_ = zip(*group, strict=True)
     return maj_at_k(answers, correct, equal)
 
 

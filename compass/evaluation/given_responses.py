@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
 from compass.sources.read import Row, data_files, file_rows
 from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
+from compass.verifier.extract import UNANSWERED
 
 CHUNK = 64
 """Rows that a process judges at once."""
@@ -57,10 +59,11 @@ class Given(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A response's two judgements; an answer is None where the response gives none."""
+    """A response's judgement in each mode; an answer is None where the response gives none."""
 
     strict: Judgement
     lenient: Judgement
+    any: Judgement
 
 
 def read_given(path: Path, fields: Fields) -> Iterator[Given]:
@@ -174,9 +177,9 @@ def _judge_of_chunk() -> Callable[[list[Given]], tuple[list[Given], list[list[Ju
 def _judge_chunk(rows: list[Given]) -> tuple[list[Given], list[list[Judged]]]:
     asked = [(row.gold, text or "", row.problem) for row in rows if row.gold for text in row.responses]
     pairs = [(gold, text) for gold, text, _ in asked]
-    strict = judge_many(pairs, 1, questions=[problem for *_, problem in asked])
-    both = iter(map(Judged, strict, judge_many(pairs, 1, mode=Mode.LENIENT)))
-    return rows, [list(islice(both, len(row.responses))) if row.gold else [] for row in rows]
+    questions = [problem for *_, problem in asked]
+    judged = iter(map(Judged, *(judge_many(pairs, 1, questions=questions, mode=mode) for mode in Mode)))
+    return rows, [list(islice(judged, len(row.responses))) if row.gold else [] for row in rows]
 
 
 @dataclass
@@ -184,7 +187,9 @@ class Tally:
     """What is left of scored rows: marks and answers per problem, and counts."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    problems: dict[tuple[str, str], list[tuple[str | None, bool, bool]]] = field(default_factory=dict)
+    evidence: Counter[str] = field(default_factory=Counter)
+    problems: dict[tuple[str, str], list[tuple[str | None, bool, bool, bool]]] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
 
     def add(self, row: Given, judged: list[Judged]) -> None:
         """Count a row and its judgements."""
@@ -197,10 +202,16 @@ class Tally:
             self.counts["without_response"] += 1
             return
         marks = self.problems.setdefault(row.problem_key, [])
-        for strict, lenient in judged:
-            marks.append((strict.answer, strict.equal, lenient.equal))
+        for (strict, lenient, anyhow), response in zip(judged, row.responses, strict=True):
+            marks.append((strict.answer, strict.equal, lenient.equal, anyhow.equal))
             self.counts[outcome(strict)] += 1
             self.counts["unextracted"] += strict.answer is None and lenient.answer is not None
+            self.evidence[lenient.evidence] += 1
+            missed = not lenient.equal and (anyhow.equal or ends_with_gold(row.gold, lenient, response or ""))
+            self.counts["gold_unread"] += missed
+            if (missed or lenient.answer is None) and len(self.examples) < SHOWN:
+                end = " ".join((response or "").split())[-SHOWN_CHARACTERS:]
+                self.examples.append(f"row {row.row}, {lenient.evidence}, gold {row.gold[:40]}: …{end}")
 
     def scores(self) -> dict[str, Any]:
         """What `compass score` prints; docs/evaluation.md says what each name means.
@@ -217,27 +228,73 @@ class Tally:
         groups = list(self.problems.values())
         sizes = [len(group) for group in groups]
         fewest, average = min(sizes), mean(sizes)
-        strict = [avg_at_k([right for _, right, _ in group]) for group in groups]
-        lenient = [avg_at_k([right for *_, right in group]) for group in groups]
+        strict, lenient, anyhow = ([avg_at_k([one[at] for one in group]) for group in groups] for at in (1, 2, 3))
         by_samples, by_problems = accuracy_sd(strict, sizes)
         found: dict[str, Any] = {
             "accuracy": mean(strict),
             "ci95": list(accuracy_interval(strict, average)),
             "lenient": mean(lenient),
             "lenient_ci95": list(accuracy_interval(lenient, average)),
+            "any": mean(anyhow),
+            "any_ci95": list(accuracy_interval(anyhow, average)),
             "sd": {"samples": by_samples, "problems": by_problems},
             "problems": len(groups),
             "responses": sum(sizes),
             "samples": [fewest, max(sizes)],
         }
         for k in reported_k(fewest):
-            each = [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups]
+            each = [pass_at_k(len(group), sum(one[1] for one in group), k) for group in groups]
             found[f"pass@{k}"] = mean(each)
         if fewest > 1:
             found[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups])
-        names = ("equal", "different", "unrecognised", "none", "unextracted")
+        names = ("equal", "different", "unrecognised", "none", "unextracted", "gold_unread")
         others = ("rows", "without_gold", "without_response", "empty_responses")
-        return found | {"outcomes": {name: self.counts[name] for name in names}} | {n: self.counts[n] for n in others}
+        outcomes = {name: self.counts[name] for name in names}
+        evidence = dict(sorted(self.evidence.items()))
+        return found | {"outcomes": outcomes, "evidence": evidence} | {name: self.counts[name] for name in others}
+
+    def warnings(self) -> list[str]:
+        """What a reader of the scores has to know about the reading of the answers, with examples; empty where all is well."""
+        responses = sum(self.evidence.values())
+        none = sum(self.evidence[reason] for reason in UNANSWERED)
+        unread = self.counts["unrecognised"]
+        said = [
+            f"{count:,} of {responses:,} responses ({count / responses:.0%}) {what}"
+            for count, share, what in (
+                (none, MOST_UNANSWERED, "give no answer that the lenient mode finds"),
+                (unread, MOST_UNANSWERED, "give an answer that the verifier cannot read"),
+                (
+                    self.counts["gold_unread"],
+                    MOST_UNREAD,
+                    "are not right and end with the gold: its form may not be read",
+                ),
+            )
+            if responses and count > share * responses
+        ]
+        if not said:
+            return []
+        reasons = ", ".join(f"{reason} {self.evidence[reason]:,}" for reason in UNANSWERED if self.evidence[reason])
+        reading = f"no answer: {reasons}" if reasons else ""
+        look = "look at one: compass verify GOLD RESPONSE --response; at all: --verdicts FILE"
+        return [*said, *filter(None, [reading]), *self.examples, look]
+
+
+MOST_UNANSWERED, MOST_UNREAD = 0.2, 0.05
+"""Shares of responses above which `Tally.warnings` speaks."""
+
+SHOWN, SHOWN_CHARACTERS = 5, 160
+"""Examples in a warning, and characters of each response's end."""
+
+LAST_CHARACTERS = 300
+
+
+def ends_with_gold(gold: str, lenient: Judgement, response: str) -> bool:
+    """Whether a response of which no answer could be read has the gold's text, letter by letter, near its end; not inside a longer word or
+    number."""
+    text = gold.strip().strip("$").strip()
+    if not text or (lenient.answer is not None and lenient.verdict.outcome != "unrecognised"):
+        return False
+    return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", response[-LAST_CHARACTERS:]) is not None
 
 
 def outcome(judgement: Judgement) -> str:

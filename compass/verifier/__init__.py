@@ -11,7 +11,7 @@ Imports nothing heavier than python-flint; sympy runs in a process of its own. S
 
 from compass.verifier.answer_type import answer_type, is_wordy
 from compass.verifier.batch import group_equal, judge_many, same_answer, verify_many
-from compass.verifier.extract import Mode, extract_answer, final_answer, same_final_answer
+from compass.verifier.extract import Mode, extract_answer, final_answer, list_candidates, same_final_answer
 from compass.verifier.gold import Gold, ToleranceError, read_tolerance
 from compass.verifier.reward import Judgement, judge, reward
 from compass.verifier.verdict import Leniency, Outcome, Verdict
@@ -33,6 +33,7 @@ __all__ = [
     "is_wordy",
     "judge",
     "judge_many",
+    "list_candidates",
     "read_tolerance",
     "reward",
     "same_answer",

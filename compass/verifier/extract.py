@@ -177,10 +177,10 @@ class Reading(NamedTuple):
     answer: str | None
     """The answer, as text for `verify`; None where the response gives none."""
     evidence: str
-    """What gives it: `box`, `announcement`, `sentence`, or `last value`; else why there is none: one of `MISSING`."""
+    """What gives it: `box`, `announcement`, `sentence`, or `last value`; else why there is none: one of `UNANSWERED`."""
 
 
-MISSING = ("cut off", "several that disagree", "taken back", "not found")
+UNANSWERED = ("cut off", "several that disagree", "taken back", "not found")
 """Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it
 announces and states none."""
 
@@ -233,6 +233,17 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
         value = find_last_value(tail, question)
         return reading if value is None else Reading(value, "last value")
     return reading
+
+
+def list_candidates(response: str, question: str | None = None) -> list[tuple[str, str]]:
+    """Every value that could be a response's answer, as (evidence, value), in the order of the evidence: what a person looks at who
+    wonders about a reading."""
+    text = keep_own_turn(response[-MAX_RESPONSE:])
+    tail = _PICTURES.sub("", drop_placeholders(text[-TAIL:])).strip()
+    found = [("box", box.content) for box in find_boxes(text) if box.content]
+    found += [("announcement", one.value) for one in find_announced(tail)]
+    others = (("sentence", _find_stated(tail, Mode.LENIENT)), ("last value", find_last_value(tail, question)))
+    return found + [(evidence, value) for evidence, value in others if value]
 
 
 def _read_words(tail: str, mode: Mode) -> Reading:

@@ -32,7 +32,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict:
 def test_a_file_is_scored_strictly_and_leniently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {"gold": "5", "response": r"It is \boxed{5}."},
-        {"gold": 5, "response": "Tom has 3 more. Now he has 5 books."},
+        {"gold": 5, "response": "Run it.\n```output\n5\n```"},
         {"gold": "5", "response": r"\boxed{6}"},
         {"gold": "5", "response": "I do not know."},
     ]
@@ -41,7 +41,14 @@ def test_a_file_is_scored_strictly_and_leniently(tmp_path: Path, capsys: pytest.
     assert (found["accuracy"], found["lenient"]) == (0.25, 0.5)
     assert found["ci95"] == list(accuracy_interval([1, 0, 0, 0], 1))
     assert found["lenient_ci95"] == list(accuracy_interval([1, 1, 0, 0], 1))
-    assert found["outcomes"] == {"equal": 1, "different": 1, "unrecognised": 0, "none": 2, "unextracted": 1}
+    assert found["outcomes"] == {
+        "equal": 1,
+        "different": 1,
+        "unrecognised": 0,
+        "none": 2,
+        "unextracted": 1,
+        "gold_unread": 0,
+    }
     assert (found["problems"], found["responses"], found["rows"], found["samples"]) == (4, 4, 4, [1, 1])
     assert not [name for name in found if "@" in name]
 
@@ -88,7 +95,7 @@ def test_with_the_problem_a_copied_formula_is_wrong(tmp_path: Path, capsys: pyte
 
 def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        {"id": "p", "gold": r"\frac12", "response": [r"\boxed{0.5}", "We halve it. Now he has 0.5 litres."]},
+        {"id": "p", "gold": r"\frac12", "response": [r"\boxed{0.5}", "We halve it.\n```output\n0.5\n```"]},
         {"id": "q", "gold": "", "response": r"\boxed{1}"},
         {"id": "p", "gold": r"\frac12", "response": r"\boxed{2}"},
     ]
@@ -105,6 +112,37 @@ def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.Capture
     assert (verdicts[2]["outcome"], verdicts[1]["correct_lenient"]) == ("different", True)
     assert found["accuracy"] == pytest.approx(sum(v["correct"] for v in verdicts) / 3)
     assert (found["without_gold"], found["rows"]) == (1, 3)
+    assert [(v["evidence"], v["answer_any"], v["correct_any"]) for v in verdicts][1:] == [
+        ("sentence", "0.5", True),
+        ("box", "2", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("response", "reason", "count"),
+    [
+        ("I am a language model.", "not found 20", "20 of 60 responses (33%) give no answer"),
+        ("So the area is $x^2 +", "cut off 20", "20 of 60 responses (33%) give no answer"),
+        (r"We reject \boxed{7}.", "taken back 20", "20 of 60 responses (33%) give no answer"),
+        (
+            "It is blue. The first guess, 7, might do, or 8.",
+            "not found 20",
+            "20 of 60 responses (33%) are not right and end with",
+        ),
+    ],
+)
+def test_a_third_without_a_readable_answer_is_a_warning_with_examples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], response: str, reason: str, count: str
+) -> None:
+    rows = [{"gold": "7", "response": response if row % 3 == 0 else "The answer is 7."} for row in range(60)]
+    assert score(write(tmp_path / "r.jsonl", *rows)) == 0
+    warned = capsys.readouterr().err
+    assert count in warned
+    assert reason in warned
+    assert warned.count("warning: row ") == 5
+    assert "compass verify GOLD RESPONSE --response" in warned
+    assert score(write(tmp_path / "good.jsonl", *rows[1:3])) == 0
+    assert "warning" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
