@@ -63,15 +63,6 @@ def answers(*pairs):
     return [(answer, correct) for answer, correct in pairs]
 
 
-def test_suspicious_golds_are_dropped_by_id():
-    found = records("7", "8")
-    id_ = found.column("id")[0].as_py()
-    kept, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
-    assert kept.column("answer").to_pylist() == ["8"]
-    assert dropped.column("reason").to_pylist() == ["suspicious_gold"]
-    assert json.loads(dropped.column("evidence")[0].as_py())["rollouts_say"] == "5"
-
-
 @pytest.mark.parametrize(
     ("gold", "kind", "copies"),
     [
@@ -242,8 +233,12 @@ def test_the_largest_group_speaks_with_its_first_answer():
     assert (drop.evidence["answer"], drop.evidence["rollouts_say"]) == (long[:200], "2" * 200)
 
 
-def test_rollouts_do_not_replace_a_verdict_on_the_gold():
-    found = records("5 +")
+@pytest.mark.parametrize(("gold", "reason"), [("7", "suspicious_gold"), ("5 +", "unreadable_gold")])
+def test_rollouts_make_a_gold_suspicious_and_do_not_replace_a_verdict_on_it(gold, reason):
+    found = records(gold, "8")
     id_ = found.column("id")[0].as_py()
-    _, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
-    assert dropped.column("reason").to_pylist() == ["unreadable_gold"]
+    kept, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
+    assert kept.column("answer").to_pylist() == ["8"]
+    assert dropped.column("reason").to_pylist() == [reason]
+    said = json.loads(dropped.column("evidence")[0].as_py()).get("rollouts_say")
+    assert said == ("5" if reason == "suspicious_gold" else None)
