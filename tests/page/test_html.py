@@ -136,13 +136,7 @@ def test_a_column_stands_at_the_right_where_it_holds_numbers_alone() -> None:
     shown = html.block_html(Table(["version", "rows"], [["2.13.0", 5], ["none", ""], ["", "-"]]))
     assert "<td>2.13.0</td><td class='n'>5</td>" in shown
     assert "<th>version</th><th class='n'>rows</th>" in shown
-
-
-def test_a_table_has_its_rows_in_order() -> None:
-    assert html.block_html(Table(["a", "b"], [["x", "y"], ["z", "w"]])) == (
-        "<div class='scroll' tabindex='0'><table><thead><tr><th>a</th><th>b</th></tr></thead>"
-        "<tbody><tr><td>x</td><td>y</td></tr>\n<tr><td>z</td><td>w</td></tr></tbody></table></div>"
-    )
+    assert shown.index("2.13.0") < shown.index("none")
 
 
 @pytest.mark.parametrize(
@@ -158,8 +152,5 @@ def test_a_table_has_its_rows_in_order() -> None:
 )
 def test_only_harmless_addresses_are_linked(address: str, shown: str) -> None:
     assert html.links_html({"run": address}) == f"<p>{shown}</p>"
-
-
-def test_links_stand_side_by_side() -> None:
+    assert html.links_html({"run": address, "<b>": ""}) == f"<p>{shown} · &lt;b&gt;</p>"
     assert html.links_html({}) == ""
-    assert html.links_html({"a": "x", "<b>": ""}) == "<p><a href='x'>a</a> · &lt;b&gt;</p>"

@@ -32,8 +32,6 @@ def test_every_stage_that_ran_has_its_files_in_the_order_of_the_stages(pipeline:
     assert list(outputs.kept) == ["collect", "dedup", "denoise", "grade", "verify", "curriculum"]
     assert list(outputs.dropped) == list(outputs.kept)
     assert outputs.last == pipeline[0] / "curriculum" / "kept.parquet"
-    assert outputs.kept["dedup"] == pipeline[0] / "dedup" / "kept.parquet"
-    assert outputs.dropped["dedup"] == pipeline[0] / "dedup" / "dropped.parquet"
 
 
 def test_a_row_is_found_in_every_stage_that_had_it(pipeline: Pipeline) -> None:
@@ -60,26 +58,19 @@ def test_rows_are_counted_by_stage_and_reason(pipeline: Pipeline) -> None:
         Counts("verify", 3, {"unreadable_gold": 1}),
         Counts("curriculum", 2, {"solve_rate": 1}),
     ]
-
-
-def test_a_stage_without_a_file_of_dropped_rows_dropped_none(pipeline: Pipeline) -> None:
     (pipeline[0] / "denoise" / "dropped.parquet").unlink()
     assert find_outputs(pipeline[0]).counts()[2] == Counts("denoise", 4, {})
 
 
-def test_the_ledger_holds_the_dropped_rows_of_all_stages(pipeline: Pipeline, tmp_path: Path) -> None:
+def test_the_ledger_holds_the_dropped_rows_of_all_stages_and_what_was_collected_all_rows(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
     folder, ids = pipeline
     ledger = open_outputs(folder).ledger()
     assert ledger.schema.equals(LEDGER)
     assert ledger["id"].to_pylist() == [ids[6], ids[4], ids[0], ids[5], ids[1]]
+    assert open_outputs(folder).collected(["id", "source"])["id"].to_pylist() == ids
     assert find_outputs(tmp_path / "none").ledger().equals(LEDGER.empty_table())
-
-
-def test_what_was_collected_is_kept_and_dropped_rows(pipeline: Pipeline) -> None:
-    folder, ids = pipeline
-    collected = open_outputs(folder).collected(["id", "source"])
-    assert collected["id"].to_pylist() == ids
-    assert collected.column_names == ["id", "source"]
 
 
 def test_files_are_published_under_names_of_their_stages(pipeline: Pipeline) -> None:
