@@ -214,6 +214,7 @@ def _priced(samples: pa.Table, asked: Asked) -> pa.Table:
 
 def _print(scores: dict[str, Any], setups: dict[str, Any], samples: pa.Table) -> None:
     """The table: one line per model and benchmark."""
+    from compass.evaluation.benchmark_scores import MOST_UNREAD
     from compass.evaluation.results import differences
 
     used = {
@@ -239,3 +240,9 @@ def _print(scores: dict[str, Any], setups: dict[str, Any], samples: pa.Table) ->
                 f"{model[:24]:24} {benchmark[:18]:18} {score['accuracy']:8.1%} {low:7.1%} -{high:6.1%} {greedy} {score['lenient']:8.1%} "
                 f"{score['truncated']:8.1%} {score['length']:7.0f} {score.get('seconds', 0.0):9.1f}"
             )
+            if (share := score["unanswered"] + score["unreadable"]) > MOST_UNREAD:
+                print(
+                    f"evaluate: warning: {share:.0%} of {model}'s responses to {benchmark} give no answer that can be read "
+                    f"({score['truncated']:.0%} are cut off); look at some: compass verify GOLD RESPONSE --response",
+                    file=sys.stderr,
+                )

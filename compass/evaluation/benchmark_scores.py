@@ -26,6 +26,10 @@ from compass.verifier import judge_many, same_answer
 OTHER_GOLD = "correct_other"
 
 
+MOST_UNREAD = 0.2
+"""Share of responses without a readable answer above which a score is in doubt."""
+
+
 def score_other_golds(scored: pa.Table, items: pa.Table) -> pa.Table:
     """Scored responses with the column `correct_other`: whether the strict mode calls them equal to the other gold, null where there is none.
 
@@ -67,7 +71,7 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
         - `pass@k` and `maj@k` from the first k samples of each problem, k up to the fewest samples of a problem;
         - `greedy` with `greedy_ci95` and `greedy_lenient`, where there are greedy responses;
         - `lenient` (avg@k in the verifier's lenient mode) with `lenient_ci95`, and `form` (lenient less strict: right answers lost by form);
-        - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unextracted` (no answer in strict mode, one in
+        - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unanswered` (no answer in lenient mode either), `unextracted` (no answer in strict mode, one in
           lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
           responses those whose verdict leans on a leniency);
         - `other_gold` (`accuracy`, `ci95`): with the golds that other copies give, where every problem has such a gold (`correct_other`);
@@ -142,6 +146,7 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
         "length": mean(drawn.column("tokens").to_pylist()),
         "truncated": mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
         "boxed": mean(drawn.column("boxed").to_pylist()),
+        "unanswered": mean([lenient is None for _, lenient in answers]),
         "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
         "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
         "looped": mean(drawn.column("looped").to_pylist()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compass.evaluation.benchmark_scores import MOST_UNREAD
 from compass.report.headline import AVERAGE, best_model, find_comparison, percent
 from compass.report.run import Run
 
@@ -28,6 +29,7 @@ def warnings(run: Run) -> list[str]:
         *_guards(run),
         *_few(run),
         *_format(run),
+        *_unread(run),
         *_too_long(run),
         *_curriculum(run),
         *_verifier(run),
@@ -163,6 +165,17 @@ def _format(run: Run) -> Iterator[str]:
             cells.append(f"{model} {percent(score['lenient'] - score['accuracy'])} points")
     if cells:
         yield f"Right answers in another form than asked count as wrong in the scores: {', '.join(cells)} more in the lenient reading."
+
+
+def _unread(run: Run) -> Iterator[str]:
+    cells = [
+        f"{model} on {name}: {percent(score['unanswered'])}% without an answer, {percent(score['unreadable'])}% with one that cannot be read"
+        for model, scored in run.results.scores.items()
+        for name, score in scored.items()
+        if name != AVERAGE and score.get("unanswered", 0.0) + score.get("unreadable", 0.0) > MOST_UNREAD
+    ]
+    if cells:
+        yield f"Many responses count as wrong because no answer was read ({_listed(cells)}). Look at some in the viewer before you quote a score."
 
 
 def _too_long(run: Run) -> Iterator[str]:

@@ -31,6 +31,7 @@ MEASURES = {
     "greedy": "greedy %",
     "lenient": "lenient %",
     "boxed": "in a box %",
+    "unanswered": "no answer found %",
     "unextracted": "answer not extracted %",
     "unreadable": "unreadable %",
     "truncated": "cut off %",

@@ -104,6 +104,7 @@ def test_forms_losses_and_cuts_are_shares_of_the_sampled_responses():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rcuw", "q": "wcll"}, greedy="cr")))
     assert score["unextracted"] == score["looped"] == score["truncated"] == pytest.approx(2 / 8)
     assert score["unreadable"] == pytest.approx(1 / 8)
+    assert score["unanswered"] == pytest.approx(2 / 8)
     assert score["lenient"] == pytest.approx(3 / 8)
     assert score["lenient_ci95"] == list(accuracy_interval([0.5, 0.25], 4))
     assert score["form"] == pytest.approx(2 / 8)

@@ -67,6 +67,11 @@ def every_second(row: dict[str, Any]) -> None:
     row.update(correct=row["sample"] % 2 == 0, correct_lenient=row["sample"] % 2 == 0)
 
 
+def a_third_unread(row: dict[str, Any]) -> None:
+    if row["model"] == "base" and row["benchmark"] == "hard" and row["sample"] % 3 == 0:
+        row.update(answer=None, answer_lenient=None, outcome="none", correct=False, correct_lenient=False)
+
+
 FINDING = {"step": 3, "guard": "loops", "level": "warn", "message": "m", "samples": ""}
 SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": {"1": 3}}}}}}
 
@@ -78,6 +83,10 @@ SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": 
         (lambda: evaluated(rarely_cut_off), None),
         (lambda: evaluated(setups={"a": {"seed": 0, "model": "x"}, "b": {"seed": 0, "model": "y"}}), None),
         (lambda: evaluated(cut_off), ": base on hard 100.0%."),
+        (
+            lambda: evaluated(a_third_unread),
+            "(base on hard: 37.5% without an answer, 0.0% with one that cannot be read)",
+        ),
         (lambda: evaluated(solved_alike_leniently), "Format-only gain: rl-1 beats base by "),
         (lambda: evaluated(partly_lenient), "Part of the gain is form: "),
         (lambda: evaluated(every_second, problems=3), "Too few problems or samples to tell "),
