@@ -64,7 +64,7 @@ def test_untrained_problems_passed_every_filter():
 def test_the_command_writes_both_files(tmp_path, capsys):
     (tmp_path / "data" / "curriculum").mkdir(parents=True)
     write_records(tmp_path / "data" / "curriculum" / "dropped.parquet", DROPPED)
-    out = tmp_path / "out"
+    out = tmp_path / "new" / "out"
     assert main(["forgetting", "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "by level: 2: 1, 5: 1, None: 1" in shown

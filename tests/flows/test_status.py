@@ -36,6 +36,8 @@ def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys,
     assert (found.last["state"], found.last["experiment"]) == ("finished", "debug")
 
     monkeypatch.chdir(toy)
+    assert command() == 0
+    assert "grade" in capsys.readouterr().out
     assert command(json=True) == 0
     assert list(json.loads(capsys.readouterr().out)["stale"]) == ["grade", "rl-1", "rl-2"]
 
