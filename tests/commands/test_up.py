@@ -1,5 +1,6 @@
 """What `compass up` prints."""
 
+from compass.cli import main
 from compass.commands.up import table
 
 
@@ -12,3 +13,7 @@ def test_a_long_address_leaves_the_others_on_lines_of_a_hundred_columns() -> Non
         f"live         {live}  watch",
         f"{'deployments':<34}  serves",
     ]
+
+
+def test_a_port_above_the_last_is_refused() -> None:
+    assert main(["up", "--live-port", "65536"]) == 2
