@@ -1,8 +1,7 @@
-"""Nested settings and results as the flat, bounded and harmless names and values that a tracking server takes."""
+"""Nested settings as the flat, bounded and harmless names and values that a tracking server takes."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -14,27 +13,12 @@ LONGEST_VALUE = 500
 _SECRET_NAME = re.compile(r"(^|[._-])(token|secret|passw(or)?d|api_?key|access_?key|credentials?)$", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[opsu]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{12,})")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
-_METRIC_NAME = re.compile(r"[^/\w.\- :]")
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, str]:
     """Nested settings as `{"rl-1.steps": "20"}`; secrets are left out, values are scrubbed and cut."""
     shown = {name: scrub(str(value))[:LONGEST_VALUE] for name, value in _leaves(values)}
     return {name: value for name, value in shown.items() if not _SECRET_NAME.search(name)}
-
-
-def metric_values(values: Mapping[str, Any]) -> dict[str, float]:
-    """The finite numbers of a nested result as `{"base.average.accuracy": 0.3}`, in names MLflow accepts.
-
-    `pass@8` becomes `pass_at_8`, as verl names it. Summaries keep their numbers under `metrics` and scores theirs under
-    `models`; both words are dropped, since they say nothing in a run's own list of metrics.
-    """
-    metrics = {}
-    for name, value in _leaves(values):
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            short = ".".join(part for part in name.split(".") if part not in ("metrics", "models"))
-            metrics[_METRIC_NAME.sub("_", short.replace("@", "_at_"))[:250]] = float(value)
-    return metrics
 
 
 def scrub(text: str) -> str:

@@ -8,10 +8,9 @@ comes first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from compass.runs.values import metric_values
 
 CURVES = {
     "critic/score/mean": "train/reward",
@@ -51,6 +50,9 @@ PARENT_CURVES = ("train/reward", "train/entropy", "train/response_tokens")
 
 SCORES = ("greedy", "truncated")
 """Scores of a model over all benchmarks, besides its average with interval, and `maj@` and `pass@` at their largest k."""
+
+_REFUSED = re.compile(r"[^/\w.\- :]")
+"""Characters that MLflow refuses in a metric's name."""
 
 
 def stage_metrics(stage: str, summary: Mapping[str, Any]) -> dict[str, float]:
@@ -131,11 +133,9 @@ def _interval(name: str, value: Any, interval: Any) -> dict[str, Any]:
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    """The finite numbers among values, not those nested in them, in names that MLflow accepts."""
-    return metric_values(dict(_flat(values)))
-
-
-def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for name, value in values.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            yield name, value
+    """The finite numbers among values, not those nested in them, in names that MLflow accepts: verl's `pass_at_8` for `pass@8`."""
+    return {
+        _REFUSED.sub("_", name.replace("@", "_at_"))[:250]: float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }

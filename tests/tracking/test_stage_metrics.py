@@ -34,7 +34,16 @@ def test_a_stage_that_curates_has_its_rows_and_its_own_numbers() -> None:
         "read": 9,
         "kept": 6,
         "dropped": {"near_duplicate": 2, "exact_duplicate": 1},
-        "metrics": {"clusters": 5, "levels": {"1": 3}, "name": "x", "graded": True, "rate": float("nan")},
+        "metrics": {
+            "clusters": 5,
+            "levels": {"1": 3},
+            "name": "x",
+            "graded": True,
+            "rate": float("nan"),
+            "most": float("inf"),
+            "a,b": 2.0,
+            "x" * 300: 1,
+        },
     }
     assert stage_metrics("dedup", summary) == {
         "read": 9,
@@ -43,6 +52,8 @@ def test_a_stage_that_curates_has_its_rows_and_its_own_numbers() -> None:
         "dropped/near_duplicate": 2,
         "dropped/exact_duplicate": 1,
         "clusters": 5,
+        "a_b": 2,
+        "x" * 250: 1,
     }
 
 
