@@ -1,8 +1,8 @@
 """What MLflow is to hold of one stage's run: plain data, made from the files that the stage, its settings and DVC keep.
 
-    record = begin_record("dedup", settings, folder)
-    add_summary(record, settings, summary)
-    end_record(record, settings, folder, "FINISHED")
+    record = begin_record("dedup", settings, folder, server_name(folder))
+    add_summary(record, summary)
+    end_record(record, "FINISHED")
 
 `compass.tracking.mlflow_send.send_record` makes MLflow's runs what the record says, however often it is called. The pipeline's
 run, the parent of its stages' runs, holds what each stage's record says of it.
