@@ -38,6 +38,7 @@ from compass.verifier.extracting.phrases import (
     find_bold_value,
     find_last_value,
     find_later_value,
+    find_readable_part,
     find_stated_value,
     formula_text,
     has_announcement,
@@ -221,13 +222,20 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     """
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
-    text = keep_own_turn(response[-MAX_RESPONSE:])
+    reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
+    if reading.answer is not None and answer_type(reading.answer) == "unrecognised":
+        part = find_readable_part(reading.answer, boxed=reading.evidence == "box")
+        return reading._replace(answer=part or reading.answer)
+    return reading
+
+
+def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     boxes = find_boxes(text)
     if boxes:
         return _read_boxes(text, boxes, mode)
     tail = _PICTURES.sub("", drop_placeholders(text[-TAIL:])).strip()
     if not tail or _GIVEN_UP.search(tail):
-        return Reading(None, "cut off" if response.strip() and not text.strip() else "not found")
+        return Reading(None, "not found" if tail or text else "cut off")
     reading = _read_words(tail, mode)
     if mode is Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)

@@ -234,6 +234,10 @@ def drop_exclamation(sentence: str, *, announced: bool = False) -> str:
     return sentence[: mark.start()] + sentence[mark.end() :]
 
 
+_COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
+"""What a Chinese sentence compares its value with."""
+
+
 def _bare(rest: str) -> str:
     """A value without brackets around a whole chain, `(2 + 3 = 5)`, and without a subject before its only number, `She has 5 apples`."""
     if (quoted := _QUOTED.fullmatch(rest)) is not None:
@@ -248,8 +252,7 @@ def _bare(rest: str) -> str:
         "text",
     ):
         return counted[1]
-    if CHINESE.search(rest) and re.search(r"\d", rest.partition("，")[0]):
-        rest = rest.partition("，")[0]
+    rest = _COMPARED.sub("", rest)
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
 
 
@@ -355,6 +358,28 @@ def find_last_value(text: str, question: str | None) -> str | None:
         if places:
             return max(places)[1]
     return None
+
+
+LONGEST_PHRASE = 160
+_NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
+
+
+def find_readable_part(text: str, *, boxed: bool) -> str | None:
+    """The one value in a text that cannot be read whole: what is left without its words set as text, its only formula or number, or the
+    one that no preposition introduces; None where it holds none, or several. A box may only lose its words."""
+    if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
+        return None
+    bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
+    if bare != text and answer_type(bare) not in ("unrecognised", "text"):
+        return bare
+    if boxed:
+        return None
+    blank = FORMULA.sub(lambda match: " " * len(match.group()), text)
+    places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(text)]
+    places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
+    if len({value for _, value in places}) == 1:
+        return places[0][1]
+    return _find_main_value(blank, sorted(places))
 
 
 def is_hedged(sentence: str) -> bool:
