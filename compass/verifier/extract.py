@@ -422,11 +422,11 @@ _ASIDE = re.compile(
 
 
 def _is_aside(sentence: str) -> bool:
-    """Whether a sentence is a note, a check, in brackets, speaks to the reader, or cheers: it states no answer."""
+    """Whether a sentence is a note, a check, a question, in brackets, speaks to the reader, or cheers: it states no answer."""
     cheers = sentence.rstrip().endswith("!") and not re.search(
         r"[\d$\\]|^(?:yes|no|true|false)\b", sentence, re.IGNORECASE
     )
-    return cheers or _ASIDE.search(sentence) is not None
+    return cheers or sentence.rstrip().endswith("?") or _ASIDE.search(sentence) is not None
 
 
 def _concludes(sentence: str) -> bool:

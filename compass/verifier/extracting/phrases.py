@@ -480,7 +480,9 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
-_TAG = re.compile(r"<answer>([^<]{0,2000}?)</answer>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>([^<]{0,2000}?)</\1>", re.IGNORECASE)
+_BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
+_LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
@@ -502,7 +504,7 @@ class Announced(NamedTuple):
 def find_announced(tail: str) -> list[Announced]:
     """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
     nothing."""
-    found = [(match.start(), match[1].strip(), True) for match in list(_TAG.finditer(tail))[-_LAST:]]
+    found = [(tag.start(), _first(tag[2]) or tag[2].strip(), True) for tag in list(_TAG.finditer(tail))[-_LAST:]]
     found += [
         (match.start(), value, True)
         for match in list(_FIELD.finditer(tail))[-_LAST:]
@@ -557,7 +559,9 @@ def _after(rest: str) -> str | None:
         value := find_bold_value(bold[0].strip(" \n:：>"))
     ) is not None:
         return read_value(value)
-    rest = rest.lstrip(" *:\n：>")
+    if (bullets := _BULLETS.match(rest)) is not None:
+        return ", ".join(line.strip()[1:].strip() for line in bullets[0].strip().splitlines() if line.strip())
+    rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
     if rest[:1] == "{" and _FIELD.search(rest):
         return None
     display = re.match(r"(\$\$|\\\[)", rest)
