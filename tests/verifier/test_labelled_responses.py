@@ -48,3 +48,36 @@ def test_a_megabyte_is_read_with_little_work(
 ) -> None:
     text = before + (unit * (MEGABYTE // len(unit))) + after
     assert count_calls(lambda: judge(gold="7", response=text)) < MOST_CALLS
+
+
+STYLES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
+]
+"""Whole responses in 37 styles of models and prompts, written without sight of the rules. Rules were tuned on the halves `seen` and
+`second`; of `held` only counts were looked at. Each row has what each mode should pay; null: either is right."""
+
+
+@pytest.mark.parametrize(
+    ("half", "mode", "found", "paid_wrongly"),
+    [
+        ("seen", Mode.STRICT, 107, 0),
+        ("seen", Mode.LENIENT, 113, 0),
+        ("seen", Mode.ANY, 113, 0),
+        ("second", Mode.STRICT, 37, 0),
+        ("second", Mode.LENIENT, 40, 0),
+        ("second", Mode.ANY, 40, 0),
+        ("held", Mode.STRICT, 75, 0),
+        ("held", Mode.LENIENT, 85, 1),
+        ("held", Mode.ANY, 87, 1),
+    ],
+)
+def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(
+    half: str, mode: Mode, found: int, paid_wrongly: int
+) -> None:
+    rows = [row for row in STYLES if row["half"] == half]
+    paid = [
+        judge(gold=row["gold"], response=row["response"], question=row["question"], mode=mode).equal for row in rows
+    ]
+    assert sum(one and row[mode] is True for one, row in zip(paid, rows, strict=True)) >= found
+    assert sum(one and row[mode] is False for one, row in zip(paid, rows, strict=True)) <= paid_wrongly
