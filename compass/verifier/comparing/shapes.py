@@ -151,9 +151,22 @@ def split_name(node: Node) -> tuple[Node | None, Node]:
             return name, value
         case Relation(operators, (name, *sides)) if len(sides) > 1 and set(operators) == {"="} and is_name(name):
             return name, Relation(operators[1:], tuple(sides))
+        case Relation(operators, (name, *sides)) if (
+            len(sides) > 1 and set(operators) == {"="} and _is_of_letters(name) and not any(map(symbols, sides))
+        ):
+            return name, Relation(operators[1:], tuple(sides))
         case Product((Symbol(name) as point, Sequence("(", ")", (_, _, *_)) as place)) if name[0].isupper():
             return point, place
     return None, node
+
+
+def _is_of_letters(node: Node) -> bool:
+    """Whether a node is a sum or a quotient of different letters: what an answer such as `m+n = 7+18 = 25` calls its chain."""
+    match node:
+        case Sum(parts) | Product(parts):
+            letters = [part.operand if isinstance(part, Inverse) else part for part in parts]
+            return all(isinstance(letter, Symbol) for letter in letters) and len(set(letters)) == len(letters)
+    return False
 
 
 def expand_sign(node: Node) -> list[Node]:
