@@ -11,6 +11,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
+from compass.verifier.extracting.announcements import (
+    ANNOUNCED,
+    CORRECTED,
+    TAIL,
+    Announced,
+    find_announced,
+    find_later_value,
+    has_announcement,
+)
 from compass.verifier.extracting.boxes import (
     Box,
     drop_placeholders,
@@ -19,29 +28,21 @@ from compass.verifier.extracting.boxes import (
     read_box_answer,
     read_whole_formula,
 )
-from compass.verifier.extracting.phrases import (
+from compass.verifier.extracting.languages import FOREIGN_THEREFORE, VERBS
+from compass.verifier.extracting.sentences import (
     AMOUNT,
-    ANNOUNCED,
-    CORRECTED,
     DANGLING,
-    FOREIGN_THEREFORE,
     FORMULA,
     LOOKED_AT,
     PRICE,
     SENTENCE,
-    TAIL,
-    VERBS,
     YES_OR_NO,
-    Announced,
     drop_asides,
-    find_announced,
     find_bold_value,
     find_last_value,
-    find_later_value,
     find_readable_part,
     find_stated_value,
     formula_text,
-    has_announcement,
     is_hedged,
     last_formula,
     last_side,

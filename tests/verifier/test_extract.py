@@ -10,8 +10,8 @@ import pytest
 
 from compass.verifier import Mode, extract_answer, final_answer, same_final_answer, verify
 from compass.verifier.extract import MAX_RESPONSE
+from compass.verifier.extracting.announcements import TAIL
 from compass.verifier.extracting.boxes import MAX_BOX, MAX_BOXES
-from compass.verifier.extracting.phrases import TAIL
 
 RESPONSES = [
     json.loads(line)

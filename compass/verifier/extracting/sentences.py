@@ -1,56 +1,13 @@
-"""Answers in running text: what a phrase announces ("the answer is", "#### ", headings, tags, JSON, 答案) and what a sentence states."""
+"""The value of a sentence: what one that announces or states an answer gives, and the last value of a text."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
+from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, VERBS
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
-
-_ANSWER = {
-    "Chinese": "答案|答",
-    "Japanese": "答え|解答",
-    "Korean": "정답|답",
-    "French": r"réponses?(?:\s(?:finale|correcte))?",
-    "Spanish": r"respuestas?(?:\s(?:final|correcta))?",
-    "Portuguese": r"respostas?(?:\s(?:final|correta))?",
-    "Italian": r"rispost[ae](?:\s(?:finale|corretta))?",
-    "German": r"antwort(?:en)?|ergebnis|lösung",
-    "Dutch": "antwoord",
-    "Swedish, Norwegian, Danish": r"svar(?:et)?",
-    "Polish": "odpowiedź",
-    "Czech": "odpověď",
-    "Russian": "ответ",
-    "Ukrainian": "відповідь",
-    "Turkish": "cevap|yanıt",
-    "Vietnamese": r"đáp\s(?:án|số)|câu\strả\slời",
-    "Indonesian, Malay": "jawaban(?:nya)?|jawapan",
-    "Arabic": "الجواب|الإجابة",
-    "Persian": "پاسخ",
-    "Hindi": "उत्तर",
-    "Bengali": "উত্তর",
-    "Thai": "คำตอบ",
-}
-VERBS = r"is|are|equals|est|sont|ist|sind|es|são|é|è|sono|είναι|jest|är|é\sde|est\sde"
-"""Verbs between a name and its value; only those that no English text has with another meaning, besides the English ones."""
-FOREIGN_ANNOUNCED = (
-    rf"(?<![A-Za-z\u00c0-\u04ff])(?:{'|'.join(_ANSWER.values())})\**\s{{0,3}}(?:(?:est|sont|es|son|é|è|ist|lautet|sind|jest|är|är|adalah|là|هو|هي|है|는|은)(?!\w)"
-    r"(?:\s(?:donc|alors|de|also|pues|entonces)(?!\w)){0,2}|[:：】是为は=]|คือ)\**\s{0,3}[:：]?"
-)
-"""A pattern for "the answer is" and "answer:" in any of the languages."""
-FOREIGN_THEREFORE = (
-    r"por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
-    r"|portanto|logo|assim|dus|następnie|więc|zatem|takže|tedy|итак|следовательно|значит|таким образом|поэтому|отже|тому|vậy|do đó|jadi|maka"
-    r"|따라서|그러므로|よって|したがって|ゆえに|综上|所以|因此|故|इसलिए|أي|إذن"
-)
-"""What opens a conclusion."""
-FOREIGN_HEDGED = "可能|也许|大概|或许|不确定|peut-être|probablement|quizás|vielleicht|возможно"
-"""What makes an answer doubtful."""
-FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
-"""What says that something is not the answer."""
-
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
@@ -165,6 +122,33 @@ _TIME_WORD = re.compile(
     r"\s?-?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?"
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
+_SUBORDINATE = re.compile(
+    r",\s+(?:when|where|since|because|as|who|while|although|though|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+)
+"""A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
+_COMMENT = re.compile(r"\s{2,}#\s.*$")
+_EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
+_COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
+"""What a Chinese sentence compares its value with."""
+_OPTIONS = re.compile(r"(?<!\w)\(?[A-E][).:]\s")
+_ONE_CHOICE = re.compile(
+    rf"(?<![\w$\\]){_CHOICES}|(?<![\w$\\])(?:\([A-J]\)|\*\*[A-J]\*\*|[B-HJ](?![\w'’])|A(?=[.*)]|$))"
+)
+_ASKS_WHETHER = re.compile(
+    r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
+    re.IGNORECASE,
+)
+YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
+LOOKED_AT = 8
+"""Sentences at a response's end in which `find_last_value` looks."""
+LONGEST_PHRASE = 160
+_NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
+_ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
+SENTENCE = re.compile(
+    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
+    re.DOTALL,
+)
+"""Where a sentence ends; its full stop may stand inside its last formula."""
 
 
 def read_value(sentence: str) -> str | None:
@@ -207,19 +191,9 @@ def drop_asides(sentence: str, *, announced: bool = False) -> str:
     return main if re.search(r"\d", main) else sentence
 
 
-_SUBORDINATE = re.compile(
-    r",\s+(?:when|where|since|because|as|who|while|although|though|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
-)
-"""A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
-_COMMENT = re.compile(r"\s{2,}#\s.*$")
-
-
 def _choice_of(option: re.Match[str]) -> str:
     """The letter, or the letters, that `_OPTION` found."""
     return next(group for group in option.groups() if group)
-
-
-_EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
 
 
 def drop_exclamation(sentence: str, *, announced: bool = False) -> str:
@@ -232,10 +206,6 @@ def drop_exclamation(sentence: str, *, announced: bool = False) -> str:
     if alone and mark[0] == "!" and not (announced and sentence[mark.start() - 1].isdigit()):
         return sentence
     return sentence[: mark.start()] + sentence[mark.end() :]
-
-
-_COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
-"""What a Chinese sentence compares its value with."""
 
 
 def _bare(rest: str) -> str:
@@ -319,19 +289,6 @@ def find_stated_value(sentence: str) -> str | None:
     return None
 
 
-_OPTIONS = re.compile(r"(?<!\w)\(?[A-E][).:]\s")
-_ONE_CHOICE = re.compile(
-    rf"(?<![\w$\\]){_CHOICES}|(?<![\w$\\])(?:\([A-J]\)|\*\*[A-J]\*\*|[B-HJ](?![\w'’])|A(?=[.*)]|$))"
-)
-_ASKS_WHETHER = re.compile(
-    r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
-    re.IGNORECASE,
-)
-YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
-LOOKED_AT = 8
-"""Sentences at a response's end in which `find_last_value` looks."""
-
-
 def find_last_value(text: str, question: str | None) -> str | None:
     """The last value in the last sentences that hold one, of the kind that a question asks for; None where they hold none.
 
@@ -358,10 +315,6 @@ def find_last_value(text: str, question: str | None) -> str | None:
         if places:
             return max(places)[1]
     return None
-
-
-LONGEST_PHRASE = 160
-_NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
 
 
 def find_readable_part(text: str, *, boxed: bool) -> str | None:
@@ -433,9 +386,6 @@ def formula_text(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None).strip()
 
 
-_ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
-
-
 def last_side(formula: str) -> str:
     """`f(2) = 3 + 4 = 7` ends in 7; `x + y = 3` is an equation and stays whole."""
     left, sign, right = formula.rpartition("=")
@@ -450,150 +400,3 @@ def last_side(formula: str) -> str:
     ):
         return right.strip()
     return formula if re.search(r"[a-z]", left) and not re.search(r"[a-z]", right) else right.strip()
-
-
-TAIL = 4_000
-"""Characters at a response's end in which an answer without a box is looked for."""
-
-REACH = 700
-"""Characters after a phrase in which what it announces is looked for."""
-
-SENTENCE = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
-    re.DOTALL,
-)
-"""Where a sentence ends; its full stop may stand inside its last formula."""
-CORRECTED = re.compile(
-    r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|mistake|error|really|no,)(?![a-z])"
-    r"|\b(?:this|that|it|which|above|box|answer)\s(?:is|was|'s)\s(?:wrong|incorrect|not\s(?:right|correct)|mistaken)\b|更正|不对",
-    re.IGNORECASE,
-)
-ANNOUNCED = re.compile(
-    r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
-    + FOREIGN_ANNOUNCED,
-    re.IGNORECASE,
-)
-_FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)
-_LATER = re.compile(
-    r"(?:final\s+)?answer\**\s{0,3}(?:is|:|=|should\s+be)\**\s{0,3}:?|it\sshould\sbe|答案\s{0,3}(?:是|为|：|:)",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
-_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>([^<]{0,2000}?)</\1>", re.IGNORECASE)
-_BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
-_LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
-_FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
-_FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
-_BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
-_FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
-_CONDITION = re.compile(
-    r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
-)
-_LAST = 3
-
-
-class Announced(NamedTuple):
-    """A value that a phrase announces: where the phrase begins, the value, and whether it is called final."""
-
-    place: int
-    value: str
-    is_final: bool
-
-
-def find_announced(tail: str) -> list[Announced]:
-    """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
-    nothing."""
-    found = [(tag.start(), _first(tag[2]) or tag[2].strip(), True) for tag in list(_TAG.finditer(tail))[-_LAST:]]
-    found += [
-        (match.start(), value, True)
-        for match in list(_FIELD.finditer(tail))[-_LAST:]
-        if (value := _read_field(tail[match.end() : match.end() + REACH]))
-    ]
-    taken = [(start, start + 1) for start, _, _ in found]
-    for heading in list(_HEADING.finditer(tail))[-_LAST:]:
-        rest = tail[heading.end() : heading.end() + REACH].strip()
-        if value := _first(rest):
-            found.append((heading.start(), value, True))
-            taken.append((heading.start(), heading.end() + 1))
-    for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
-        if any(start <= match.end() and match.start() < end for start, end in taken):
-            continue
-        if _refers_on(tail, match):
-            continue
-        rest = tail[match.end() : match.end() + REACH]
-        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
-            final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
-            found.append((match.start(), value, final))
-    return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
-
-
-def has_announcement(tail: str) -> bool:
-    """Whether the last phrase that announces an answer gives none: "the answer is less than 5", "is the answer 5?"."""
-    last = _FIELD.search(tail)
-    for last in ANNOUNCED.finditer(tail):  # noqa: B007 - the last one is used
-        pass
-    return last is not None
-
-
-def find_later_value(text: str) -> str | None:
-    """The value that text after a box calls the answer; None where it announces none."""
-    value = None
-    for match in list(_LATER.finditer(text))[-_LAST:]:
-        given = _after(text[match.end() : match.end() + REACH])
-        if given and (re.search(r"[\d\\$]", given) or len(given) == 1):
-            value = given
-    return value
-
-
-def _refers_on(tail: str, match: re.Match[str]) -> bool:
-    """Whether the phrase is under a condition: "if the answer is 5", "suppose the answer is 5"."""
-    start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
-    return _CONDITION.search(tail, start, match.start()) is not None
-
-
-def _after(rest: str) -> str | None:
-    """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
-    rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest
-    if (bold := _BOLD_FIRST.match(rest)) is not None and (
-        value := find_bold_value(bold[0].strip(" \n:：>"))
-    ) is not None:
-        return read_value(value)
-    if (bullets := _BULLETS.match(rest)) is not None:
-        return ", ".join(line.strip()[1:].strip() for line in bullets[0].strip().splitlines() if line.strip())
-    rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
-    if rest[:1] == "{" and _FIELD.search(rest):
-        return None
-    display = re.match(r"(\$\$|\\\[)", rest)
-    formula = FORMULA.match(rest)
-    if display is not None and formula is not None:
-        return formula_text(formula)
-    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
-    return read_value(sentence) if sentence else None
-
-
-def _first(rest: str) -> str | None:
-    """The value of the first sentence under a heading."""
-    if value := _after(rest):
-        return value
-    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip()
-    return find_stated_value(sentence) if sentence else None
-
-
-def _read_field(text: str) -> str | None:
-    """The value of a JSON field that `text` begins with, however badly its text is escaped; None for `null`, and where it is cut off."""
-    if text[:1] in ('"', "'"):
-        ends = (at for at in range(1, len(text)) if text[at] == text[0] and _FIELD_END.match(text, at + 1))
-        end = next((at for at in ends if text[at - 1] != "\\" or text[at - 2 : at] == "\\\\"), None)
-        if end is None:
-            return None
-        # Models write LaTeX's backslashes once or twice; other escapes stand for what they escape.
-        value = (
-            text[1:end].replace("\\\\", "\\").replace('\\"', '"').replace("\\n", " ") if "\\" in text else text[1:end]
-        )
-        return read_value(value.strip()) or None
-    if text[:1] == "[" and "]" in text:
-        items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])
-        return ", ".join(item.strip("\"'") for item in items) or None
-    value = re.match(r"[^,}\]\n\"{\[]+", text)
-    return value[0].strip() if value and value[0].strip().lower() not in ("null", "none") else None

@@ -1,0 +1,155 @@
+"""What a text announces as its answer: "the answer is", labels, headings, `####`, tags, fields of JSON, 答案."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from compass.verifier.extracting.languages import FOREIGN_ANNOUNCED
+from compass.verifier.extracting.sentences import (
+    FORMULA,
+    SENTENCE,
+    find_bold_value,
+    find_stated_value,
+    formula_text,
+    read_value,
+)
+
+TAIL = 4_000
+"""Characters at a response's end in which an answer without a box is looked for."""
+REACH = 700
+"""Characters after a phrase in which what it announces is looked for."""
+CORRECTED = re.compile(
+    r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|mistake|error|really|no,)(?![a-z])"
+    r"|\b(?:this|that|it|which|above|box|answer)\s(?:is|was|'s)\s(?:wrong|incorrect|not\s(?:right|correct)|mistaken)\b|更正|不对",
+    re.IGNORECASE,
+)
+ANNOUNCED = re.compile(
+    r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
+    + FOREIGN_ANNOUNCED,
+    re.IGNORECASE,
+)
+_FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)
+_LATER = re.compile(
+    r"(?:final\s+)?answer\**\s{0,3}(?:is|:|=|should\s+be)\**\s{0,3}:?|it\sshould\sbe|答案\s{0,3}(?:是|为|：|:)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>([^<]{0,2000}?)</\1>", re.IGNORECASE)
+_BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
+_LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
+_FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
+_FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
+_BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
+_FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
+_CONDITION = re.compile(
+    r"\b(?:if|suppose|assume|when|whether|say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)", re.IGNORECASE
+)
+_LAST = 3
+
+
+class Announced(NamedTuple):
+    """A value that a phrase announces: where the phrase begins, the value, and whether it is called final."""
+
+    place: int
+    value: str
+    is_final: bool
+
+
+def find_announced(tail: str) -> list[Announced]:
+    """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
+    nothing."""
+    found = [(tag.start(), _first(tag[2]) or tag[2].strip(), True) for tag in list(_TAG.finditer(tail))[-_LAST:]]
+    found += [
+        (match.start(), value, True)
+        for match in list(_FIELD.finditer(tail))[-_LAST:]
+        if (value := _read_field(tail[match.end() : match.end() + REACH]))
+    ]
+    taken = [(start, start + 1) for start, _, _ in found]
+    for heading in list(_HEADING.finditer(tail))[-_LAST:]:
+        rest = tail[heading.end() : heading.end() + REACH].strip()
+        if value := _first(rest):
+            found.append((heading.start(), value, True))
+            taken.append((heading.start(), heading.end() + 1))
+    for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
+        if any(start <= match.end() and match.start() < end for start, end in taken):
+            continue
+        if _refers_on(tail, match):
+            continue
+        rest = tail[match.end() : match.end() + REACH]
+        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
+            final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
+            found.append((match.start(), value, final))
+    return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
+
+
+def has_announcement(tail: str) -> bool:
+    """Whether the last phrase that announces an answer gives none: "the answer is less than 5", "is the answer 5?"."""
+    last = _FIELD.search(tail)
+    for last in ANNOUNCED.finditer(tail):  # noqa: B007 - the last one is used
+        pass
+    return last is not None
+
+
+def find_later_value(text: str) -> str | None:
+    """The value that text after a box calls the answer; None where it announces none."""
+    value = None
+    for match in list(_LATER.finditer(text))[-_LAST:]:
+        given = _after(text[match.end() : match.end() + REACH])
+        if given and (re.search(r"[\d\\$]", given) or len(given) == 1):
+            value = given
+    return value
+
+
+def _refers_on(tail: str, match: re.Match[str]) -> bool:
+    """Whether the phrase is under a condition: "if the answer is 5", "suppose the answer is 5"."""
+    start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
+    return _CONDITION.search(tail, start, match.start()) is not None
+
+
+def _after(rest: str) -> str | None:
+    """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
+    rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest
+    if (bold := _BOLD_FIRST.match(rest)) is not None and (
+        value := find_bold_value(bold[0].strip(" \n:：>"))
+    ) is not None:
+        return read_value(value)
+    if (bullets := _BULLETS.match(rest)) is not None:
+        return ", ".join(line.strip()[1:].strip() for line in bullets[0].strip().splitlines() if line.strip())
+    rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
+    if rest[:1] == "{" and _FIELD.search(rest):
+        return None
+    display = re.match(r"(\$\$|\\\[)", rest)
+    formula = FORMULA.match(rest)
+    if display is not None and formula is not None:
+        return formula_text(formula)
+    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
+    return read_value(sentence) if sentence else None
+
+
+def _first(rest: str) -> str | None:
+    """The value of the first sentence under a heading."""
+    if value := _after(rest):
+        return value
+    sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip()
+    return find_stated_value(sentence) if sentence else None
+
+
+def _read_field(text: str) -> str | None:
+    """The value of a JSON field that `text` begins with, however badly its text is escaped; None for `null`, and where it is cut off."""
+    if text[:1] in ('"', "'"):
+        ends = (at for at in range(1, len(text)) if text[at] == text[0] and _FIELD_END.match(text, at + 1))
+        end = next((at for at in ends if text[at - 1] != "\\" or text[at - 2 : at] == "\\\\"), None)
+        if end is None:
+            return None
+        # Models write LaTeX's backslashes once or twice; other escapes stand for what they escape.
+        value = (
+            text[1:end].replace("\\\\", "\\").replace('\\"', '"').replace("\\n", " ") if "\\" in text else text[1:end]
+        )
+        return read_value(value.strip()) or None
+    if text[:1] == "[" and "]" in text:
+        items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])
+        return ", ".join(item.strip("\"'") for item in items) or None
+    value = re.match(r"[^,}\]\n\"{\[]+", text)
+    return value[0].strip() if value and value[0].strip().lower() not in ("null", "none") else None
