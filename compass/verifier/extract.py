@@ -145,8 +145,8 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
-FEW = 3
-"""A response of so many words, none of them a value, is an answer as it stands."""
+_ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
+"""A response that is a word or a name, such as `Canberra`: an answer as it stands."""
 
 REASONED = 5
 """Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
@@ -401,7 +401,7 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     if not sentences:
         return None
     last = next((one for one in reversed(sentences[-LOOKED_AT:]) if not _is_aside(one)), sentences[-1]).strip()
-    if len(sentences) == 1 and len(last.split()) <= FEW and not re.search(r"[\d$\\:\u4e00-\u9fff]", last):
+    if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
         return last.rstrip(".!")
     concludes = _concludes(last)
     last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")

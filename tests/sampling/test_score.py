@@ -36,7 +36,7 @@ def test_the_strict_outcome_is_told_and_a_missing_answer_is_one_of_its_own():
 
 
 def test_an_answer_that_only_the_lenient_mode_reads_is_told_apart():
-    (row,) = score("12", "There are four rows. Tom keeps 12 apples in the basket for Ann.")
+    (row,) = score("12", "There are four rows.\n```output\n12\n```")
     assert (row["answer"], row["correct"], row["outcome"]) == (None, False, "none")
     assert (row["answer_lenient"], row["correct_lenient"]) == ("12", True)
 
