@@ -158,7 +158,7 @@ _OUTPUT = re.compile(
     r"(?:```(?:output|text)?\s{0,3}\n|<\|?(?:execution|output|result)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
 )
 """What code printed last, in a fence or between tags."""
-_VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/])\d[\d.,/]*", re.DOTALL)
+_VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _NAME = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=\s*[-+]?\s*(?:\$|\\\(|\\\[)?\s*$")
 
 

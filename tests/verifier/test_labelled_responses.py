@@ -54,7 +54,7 @@ STYLES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""Whole responses in 37 styles of models and prompts, written without sight of the rules. Rules were tuned on the halves `seen` and
+"""Whole responses in 85 styles of models and prompts, written without sight of the rules. Rules were tuned on the halves `seen` and
 `second`; of `held` only counts were looked at. Each row has what each mode should pay; null: either is right."""
 
 
@@ -64,12 +64,12 @@ STYLES = [
         ("seen", Mode.STRICT, 107, 0),
         ("seen", Mode.LENIENT, 113, 0),
         ("seen", Mode.ANY, 113, 0),
-        ("second", Mode.STRICT, 37, 0),
-        ("second", Mode.LENIENT, 40, 0),
-        ("second", Mode.ANY, 40, 0),
-        ("held", Mode.STRICT, 75, 0),
-        ("held", Mode.LENIENT, 85, 1),
-        ("held", Mode.ANY, 87, 1),
+        ("second", Mode.STRICT, 87, 0),
+        ("second", Mode.LENIENT, 92, 0),
+        ("second", Mode.ANY, 92, 0),
+        ("held", Mode.STRICT, 76, 0),
+        ("held", Mode.LENIENT, 86, 1),
+        ("held", Mode.ANY, 88, 1),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(

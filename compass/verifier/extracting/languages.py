@@ -39,7 +39,10 @@ FOREIGN_THEREFORE = (
     r"|따라서|그러므로|よって|したがって|ゆえに|综上|所以|因此|故|इसलिए|أي|إذن"
 )
 """What opens a conclusion."""
-FOREIGN_HEDGED = "可能|也许|大概|或许|不确定|peut-être|probablement|quizás|vielleicht|возможно"
+FOREIGN_HEDGED = (
+    "可能|也许|大概|或许|不确定|peut-être|probablement|quiz[áa]s?|tal vez|talvez|forse|vielleicht|wahrscheinlich|возможно|может быть|наверное"
+    "|być może|chyba|snad|belki|có lẽ|mungkin|かもしれ|たぶん|おそらく|아마|어쩌면|ربما|شاید|शायद"
+)
 """What makes an answer doubtful."""
 FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
 """What says that something is not the answer."""

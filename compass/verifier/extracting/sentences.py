@@ -39,7 +39,7 @@ DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|t
 """A last word after which something is missing."""
 _EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b")
 _CONTRAST = re.compile(
-    r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;$\d]{1,60}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
+    r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;]{1,40}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
     re.IGNORECASE,
 )
 """What an answer is not, said after what it is: "odd and not even"."""
@@ -123,7 +123,7 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r",\s+(?:when|where|since|because|as|who|while|although|though|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r",\s+(?:when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
@@ -138,6 +138,7 @@ _ASKS_WHETHER = re.compile(
     r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
+_YES_OR_NO_FIRST = re.compile(r"\W{0,3}(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
 YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
@@ -240,6 +241,8 @@ def find_stated_value(sentence: str) -> str | None:
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
     if so is not None and re.search(r"\d", sentence[so.end() :]):
         sentence = sentence[so.end() :]
+    if (first := _YES_OR_NO_FIRST.match(sentence)) is not None:
+        return first[1]
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
