@@ -37,3 +37,10 @@ def did_you_mean(name: str, names: Iterable[str], shown: str = "{}", *, most: in
     """
     near = get_close_matches(name, list(names), n=most, cutoff=cutoff)
     return f"did you mean {' or '.join(map(shown.format, near))}? " if near else ""
+
+
+def describe_yaml_error(error: Exception) -> str:
+    """An error of PyYAML or ruamel.yaml in one line: `not readable as YAML: line 2, column 2: expected ',' or ']', but got ':'`."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+    return f"not readable as YAML: {where}{problem or str(error).splitlines()[0]}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.errors import UserError, did_you_mean
+from compass.errors import UserError, describe_yaml_error, did_you_mean
 
 FILE = "params.yaml"
 REMOVE = object()
@@ -86,7 +86,7 @@ def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change
     try:
         tree = yaml.load(text)
     except YAMLError as error:
-        raise SettingsError(f"{FILE}: not readable as YAML: {error}") from None
+        raise SettingsError(f"{FILE}: {describe_yaml_error(error)}") from None
     if not isinstance(tree, dict):
         load_settings(FILE)  # says what the file must hold
         raise SettingsError(f"{FILE}: must hold sections")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compass import environment
+from compass.errors import UserError
 from compass.locks import Holder, read_turn
 from compass.runs.last_run import read_last_run
 from flows.dvc_process import dvc_command
@@ -79,11 +80,12 @@ def read_status(root: Path) -> Status:
 def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
     """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
     from compass.runs.dvc_files import Graph
-    from compass.settings import SettingsError, load_settings
+    from compass.settings import load_settings
 
     try:
         load_settings(root / PARAMETERS)
-    except SettingsError as error:
+        graph = Graph(root)
+    except UserError as error:
         return {}, str(error).replace(f"{root}/", "")
     # Without `--wait-for-lock`: whoever asks wants to know now.
     command = [word for word in dvc_command("status", "--json") if word != "--wait-for-lock"]
@@ -93,7 +95,6 @@ def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
         changed = json.loads(told.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return {}, "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
-    graph = Graph(root)
     return {stage: _reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}, ""
 
 

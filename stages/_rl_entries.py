@@ -16,6 +16,7 @@ import yaml
 
 from compass.settings import Settings, SettingsError
 from compass.settings.rl import GROUPS, RlStage
+from compass.yaml_files import read_yaml
 
 COMMAND = "python -m stages.rl "
 """What the entry of an RL stage runs, before its name."""
@@ -40,7 +41,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     """
     if not path.exists():
         return
-    graph = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+    graph = read_yaml(path)["stages"]
     listed = rl_names(graph)
     starts = start_deps(settings)
     if sorted(listed) != sorted(settings.rl.stages):

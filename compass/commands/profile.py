@@ -161,12 +161,7 @@ def _file(name: str) -> Path:
 
 
 def _parameters(path: Path) -> dict[str, Any]:
-    import yaml
+    from compass.yaml_files import read_yaml
 
-    from compass.settings import SettingsError
-
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not readable as YAML: {error}") from None
+    values = read_yaml(path)
     return values if isinstance(values, dict) else {}

@@ -55,6 +55,8 @@ def up(
     left_out["deployments"] = no_prefect and not os.environ.get("PREFECT_API_URL")
     chosen = {"prefect": prefect_port, "mlflow": mlflow_port, "live": live_port}
     wanted = [name for name, left in left_out.items() if not left]
+    if not wanted:
+        raise UserError("nothing is left to start; leave out fewer servers")
     if sys.stderr.isatty():
         _tell("starting " + ", ".join(wanted) + " …")
     ports = {name: port for name, port in chosen.items() if port is not None and name in wanted}

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
 from compass.errors import UserError
 from compass.evaluation.labels import error_of_run
@@ -23,6 +22,7 @@ from compass.report.tallies import Item, tally
 from compass.runs.repository import git_state
 from compass.runs.run_name import ABSENT, differences
 from compass.runs.stage_times import read_times
+from compass.yaml_files import read_yaml
 
 DEFAULT = "(default)"
 """Shown for a setting that a parameter file leaves to its default."""
@@ -171,12 +171,7 @@ def compare(samples: pa.Table, seed: int) -> dict[str, Any]:
 
 
 def _yaml(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not readable as YAML: {error}") from None
+    values = read_yaml(path)
     return values if isinstance(values, dict) else {}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
+from compass.yaml_files import read_yaml
 
 IGNORED = ("__pycache__",)
 """Folder names that `.dvcignore` keeps out of every hash."""
@@ -24,9 +24,9 @@ class Graph:
 
     def __init__(self, folder: str | Path = ".") -> None:
         self.folder = Path(folder)
-        self.stages: dict[str, Any] = (_yaml(self.folder / "dvc.yaml") or {}).get("stages") or {}
-        self.lock: dict[str, Any] = (_yaml(self.folder / "dvc.lock") or {}).get("stages") or {}
-        self.parameters: Any = _yaml(self.folder / "params.yaml") or {}
+        self.stages: dict[str, Any] = (read_yaml(self.folder / "dvc.yaml") or {}).get("stages") or {}
+        self.lock: dict[str, Any] = (read_yaml(self.folder / "dvc.lock") or {}).get("stages") or {}
+        self.parameters: Any = read_yaml(self.folder / "params.yaml") or {}
 
     def deps(self, stage: str) -> list[str]:
         """Paths that a stage depends on, as `dvc.yaml` lists them; `${...}` is filled in from `params.yaml`."""
@@ -102,8 +102,3 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _within(path: str, folder: str) -> bool:
     return Path(path) == Path(folder) or Path(folder) in Path(path).parents
-
-
-def _yaml(path: Path) -> Any:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) if path.exists() else None

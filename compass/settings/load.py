@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 import yaml
 from pydantic import ValidationError, create_model
 
-from compass.errors import UserError, did_you_mean
+from compass.errors import UserError, describe_yaml_error, did_you_mean
 from compass.settings.pipeline import Settings
 from compass.settings.section import Section
 
@@ -109,7 +109,7 @@ def read_values(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: not readable as YAML: {error}") from None
+        raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
 
 
 def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
@@ -117,7 +117,7 @@ def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
     try:
         values = yaml.load(text, Loader=_Once)
     except yaml.YAMLError as error:
-        raise SettingsError(f"{path}: not readable as YAML: {error}") from None
+        raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
     if not isinstance(values, dict):
         sections = ", ".join(Settings.model_fields)
         raise SettingsError(f"{path}: must hold sections ({sections}), found {type(values).__name__}")

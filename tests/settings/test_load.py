@@ -80,7 +80,7 @@ def test_every_wrong_value_is_told(changed: Changed) -> None:
 def test_a_key_that_stands_twice_is_told(changed: Changed) -> None:
     path = changed({})
     path.write_text(path.read_text() + "seed: 3\n")
-    with pytest.raises(SettingsError, match=r"the key `seed` stands twice; remove one\n.*line \d+"):
+    with pytest.raises(SettingsError, match=r"line \d+, column \d+: the key `seed` stands twice; remove one"):
         load_settings(path)
 
 
