@@ -107,8 +107,23 @@ JSON_STARTS = ('["', "[{", '{"', "[[")
 """How a list or an object begins whose text is JSON."""
 
 
+_ROUNDS = 8
+
+
 def repair(text: str) -> str:
-    """The text with every damage repaired that can be repaired with certainty; the text itself where there is none."""
+    """The text with every damage repaired that can be repaired with certainty; the text itself where there is none.
+
+    One damage can hide another: a page's end inside of two misread bytes. So it is repeated until nothing changes.
+    """
+    for _ in range(_ROUNDS):
+        repaired = _repair_once(text)
+        if repaired == text:
+            break
+        text = repaired
+    return text
+
+
+def _repair_once(text: str) -> str:
     if text.isascii() and (_is_plain(text) or not _SUSPECT.search(text)):
         return text
     if not text.isascii() and _MOJIBAKE.search(text):

@@ -30,7 +30,7 @@ def start(*command: str, cwd: Path, **variables: str) -> subprocess.Popen:
 
 def test_runs_that_start_at_once_wait_for_each_other_and_end_right(toy: Path, ran) -> None:
     runs = [
-        start(*COMPASS, "run", cwd=toy, TOY_SECONDS="0.3"),
+        start(*COMPASS, "run", "-S", "rl.stages.rl-3.steps=3", cwd=toy, TOY_SECONDS="0.3"),
         start(*COMPASS, "run", "-S", "evaluate.samples=3", cwd=toy),
         start(*COMPASS, "run", "-S", "grade.rollouts=3", cwd=toy),
     ]
@@ -46,6 +46,7 @@ def test_runs_that_start_at_once_wait_for_each_other_and_end_right(toy: Path, ra
     assert len(list_experiments(toy)) == 3
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("program", [[*COMPASS, "run"], [*DVC, "repro"]], ids=["compass run", "dvc repro"])
 def test_ctrl_c_ends_the_tree(toy: Path, ran, program: list[str]) -> None:
     process = start(*program, cwd=toy, TOY_SECONDS="600")
