@@ -9,6 +9,9 @@ from functools import lru_cache
 from compass.verifier import budget
 from compass.verifier.comparing.answers import compare_answers
 from compass.verifier.comparing.scalar import LEAST_BARE_PERCENT, compare_numbers
+from compass.verifier.extracting.announcements import find_announced
+from compass.verifier.extracting.boxes import find_boxes, read_box_answer
+from compass.verifier.extracting.sentences import is_hedged
 from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
@@ -40,12 +43,16 @@ _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
 _DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?")
 """A number with a decimal comma. A list has a space after its comma."""
+_DOTTED_THOUSANDS = re.compile(r"\$?(-?\d{1,3}(?:\.\d{3})+),(\d{1,30})\$?")
+"""A number with points between its thousands and a decimal comma."""
 _DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
 _HOLDS_EMPTY_SET = re.compile(r"\{\s?\\(?:emptyset|varnothing|oslash)")
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
 """Words that name a set of numbers, or how many there are."""
+_FENCED = re.compile(r"\s*(?:```|~~~)\w{0,12}\s*\n\s*([^`~]+?)\s*(?:```|~~~)\s*")
+_WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{2,}|[\u3040-\u9fff]")
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
 _SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
 _DECIDES = (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNRECOGNISED)
@@ -91,6 +98,10 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
     finding = _compare_decimal_comma(gold, written) or _compare_choices(gold, answer) or _compare_readings(gold, answer)
+    if not finding.same and (value := _unwrap_value(written)) is not None:
+        rewind()
+        lean(Leniency.WORDING)
+        finding = _compare_readings(gold, _normalised(value))
     if not finding.same and tolerance is not None:
         rewind()
         finding = compare_within(gold, answer, read_tolerance(tolerance)) or finding
@@ -99,13 +110,29 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
     return Verdict(Outcome.UNRECOGNISED if finding.same is None else Outcome.DIFFERENT, finding.method, finding.detail)
 
 
-def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
-    """`1000,99` against the decimal 1000.99; None where the comma may separate thousands, as in `1,250`."""
-    match = _DECIMAL_COMMA.fullmatch(answer) if "," in answer else None
-    if match is None or len(match[2]) == 3:
+def _unwrap_value(answer: str) -> str | None:
+    """The value in an answer that still has around it what announces it: words and a box, "Antwort: 7", a fence; None for a bare value."""
+    fenced = _FENCED.fullmatch(answer)
+    if fenced is not None:
+        return fenced[1]
+    if not _WORD.search(answer) or is_hedged(answer):
         return None
-    one = _number(gold)
-    if one is None or not one.literal or one.value != read_literal(f"{match[1]}.{match[2]}").value:
+    boxes = find_boxes(answer)
+    if boxes:
+        return read_box_answer(answer, boxes[0], 0, len(answer)) if len(boxes) == 1 and boxes[0].content else None
+    announced = find_announced(answer)
+    return announced[0].value if len(announced) == 1 else None
+
+
+def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
+    """`1000,99` or `1.000,99` against the decimal 1000.99; None where the comma may separate thousands, as in `1,250`."""
+    if "," not in answer:
+        return None
+    match = _DOTTED_THOUSANDS.fullmatch(answer) or _DECIMAL_COMMA.fullmatch(answer)
+    if match is None or (len(match[2]) == 3 and "." not in match[1]):
+        return None
+    one, whole = _number(gold), match[1].replace(".", "")
+    if one is None or not one.literal or one.value != read_literal(f"{whole}.{match[2]}").value:
         return None
     lean(Leniency.WORDING)
     return Finding(True, "rational", "a decimal comma")

@@ -9,14 +9,13 @@ from compass.verifier import is_wordy, verify
 WORDY = [
     "Ann wins",
     "the midpoint of side BC",
-    "n is even",
     "no two of them touch",
     "at least three red balls",
     "Ann goes first and Bo second",
 ]
 NAMES = [
     "Tuesday", "right triangle", "Team A", "Team A and Team B", "Monday, Tuesday or Friday", "no solution", "infinitely many solutions",
-    "all real numbers", "any odd number", "The function $g$ is even.", "it is Thursday", "8:39 p.m.", "March 5, 2021", "three apples", "(B)", "7",
+    "all real numbers", "any odd number", "n is even", "The function $g$ is even.", "it is Thursday", "8:39 p.m.", "March 5, 2021", "three apples", "(B)", "7",
     "x+1", "", "1" * 4001,
 ]  # fmt: skip
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import permutations
 
 from compass.verifier.comparing.dots import DOTS, expand_dots, has_dots, index_letters
 from compass.verifier.comparing.families import compare_families, has_domain
+from compass.verifier.comparing.lists import compare_in_any_order
 from compass.verifier.comparing.matrices import BASIS, as_vectors, is_in_basis
+from compass.verifier.comparing.relations import compare_equations
 from compass.verifier.comparing.shapes import bound_names, choose_sign, split_name
 from compass.verifier.comparing.structure import compare
 from compass.verifier.tree import (
@@ -28,6 +31,7 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    Words,
     contains,
     negate,
     number,
@@ -38,6 +42,8 @@ from compass.verifier.tree import (
 )
 from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
+MAX_ORDERED = 4
+"""Values of a point whose permutations are listed."""
 MAX_SIGNS = 3
 """Signs of one point that are chosen each by itself."""
 
@@ -166,6 +172,8 @@ def compare_answers(gold: Node, answer: Node) -> Finding:
 
 def _rewritten(gold: Node, answer: Node) -> Finding | None:
     """A second look at notations that can mean something else: letters of selections, and dots."""
+    if (finding := _compare_lines(gold, answer)) is not None:
+        return finding
     listed = contains(gold, Sequence, Matrix) or contains(answer, Sequence, Matrix)
     loaded = not (symbols(gold) | symbols(answer)).isdisjoint(LOADED)
     if not (listed or loaded or may_select(gold) or may_select(answer)):
@@ -179,12 +187,45 @@ def _rewritten(gold: Node, answer: Node) -> Finding | None:
         one, two = as_vectors(one, two)
     if listed:
         two = rename_variables(one, two)
+    one, two = _all_orders(one), _all_orders(two)
     for first in expand_signs(one):
         for second in expand_signs(two):
             if first is not gold or second is not answer:
                 finding = _tried(compare, first, second)
                 if finding is not None and finding.same:
                     return finding
+    return None
+
+
+def _all_orders(node: Node) -> Node:
+    """`(1,2,3) and its permutations` as the set of all of them; any other node as it is."""
+    match node:
+        case Sequence("", _, (point, Words(text))) if "permutation" in text:
+            point = split_name(point)[1]
+            if isinstance(point, Sequence) and len(point.items) <= MAX_ORDERED:
+                orders = dict.fromkeys(permutations(point.items))
+                return Sequence("{", "}", tuple(Sequence("(", ")", order) for order in orders))
+    return node
+
+
+def _compare_lines(gold: Node, answer: Node) -> Finding | None:
+    """Two sets of equations of which one is written with `±`, as in `y = \\pm 2x` and `y - 2x = 0 or y + 2x = 0`; None for anything else."""
+    if not (contains(gold, PlusMinus) or contains(answer, PlusMinus)):
+        return None
+    one, two = _equations(gold), _equations(answer)
+    if one is None or two is None or len(one) != len(two):
+        return None
+    return compare_in_any_order(one, two, lambda first, second: compare_equations(first, second, compare))
+
+
+def _equations(node: Node) -> tuple[Relation, ...] | None:
+    """The equations in several letters that a node is, each sign of a `±` giving one; None for anything else."""
+    match node:
+        case Relation(("=",), (_, _)) if len(symbols(node)) > 1 and not contains(node, Sequence):
+            return tuple(dict.fromkeys(choose_sign(node, plus=plus) for plus in (True, False)))
+        case Sequence("", _, items):
+            parts = [_equations(item) for item in items]
+            return None if None in parts else tuple(equation for part in parts for equation in part)
     return None
 
 

@@ -31,6 +31,8 @@ from compass.verifier.tree import (
     Sum,
     Symbol,
     Unreadable,
+    number,
+    substitute,
     symbols,
 )
 
@@ -177,6 +179,12 @@ def _binomial(top: Any, bottom: Any) -> Any:
     return (top + 1).gamma() * (bottom + 1).rgamma() * (top - bottom + 1).rgamma()
 
 
+def _double_factorial(field: Field, value: Any) -> Any:
+    """`(2/π)^((1 - cos πn)/4) 2^(n/2) Γ(n/2 + 1)`, which is n!! at whole numbers."""
+    parity = (1 - (value * field.pi()).cos()) / 4
+    return (field.ball(2) / field.pi()) ** parity * field.ball(2) ** (value / 2) * (value / 2 + 1).gamma()
+
+
 def _remainder(value: Any, modulus: Any) -> Any:
     return value - modulus * (value / modulus).floor()
 
@@ -212,6 +220,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cbrt": lambda field, value: field.root(value, field.ball(3)),
     "abs": lambda field, value: field.ball(abs(value)),
     "factorial": lambda field, value: (value + 1).gamma(),
+    "factorial2": _double_factorial,
     "binom": lambda field, top, bottom: _binomial(top, bottom),
     "mod": lambda field, value, modulus: field.of_reals(_remainder, value, modulus),
     "max": lambda field, *values: field.of_reals(_largest, *values),
@@ -357,7 +366,7 @@ class Evaluator:
         name, arguments = node.function, node.arguments
         if name in JUMPING:
             spend_numeric(EXACT_ARGUMENT * len(arguments))
-            exact = rational(node)
+            exact = rational(self._at_whole_numbers(node))
             if exact is not None:
                 return self.ball(exact)
             if name in ("gcd", "lcm") and len(set(arguments)) == 1:
@@ -379,6 +388,14 @@ class Evaluator:
         if name in _GAMMAS:
             self._spend(magnitude(value))
         return value
+
+    def _at_whole_numbers(self, node: Node) -> Node:
+        """The node with the whole numbers that variables are at this point: a ball around 1 has two floors, 1 has one."""
+        for name in symbols(node):
+            value = self.point.get(name)
+            if isinstance(value, arb) and value.is_integer():
+                node = substitute(node, Symbol(name), number(int(value.unique_fmpz())))
+        return node
 
     def _unknown(self, name: str, values: list[Any]) -> Any:
         """A function without a meaning: a value that depends on its name and arguments alone."""

@@ -166,8 +166,12 @@ def _naming(names: tuple[str, ...]) -> str:
 
 
 def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:
-    """One value against several: equal only where the several is a single one written with brackets."""
-    many = gold if answer.kind == "scalar" else answer
+    """One value against several: equal only where the several is a single one with brackets, or each is another way to write it."""
+    many, one = (gold, answer) if answer.kind == "scalar" else (answer, gold)
+    if isinstance(many.node, Sequence) and many.node.closing == "or" and not symbols(many.node):
+        pairs = [(item, one.node) if many is gold else (one.node, item) for item in many.items]
+        if all(compare(*pair).same for pair in pairs):
+            return SAME_PARTS
     if len(many.items) == 1 and many.kind in ("set", "list"):
         (item,) = many.items
         return compare(item, answer.node) if many is gold else compare(gold.node, item)

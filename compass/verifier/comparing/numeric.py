@@ -43,6 +43,8 @@ STEP_POINTS = 24
 STEPS = frozenset(["floor", "ceil", "mod", "max", "min", "sgn", "gcd", "lcm"])
 """Functions that are constant on stretches: more points, spread wide."""
 _NO_NUMBER = (Sequence, Relation, Matrix, Cases, SetOperation, Words, Ratio, Based)
+_COUNTING = frozenset("klmn")
+"""Letters that count in `\\lfloor n/2 \\rfloor`."""
 ONE_SIDED = STEPS | {"abs", "re", "im", "arg"}
 
 
@@ -73,7 +75,7 @@ def choose_point(
 
 
 def needs_whole_numbers(node: Node) -> bool:
-    """Whether variables stand for whole numbers: bounds of a sum, `(-1)^n`, `\\cos(n\\pi)`, remainders."""
+    """Whether variables stand for whole numbers: bounds of a sum, `(-1)^n`, letters that count inside of a floor."""
     return any(_takes_whole_numbers(item) for item in walk(node))
 
 
@@ -85,6 +87,8 @@ def _takes_whole_numbers(node: Node) -> bool:
             return isinstance(base, Negative) or (isinstance(base, Number) and base.value < 0)
         case Call("factorial2" | "perm"):
             return True
+        case Call("floor" | "ceil"):
+            return not _COUNTING.isdisjoint(symbols(node))
     return False
 
 

@@ -8,10 +8,12 @@ from compass.verifier.comparing.numeric import same_equation
 from compass.verifier.comparing.real_sets import Piece, find_pieces, same_pieces
 from compass.verifier.comparing.shapes import Shape
 from compass.verifier.tree import (
+    Inverse,
     Matrix,
     NamedSet,
     Node,
     OverBudget,
+    Product,
     Quantity,
     Relation,
     Sequence,
@@ -46,6 +48,10 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
     first, second = _pieces(gold), _pieces(answer)
     if first is not None and second is not None:
         return SAME_PARTS if same_pieces(first, second) else differ("other sets of numbers")
+    quotients = _named_quotient(gold.node) or gold.node, _named_quotient(answer.node) or answer.node
+    if "scalar" in (gold.kind, answer.kind) and quotients != (gold.node, answer.node):
+        lean(Leniency.NAME)
+        return compare(*quotients)
     match gold.node, answer.node:
         case Sequence("", word, items), Sequence("", other, others) if gold.kind == answer.kind == "conditions":
             if "or" in (word, other) and word != other:
@@ -58,6 +64,14 @@ def compare_sets(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         case SetOperation(operator), SetOperation(other) if operator == other:
             return _same_operation(gold.node, answer.node, compare)
     return differ(f"{gold.kind} against {answer.kind}")
+
+
+def _named_quotient(node: Node) -> Node | None:
+    """The value in `m/n = 3/5`, a constant that a quotient of two letters names; None for any other node."""
+    match node:
+        case Relation(("=",), (Product((Symbol(top), Inverse(Symbol(bottom)))), value)) if top != bottom:
+            return value if not symbols(value) else None
+    return None
 
 
 def _pieces(side: Shape) -> list[Piece] | None:

@@ -11,6 +11,7 @@ from compass.verifier.comparing.shapes import Shape, bound_names, label, place_v
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
     Based,
+    Call,
     Cases,
     Inverse,
     Matrix,
@@ -59,6 +60,9 @@ def compare(gold: Node, answer: Node) -> Finding:
     answer_name, answer_value = split_name(answer)
     if gold_name is not None and answer_name is not None:
         if gold_name == answer_name:
+            return compare(gold_value, answer_value)
+        if _name_one_function(gold_name, answer_name):
+            lean(Leniency.NAME)
             return compare(gold_value, answer_value)
         if _are_terms(gold_name, answer_name):
             gold, answer = (
@@ -114,6 +118,14 @@ def _are_terms(one: Node, two: Node) -> bool:
             return (
                 first[:-1] == second[:-1] and first[-2:-1] == "_" and first[-1] in _INDICES and second[-1] in _INDICES
             )
+    return False
+
+
+def _name_one_function(one: Node, two: Node) -> bool:
+    """Whether two names are a function with its variables and without: `y(x)` and `y`."""
+    match one, two:
+        case (Call(function), Symbol(name)) | (Symbol(name), Call(function)):
+            return function == name
     return False
 
 

@@ -17,6 +17,11 @@ _UNITS = {
     "日元": "yen", "円": "yen", "卢比": "rupee", "牛顿": "N", "焦耳": "J", "瓦特": "W", "伏特": "V", "安培": "A", "赫兹": "Hz", "帕斯卡": "Pa", "欧姆": "ohm",
     "弧度": "rad", "公顷": "ha", "人": "people", "时": "h", "度": "degrees", "分": "fen",
 }  # fmt: skip
+_RUSSIAN_UNITS = {
+    "км": "km", "м": "m", "дм": "dm", "см": "cm", "мм": "mm", "кг": "kg", "г": "g", "мг": "mg", "т": "t", "л": "L", "мл": "mL", "ч": "h", "мин": "min",
+    "сек": "s", "с": "s", "руб": "ruble", "рублей": "ruble", "рубля": "ruble",
+}  # fmt: skip
+_RUSSIAN_UNIT = re.compile(rf"(?<=\d)\s?({'|'.join(sorted(_RUSSIAN_UNITS, key=len, reverse=True))})(?!\w)\.?")
 _COUNTERS = "个只本支张条辆名位次种倍页块件棵头岁组对枚颗盒袋瓶根朵双套项道辆间台"
 """Words that only count, as `units` does."""
 _PHRASES = {
@@ -296,4 +301,5 @@ def _unicode(text: str) -> str:
     )
     if CHINESE.search(text):
         text = rewrite_chinese(text)
+    text = _RUSSIAN_UNIT.sub(lambda match: rf"\text{{ {_RUSSIAN_UNITS[match[1]]}}}", text)
     return text.translate(_TRANSLATE)

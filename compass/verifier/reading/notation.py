@@ -24,6 +24,8 @@ _LETTERED_DIGITS = re.compile(
     r"_\{?(?P<base>1[1-6])\}?",
     re.DOTALL,
 )
+_UPRIGHT_DIGITS = re.compile(r"\\(?:text|mathrm|textrm)\s*\{([0-9A-F]+)\}(?=[0-9A-F\\{]*_\{?1[1-6])")
+_HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)")
 
 
 def rewrite_numbers(text: str) -> str:
@@ -46,7 +48,10 @@ def rewrite_numbers(text: str) -> str:
         text = _UNION.sub(r"\\cup ", text)
     if "base" in text:
         text = _BASE.sub(_with_base, text)
+    if text[:2] in ("0x", "0X") and (match := _HEXADECIMAL.fullmatch(text)):
+        return f"\\based{{{match[1].upper()}}}{{16}}"
     if "_1" in text or "_{1" in text:
+        text = _UPRIGHT_DIGITS.sub(r"\1", text) if text[:1] != "\\" else text
         match = _LETTERED_DIGITS.fullmatch(text)
         if match is not None:
             return f"{match['before']}\\based{{{(match['upright'] or match['digits']).upper()}}}{{{match['base']}}}"
@@ -117,6 +122,17 @@ _LAST_ONLY = re.compile(r"(?<=[\w}])\s*(?:\\text\{\s?only\s?\}|\sonly)$")
 _BOLD = r"\\(?:mathbf|boldsymbol|bm)\s?\{?([A-Za-z])\}?"
 _CROSSED = re.compile(rf"{_BOLD}\s?\\times\s?{_BOLD}")
 _PREDICATE = re.compile(r"\bis (?=(?:even|odd|prime|rational|irrational)\b)")
+_SIGNED = re.compile(
+    r"(?P<name>[A-Za-z]|\\[a-z]+)\s(?:is\s)?(?P<sign>positive|negative|non-?negative|non-?positive|non-?zero)"
+)
+_SIGN = {"positive": ">0", "negative": "<0", "nonnegative": r"\ge0", "nonpositive": r"\le0", "nonzero": r"\ne0"}
+_ALL_BUT = re.compile(
+    r"(?:\\text\s?\{\s?)?(?:the set of |set of )?(?:all |any |every )?(?:real numbers?|reals?)(?: x)?,?\s(?:except(?: for)?|other than|but|excluding|without)(?:\s?\}\s?|\s)(?P<values>[^a-z]{1,40}(?:and\s[^a-z]{1,20})?)"
+)
+_KIND_OF_FIGURE = re.compile(
+    r"\\text\s?\{\s?(?P<kind>triangle|angle)\s*\}\s?(?=[A-Z])|^(?P<plain>triangle|angle)\s(?=[A-Z]{1,3}$)"
+)
+_FOREIGN_OR = re.compile(r"(?<=[\w)}])\s(?:oder|ou|или|albo|lub|veya|eller)\s(?=[\w(\\-])")
 _MODULO = re.compile(
     r"(?:\(\s?\\?(?:(?:text|mathrm|operatorname|textrm)\{|b)?|\\(?:text|mathrm)\{\()mod(?:ulo)?\}?\s?(?P<m>[^(){}]+)(?:\\text\{)?\)\}?"
 )
@@ -144,9 +160,21 @@ def rewrite_notation(text: str) -> str:
         text = _QUANTIFIED.sub(r"\1,", text)
     if "..." in text:
         text = _THREE_DOTS.sub(r"\\ldots ", text)
+    if "ive" in text or "zero" in text:
+        text = _SIGNED.sub(_compare_with_zero, text) if _SIGNED.fullmatch(text) else text
+    if "real" in text and (match := _ALL_BUT.fullmatch(text)):
+        text = rf"\mathbb{{R}}\setminus\{{{match['values']}\}}"
+    if "angle" in text:
+        text = _KIND_OF_FIGURE.sub(lambda match: rf"\{match['kind'] or match['plain']} ", text)
+    if " " in text:
+        text = _FOREIGN_OR.sub(" or ", text)
     if "mod" in text:
         text = _MODULO.sub(lambda match: rf"\pmod{{{match['m']}}}", text)
     return _with_clause(text) if _TRIGGER.search(text) else text
+
+
+def _compare_with_zero(match: re.Match[str]) -> str:
+    return match["name"] + _SIGN[match["sign"].replace("-", "")]
 
 
 def _intervals(text: str) -> str:

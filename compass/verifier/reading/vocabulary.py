@@ -18,7 +18,7 @@ ARITY = {
 
 FUNCTION_ALIASES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "acot": "arccot", "arcctg": "arccot", "arctg": "arctan",
-    "tg": "tan", "ctg": "cot", "cosec": "csc", "sh": "sinh", "ch": "cosh", "th": "tanh", "asinh": "arsinh",
+    "tg": "tan", "ctg": "cot", "cosec": "csc", "sen": "sin", "arcsen": "arcsin", "sh": "sinh", "ch": "cosh", "th": "tanh", "asinh": "arsinh",
     "acosh": "arcosh", "atanh": "artanh", "ceiling": "ceil", "sign": "sgn", "Re": "re", "Im": "im", "operatorname": "",
     "choose": "binom", "arcsinh": "arsinh", "arccosh": "arcosh", "arctanh": "artanh", "Gamma": "gamma",
     "GCD": "gcd", "LCM": "lcm", "root": "sqrt",

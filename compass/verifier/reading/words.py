@@ -18,7 +18,7 @@ _SUBJECT = re.compile(
 )
 """How a sentence that gives an answer begins: "it is Thursday"."""
 _KIND = re.compile(
-    r"(?:(?:any|every|all|each) )?(odd|even|prime|composite)(?: (?:whole )?(?:numbers?|integers?)(?: of [a-z]+)?)?"
+    r"(?:(?:any|every|all|each) |[a-z] (?:is )?)?(odd|even|prime|composite)(?: (?:[a-z]|(?:whole )?(?:numbers?|integers?)(?: of [a-z]+)?))?"
 )
 KINDS = frozenset(["odd", "even", "prime", "composite"])
 """Kinds of whole numbers, which may be named in full."""
