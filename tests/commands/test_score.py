@@ -12,6 +12,7 @@ import pytest
 
 from compass.cli import main
 from compass.evaluation.accuracy import accuracy_interval, pass_at_k
+from compass.evaluation.other_readers import READERS
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -216,3 +217,54 @@ def test_many_rows_are_judged_in_order_by_processes_that_end_without_a_traceback
     assert json.loads(done.stdout)["accuracy"] == pytest.approx(1000 / 1500)
     assert [json.loads(line)["correct"] for line in out.read_text().splitlines()] == [n % 3 != 0 for n in range(1500)]
     assert done.stderr == ""
+
+
+READ = [
+    # gold, response, and what boxed-text, minerva-text, last-number and answer-line say; None: no answer
+    (r"\frac{1}{2}", r"So \boxed{\dfrac{1}{2}}.", True, None, False, None),
+    ("0.5", r"So \boxed{\frac12}.", True, None, False, None),
+    ("2+3i", r"So \boxed{3i+2}.", False, None, False, None),
+    ("70", "Final Answer: The final answer is $x=70$. I hope it is correct.", None, True, True, True),
+    ("70", "Answer: 70 degrees\nThere are 3 more.", None, None, False, True),
+    ("1200", "In total $1,200.", None, None, True, None),
+    ("7", "Nothing is known.", None, None, None, None),
+]
+
+
+@pytest.mark.parametrize(("gold", "response", "boxed", "minerva", "number", "line"), READ)
+def test_other_readers_follow_their_conventions(gold, response, boxed, minerva, number, line) -> None:
+    names = ("boxed-text", "minerva-text", "last-number", "answer-line")
+    assert [READERS[name].grade(gold, response) for name in names] == [boxed, minerva, number, line]
+
+
+def test_the_same_responses_by_several_readers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boxes = write(tmp_path / "boxes.jsonl", *({"gold": "5", "response": text} for text in (r"\boxed{5}", "It is 5.")))
+    lines = write(tmp_path / "lines.jsonl", *({"gold": "5", "response": text} for text in ("Answer: 5", "Answer: 5.0")))
+    assert score(boxes, str(lines), "--readers", "boxed-text", "answer-line") == 0
+    decode, text, found = json.JSONDecoder(), capsys.readouterr().out.strip(), []
+    while text:
+        one, end = decode.raw_decode(text)
+        found.append(one)
+        text = text[end:].strip()
+    first, second, order = found
+    assert first["readers"]["boxed-text"] == {"accuracy": 0.5, "none": 1}
+    assert second["readers"]["answer-line"] == {"accuracy": 1.0, "none": 0}
+    assert first["readers"]["strict"]["accuracy"] == first["accuracy"] == 1.0
+    assert order["order"]["boxed-text"] == [str(boxes), str(lines)]
+    assert order["order"]["answer-line"] == [str(lines), str(boxes)]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--readers", "boxed"], ["--readers boxed", "boxed-text"]),
+        (["{path}", "--verdicts", "out.jsonl"], ["--verdicts out.jsonl", "one file"]),
+    ],
+)
+def test_readers_and_verdicts_that_cannot_be_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], named: list[str]
+) -> None:
+    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "5"})
+    assert score(path, *(word.format(path=path) for word in words)) != 0
+    error = capsys.readouterr().err
+    assert all(name in error for name in named), error
