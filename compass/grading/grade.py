@@ -43,14 +43,18 @@ def solve_rates(rollouts: pa.Table) -> dict[str, SolveRate]:
         rollouts: columns `id`, `correct`, `tokens`, `finish_reason`. Problems whose prompt was too long to sample
             have no solve rate.
     """
-    sampled = rollouts.filter(pc.not_equal(rollouts.column("finish_reason"), PROMPT_TOO_LONG))
     counts: dict[str, list[int]] = {}
-    for name, correct, tokens in _rows(sampled, ("id", "correct", "tokens")):
+    for name, correct, tokens in _rows(sampled(rollouts), ("id", "correct", "tokens")):
         count = counts.setdefault(name, [0, 0, 0])
         count[0] += 1
         count[1] += correct
         count[2] += tokens
     return {name: SolveRate(n, right / n, tokens / n) for name, (n, right, tokens) in counts.items()}
+
+
+def sampled(rollouts: pa.Table) -> pa.Table:
+    """The rollouts without those of problems whose prompt was too long to sample."""
+    return rollouts.filter(pc.not_equal(rollouts.column("finish_reason"), PROMPT_TOO_LONG))
 
 
 def _rows(table: pa.Table, columns: tuple[str, ...]) -> Iterable[tuple]:
@@ -124,7 +128,8 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
 
     Returns:
         The records, and what was measured: problems graded, not drawn or too long to sample, how many of them nobody or everybody solved, each level's
-        size and mean solve rate, the mean response length in tokens, and of the right rollouts the share that leans on each leniency.
+        size and mean solve rate, the mean response length in tokens, the share of rollouts that give no answer, and of the right rollouts the
+        share that leans on each leniency.
     """
     rates = solve_rates(rollouts)
     level = assign_levels(rates, settings)
@@ -138,7 +143,8 @@ def fill_levels(records: pa.Table, rollouts: pa.Table, settings: Grade) -> tuple
         records = with_column(records, name, values)
     too_long = len(set(rollouts.column("id").to_pylist())) - len(rates)
     measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
-    return records, measured | {"leaned": leaned_shares(rollouts)}
+    unanswered = pc.mean(pc.is_null(sampled(rollouts).column("answer"))).as_py() if rates else None
+    return records, measured | {"unanswered": unanswered, "leaned": leaned_shares(rollouts)}
 
 
 def _measured(rates: dict[str, Any], level: dict[str, int], *, not_drawn: int, prompt_too_long: int) -> dict[str, Any]:

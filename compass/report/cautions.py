@@ -30,6 +30,7 @@ def warnings(run: Run) -> list[str]:
         *_few(run),
         *_format(run),
         *_unread(run),
+        *_unread_rollouts(run),
         *_too_long(run),
         *_curriculum(run),
         *_verifier(run),
@@ -176,6 +177,15 @@ def _unread(run: Run) -> Iterator[str]:
     ]
     if cells:
         yield f"Many responses count as wrong because no answer was read ({_listed(cells)}). Look at some in the viewer before you quote a score."
+
+
+def _unread_rollouts(run: Run) -> Iterator[str]:
+    share = run.results.summaries.get("grade", {}).get("metrics", {}).get("unanswered") or 0.0
+    if share > MOST_UNREAD:
+        yield (
+            f"The grader gave no answer that could be read in {percent(share)}% of its rollouts: levels measure its form as well as difficulty. "
+            "Look at some in data/grade/rollouts.parquet, and at grade.sampling (prompt, max_tokens)."
+        )
 
 
 def _too_long(run: Run) -> Iterator[str]:

@@ -52,11 +52,12 @@ def test_the_settings_choose_the_rule():
 
 
 def rollouts(marks: dict[str, str]) -> pa.Table:
-    """Problem to one letter a rollout: r(ight), w(rong), l(ong prompt)."""
+    """Problem to one letter a rollout: r(ight), w(rong), n(o answer), l(ong prompt)."""
     rows = [
         {
             "id": name,
             "sample": sample,
+            "answer": "5" if letter == "r" else "6" if letter == "w" else None,
             "correct": letter == "r",
             "leniencies": "unit" if letter == "r" and sample == 0 else "",
             "tokens": 10 * (sample + 1),
@@ -78,7 +79,7 @@ def test_a_prompt_too_long_to_sample_has_no_solve_rate():
 
 def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():
     records = table([{"id": name, "problem": "?", "answer": "5"} for name in ("a", "b", "c", "d", "e", "f", "g")])
-    scored = rollouts({"a": "rrrr", "b": "rrrw", "c": "rrww", "d": "rwww", "e": "wwww", "f": "llll"})
+    scored = rollouts({"a": "rrrr", "b": "rrrw", "c": "rrww", "d": "rwww", "e": "wwnn", "f": "llll"})
     graded, measured = fill_levels(records, scored, Grade())
     assert graded.schema.equals(RECORD)
     assert graded.column("level").to_pylist() == [1, 2, 3, 4, 5, None, None]
@@ -92,6 +93,7 @@ def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():
     assert measured["solve_rate"] == pytest.approx(0.5)
     assert measured["tokens"] == 25
     assert measured["leaned"] == {"unit": 4 / 10}
+    assert measured["unanswered"] == 2 / 20
     assert measured["levels"]["2"] == {"problems": 1, "solve_rate": 0.75}
     assert list(measured["levels"]) == ["1", "2", "3", "4", "5"]
 
@@ -113,6 +115,7 @@ def test_nothing_graded_is_measured_as_nothing():
     assert graded.column("level").to_pylist() == [None]
     assert measured == {
         "leaned": {},
+        "unanswered": None,
         "graded": 0,
         "not_drawn": 0,
         "prompt_too_long": 1,

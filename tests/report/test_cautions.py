@@ -98,6 +98,10 @@ SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": 
             "their engine differs (name x, version 1 against name y, version 1)",
         ),
         (lambda: with_results(findings={"rl-1": [FINDING]}), "Guards fired in rl-1: loops (1 findings"),
+        (
+            lambda: with_results(summaries={"grade": {"metrics": {"unanswered": 0.31}}}),
+            "no answer that could be read in 31.0% of its rollouts",
+        ),
         (lambda: with_results(summaries=SHORT), "rl-1 trained on 7 fewer problems"),
     ],
 )
