@@ -21,13 +21,14 @@ RESPONSES = pa.schema(
         ("tokens", pa.int32()),
         ("seconds", pa.float64()),
         ("finish_reason", pa.string()),
-        ("response", pa.string()),
+        ("response", pa.large_string()),
     ]
 )
 """Columns of sampled responses.
 
 `tokens` counts sampled tokens with the end token. `seconds` is the response's share of the wall time of sampling, by tokens: over all
-responses it adds up to the time that sampling took. `finish_reason` is `stop`, `length` or `prompt_too_long`.
+responses it adds up to the time that sampling took. `response` is a large string: all responses together may hold more than the 2 GiB
+that a string column can address. `finish_reason` is `stop`, `length` or `prompt_too_long`.
 """
 
 
