@@ -180,7 +180,8 @@ def test_no_problems_need_no_engine(model, tmp_path):
 
 
 def test_every_column_of_a_response_is_kept(model, tmp_path):
-    row = sample(model, tmp_path / "work", Echo()).to_pylist()[4]
+    found = sample(model, tmp_path / "work", Echo())
+    row = found.to_pylist()[4]
     assert row.pop("seconds") > 0
     assert row == {
         "id": "p1",
