@@ -61,7 +61,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     `card.md`), the settings (`curate.json`) and the counts (`summary.json`). The curated set is what the last stage kept.
 
     Args:
-        sources: files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, parquet; plain, .gz, .zst;
+        sources: files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, tsv, parquet; plain, .gz, .zst;
             the preferred one first.
 
     Raises:

@@ -1,6 +1,9 @@
-"""Rows of local files: JSON lines, JSON arrays, CSV and parquet, plain, gzip or zstandard.
+"""Rows of local files: JSON lines and documents, CSV, TSV and parquet, plain, gzip or zstandard.
 
     for number, row in file_rows(Path("gsm8k.jsonl.gz")): ...
+
+What a JSON document holds decides how it is read, whether its name ends in .json or .jsonl: `json_document.py`. A table whose first
+line is a row like the others has no header; its columns are called "0", "1", ….
 
 Text formats are read row by row with the standard library and not by `datasets`: Arrow's JSON and CSV readers want one
 type per column and guess it (a gold "025" becomes 25, a file whose answers are partly numbers fails), and their errors
@@ -17,23 +20,20 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from compass.errors import UserError
+from compass.sources.json_document import document_rows
 from compass.sources.remote import RemotePath, path_or_url
+from compass.sources.source_error import SourceError as SourceError
 
 Row = dict[str, Any]
 
-FORMATS = ("jsonl", "json", "csv", "parquet")
+FORMATS = ("jsonl", "json", "csv", "tsv", "parquet")
 COMPRESSIONS = ("gz", "zst")
 
 csv.field_size_limit(2**31 - 1)  # the default of 128 KiB fails on long solutions
-
-
-class SourceError(UserError):
-    """A source that cannot be read; the message names the file or hub id, the row, what was found and what to do."""
 
 
 def expand(path: str, **folders: str | Path) -> Path | RemotePath:
@@ -81,9 +81,10 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
         SourceError: the file is truncated, is not UTF-8, or a row is not an object.
     """
     readers: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
-        "jsonl": _json_lines,
-        "json": _json_array_or_lines,
+        "jsonl": _json_rows,
+        "json": _json_rows,
         "csv": _csv_rows,
+        "tsv": _tsv_rows,
         "parquet": _parquet_rows,
     }
     number = -1
@@ -177,25 +178,52 @@ class _ZstdRaw(io.RawIOBase):
         super().close()
 
 
-def _json_lines(path: Path) -> Iterator[tuple[int, Row]]:
-    number = 0
+def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """JSON lines where the first line is a value and another line follows, else one document or several, one behind the other."""
     with _open(path) as file:
-        for line in file:
-            text = line.decode("utf-8-sig" if number == 0 else "utf-8").strip()
-            if text:
-                yield number, _json(text, f"{path}: row {number}")
-                number += 1
-
-
-def _json_array_or_lines(path: Path) -> Iterator[tuple[int, Row]]:
+        lines = ((number, text) for number, line in enumerate(file) if (text := _decoded(line, number)))
+        if (first := next(lines, None)) is None:
+            return
+        try:
+            second = next(lines, None)
+        except (EOFError, zlib.error, gzip.BadGzipFile):  # the first row is whole
+            yield 0, _json(first[1], f"{path}: row 0")
+            raise
+        if second is not None and (_is_json(first[1]) or _is_json(second[1])):
+            texts = chain((first[1], second[1]), (text for _, text in lines))
+            yield from ((number, _json(text, f"{path}: row {number}")) for number, text in enumerate(texts))
+            return
     with _open(path) as file:
         whole = file.read().decode("utf-8-sig")
-    if whole.lstrip()[:1] != "[":
-        yield from _json_lines(path)
-        return
-    rows = _json(whole, str(path))
-    # `[1, 2]` alone may be the first of many lines, each a list; an array of rows holds objects or lists.
-    yield from enumerate(rows)
+    yield from enumerate(document_rows(_json_values(whole, path), path))
+
+
+def _decoded(line: bytes, number: int) -> str:
+    return line.decode("utf-8-sig" if number == 0 else "utf-8").strip()
+
+
+def _is_json(text: str) -> bool:
+    """Whether a line is an object or a list by itself."""
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+
+
+def _json_values(whole: str, path: Path) -> list[Any]:
+    """The JSON values that follow each other in a text; an error names the one that is none."""
+    decoder, values, position = json.JSONDecoder(), [], 0
+    while rest := whole[position:].lstrip() if not values else whole[position:].lstrip(" \t\r\n,"):
+        begin = len(whole) - len(rest)
+        try:
+            value, position = decoder.raw_decode(whole, begin)
+        except (ValueError, RecursionError):
+            where = f"{path}: row {len(values)}" if values or rest[0] != "[" else str(path)
+            value = _json(rest, where)
+        values.append(value)
+    return values
 
 
 def _json(text: str, where: str) -> Any:
@@ -210,27 +238,94 @@ def _json(text: str, where: str) -> Any:
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         first = text.readline()
-        reader = csv.DictReader(chain([first], text), delimiter=_separator(first))
+        reader = csv.reader(chain([first], text), delimiter=_separator(first))
         try:
-            _check_unique(reader.fieldnames or [], path)
-            for number, row in enumerate(reader):
-                if None in row or None in row.values():
-                    cells = sum(len(value) if name is None else value is not None for name, value in row.items())
-                    raise SourceError(
-                        f"{path}: row {number} (line {reader.line_num}) has {cells} values "
-                        f"for {len(reader.fieldnames or [])} columns; quote values that hold a separator or a line break"
-                    )
-                yield number, row
+            yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
         except csv.Error as error:
             raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error})", "repair or remove it") from None
 
 
+def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """Lines cut at their tabs where all have as many, since most publishers quote nothing; else CSV with tabs."""
+    with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        whole = text.read()
+    lines = [line.rstrip("\r") for line in whole.split("\n") if line.strip("\r")]
+    if len({line.count("\t") for line in lines}) == 1:
+        cells = ((number, [_unquoted(cell) for cell in line.split("\t")]) for number, line in enumerate(lines, 1))
+        yield from _named_cells(cells, path)
+        return
+    reader = csv.reader(io.StringIO(whole, newline=""), delimiter="\t")
+    try:
+        yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
+    except csv.Error as error:
+        raise SourceError(f"{path}: line {reader.line_num} is not TSV ({error})", "repair or remove it") from None
+
+
+def _unquoted(cell: str) -> str:
+    inner = cell[1:-1]
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if quoted else cell
+
+
+def _named_cells(lines: Iterator[tuple[int, list[str]]], path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows of a table, its cells called as the first line says, or by their positions where that is a row itself."""
+    looked = list(islice(lines, LOOKED_AT))
+    if not looked:
+        return
+    first = looked[0][1]
+    if _is_row(first, [cells for _, cells in looked[1:]]):
+        names, rows = [str(position) for position in range(len(first))], chain(looked, lines)
+    else:
+        names, rows = first, chain(looked[1:], lines)
+    _check_unique(names, path)
+    for number, (line, cells) in enumerate(rows):
+        if len(cells) != len(names):
+            raise SourceError(
+                f"{path}: row {number} (line {line}) has {len(cells)} values "
+                f"for {len(names)} columns; quote values that hold a separator or a line break"
+            )
+        yield number, dict(zip(names, cells, strict=True))
+
+
+LOOKED_AT = 50
+"""Lines of a table that are looked at to tell whether the first is a header."""
+
+_NUMBER = re.compile(r"[-+]?\$?\d[\d.,/]*%?")
+
+
+def _is_row(first: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line of a table is a row: a cell is a number, or a whole text, as most cells below it are."""
+    if list(first) == [str(position) for position in range(len(first))]:
+        return False  # positions as names, as pandas writes them
+    for position, cell in enumerate(first):
+        below = [cells[position] for cells in others if position < len(cells)]
+        for is_kind in (_is_number, _is_text):
+            if below and is_kind(cell) and 2 * sum(map(is_kind, below)) > len(below):
+                return True
+    return False
+
+
+def _is_number(cell: str) -> bool:
+    return bool(_NUMBER.fullmatch(cell.strip()))
+
+
+def _is_text(cell: str) -> bool:
+    """Whether a cell is a sentence or longer, which no column's name is."""
+    words = cell.split()
+    return (
+        len(cell) > 60
+        or (len(words) > 3 and cell.rstrip()[-1:] in (".", "?", "!"))
+        or cell.rstrip()[-1:] in ("。", "？")
+    )
+
+
 def _separator(first_line: str) -> str:
-    """What stands between columns: a comma, or the semicolon or tab of a first line without a comma.
+    """What stands between columns: a comma, or the semicolon or tab of a first line without a comma outside of quotes.
 
     Spreadsheets separate by semicolons where 3.5 is written 3,5.
     """
-    return "," if "," in first_line else next((sign for sign in ";\t" if sign in first_line), ",")
+    bare = re.sub(r'"[^"]*"', "", first_line)
+    return "," if "," in bare else next((sign for sign in ";\t" if sign in bare), ",")
 
 
 def _check_unique(names: Sequence[str], path: Path) -> None:

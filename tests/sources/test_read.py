@@ -125,6 +125,72 @@ def test_rows_are_read_and_numbered_from_0(tmp_path, name, content, rows):
     assert list(file_rows(write(tmp_path / name, content))) == list(enumerate(rows))
 
 
+MANY = [{"question": f"What is {n} times 7, in all?", "answer": str(n * 7 % 11)} for n in range(60)]
+LISTS = [list(row.values()) for row in MANY]
+TSV = "".join(f"{asked}\t{gold}\n" for asked, gold in LISTS)
+CSV = "".join(f'"{asked}",{gold}\n' for asked, gold in LISTS)
+QUOTED = [{"question": f'A 5" pipe, {row["question"]}', "answer": row["answer"]} for row in MANY]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("wrapped.json", json.dumps({"version": 1, "data": MANY})),
+        ("wrapped pretty.json", json.dumps({"keywords": "x", "example": MANY}, indent=1)),
+        ("wrapped twice.json", json.dumps({"meta": {"n": 60}, "split": {"version": "1", "examples": MANY}})),
+        ("pretty.json", json.dumps(MANY, indent=2)),
+        ("pretty.jsonl", json.dumps(MANY, indent=2)),
+        ("array in lines.json", "[" + ",\n".join(map(json.dumps, MANY)) + "]"),
+        ("array in a line.jsonl", json.dumps(MANY)),
+        ("concatenated.json", "".join(map(json.dumps, MANY))),
+        ("concatenated pretty.jsonl", "\n".join(json.dumps(row, indent=2) for row in MANY)),
+        ("lines with commas.json", ",\n".join(map(json.dumps, MANY))),
+        ("by column.json", json.dumps({name: [row[name] for row in MANY] for name in MANY[0]})),
+        ("by column and row.json", json.dumps({name: {n: row[name] for n, row in enumerate(MANY)} for name in MANY[0]})),
+        ("names apart.json", json.dumps({"columns": list(MANY[0]), "index": list(range(60)), "data": LISTS})),
+        ("lists with names.json", json.dumps([list(MANY[0]), *LISTS])),
+        ("header.tsv", "question\tanswer\n" + TSV),
+        ("header.csv", "question,answer\n" + CSV),
+        ("tabs.csv", "question\tanswer\n" + TSV),
+    ],
+)  # fmt: skip
+def test_rows_in_every_published_container_are_the_same(tmp_path, name, content):
+    assert rows_of(write(tmp_path / name, content)) == MANY
+
+
+@pytest.mark.parametrize("dump", [json.dumps, lambda rows: json.dumps(rows, indent=2)], ids=["one line", "pretty"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_rows_by_id_get_their_key_as_id(tmp_path, name, dump):
+    rows = {f"p{n}": row for n, row in enumerate(MANY)}
+    assert rows_of(write(tmp_path / name, dump(rows))) == [{"_id": key, **row} for key, row in rows.items()]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.tsv", TSV), ("a.csv", CSV)])
+def test_a_table_whose_first_line_is_a_row_has_no_header(tmp_path, name, content):
+    assert rows_of(write(tmp_path / name, content)) == [{"0": asked, "1": gold} for asked, gold in LISTS]
+
+
+@pytest.mark.parametrize(
+    "header", ["0,1", "problem,2023", "What is asked?,answer", "problem,answer (see the notes below)"]
+)
+def test_a_line_of_names_is_a_header(tmp_path, header):
+    assert rows_of(write(tmp_path / "a.csv", f"{header}\nRed or blue or both,red\nUp or down or neither,up\n"))[
+        0
+    ] == dict(zip(header.split(","), ("Red or blue or both", "red"), strict=True))
+
+
+def test_quotes_in_tsv_are_text_where_nothing_is_quoted(tmp_path):
+    lines = "".join(f"{row['question']}\t{row['answer']}\n" for row in QUOTED)
+    assert rows_of(write(tmp_path / "a.tsv", "question\tanswer\n" + lines)) == QUOTED
+
+
+def test_a_document_of_one_row_and_of_several_lists(tmp_path):
+    row = {"messages": [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]}
+    assert rows_of(write(tmp_path / "one.json", json.dumps(row, indent=1))) == [row]
+    with pytest.raises(SourceError, match=r"`train` \(40 rows, the first with `question`.*`jq '.\[.train.\]' two.json"):
+        rows_of(write(tmp_path / "two.json", json.dumps({"test": MANY[40:], "train": MANY[:40]})))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -147,7 +213,7 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (".", "the folder holds no jsonl, json, csv, parquet file"),
+        (".", "the folder holds no jsonl, json, csv, tsv, parquet file"),
         ("none.jsonl", "no such file"),
         ("a.txt", "unknown ending"),
     ],
