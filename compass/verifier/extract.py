@@ -31,6 +31,7 @@ from compass.verifier.extracting.boxes import (
 from compass.verifier.extracting.languages import FOREIGN_THEREFORE, VERBS
 from compass.verifier.extracting.sentences import (
     AMOUNT,
+    CHOSEN,
     DANGLING,
     FORMULA,
     LOOKED_AT,
@@ -57,7 +58,7 @@ _SPEAKERS = ("Human", "User", "Instruction", "Assistant", "human", "user", "HUMA
 _PROBLEMS = ("Question", "Problem", "Exercise", "Q", "QUESTION", "PROBLEM")
 _THOUGHT = re.compile(r"<(/?)think(?:ing)?>")
 _TOKEN = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text)\|>|<(?:/s|end_of_turn|start_of_turn)>"
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text|user|human|end)\|>|<(?:/s|end_of_turn|start_of_turn)>"
 )
 _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
@@ -80,7 +81,14 @@ def keep_own_turn(text: str) -> str:
             text = text[start : token.start()]
             break
         start = token.end()
-    return text[: _next_turn(text)]
+    return _drop_cut_repeat(text[: _next_turn(text)])
+
+
+def _drop_cut_repeat(text: str) -> str:
+    """The text without a last line that only begins the line before it: a loop that the length limit cut off."""
+    before, sign, last = text.rstrip().rpartition("\n")
+    previous = before.rstrip().rpartition("\n")[2]
+    return before if sign and last and previous.startswith(last) and previous != last else text
 
 
 def _last_thought(text: str) -> re.Match[str] | None:
@@ -147,6 +155,13 @@ _SECOND_THOUGHT = re.compile(
 _HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
 _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 """A response that is a word or a name, such as `Canberra`: an answer as it stands."""
+
+_ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
+"""A last line that is the letter of a choice."""
+
+_FOREIGN_COUNT = re.compile(
+    r"[\u0400-\u04ff\u0600-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^\d]*\d"
+)
 
 REASONED = 5
 """Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
@@ -224,10 +239,16 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
-    if reading.answer is not None and answer_type(reading.answer) == "unrecognised":
+    if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, boxed=reading.evidence == "box")
         return reading._replace(answer=part or reading.answer)
     return reading
+
+
+def _may_hold_value(answer: str) -> bool:
+    """Whether the verifier cannot read an answer, or reads it as words of a script in which it knows no units, with a number among them."""
+    kind = answer_type(answer)
+    return kind == "unrecognised" or (kind == "text" and _FOREIGN_COUNT.search(answer) is not None)
 
 
 def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
@@ -401,6 +422,8 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     if not sentences:
         return None
     last = next((one for one in reversed(sentences[-LOOKED_AT:]) if not _is_aside(one)), sentences[-1]).strip()
+    if _ONE_CHOICE.fullmatch(last):
+        return last.strip("().!* ")
     if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
         return last.rstrip(".!")
     concludes = _concludes(last)
@@ -416,7 +439,7 @@ def _find_stated(text: str, mode: Mode) -> str | None:
 _PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+")
 _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
-    r"|^\W*(?:note|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
+    r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
@@ -434,7 +457,12 @@ def _concludes(sentence: str) -> bool:
     """Whether a sentence presents its value as the result: it begins with "so", ends in "is 5", sets a value in bold, or holds no other."""
     sentence = drop_asides(sentence)
     marks = _CONCLUSION.search(sentence) or _ENDS_WITH_VALUE.search(sentence) or YES_OR_NO.fullmatch(sentence)
-    return marks is not None or find_bold_value(sentence) is not None or len(_VALUE.findall(sentence)) == 1
+    return (
+        marks is not None
+        or CHOSEN.search(sentence) is not None
+        or find_bold_value(sentence) is not None
+        or len(_VALUE.findall(sentence)) == 1
+    )
 
 
 def _cut_off(text: str) -> bool:

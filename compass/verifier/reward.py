@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from compass.verifier.extract import Mode, read_answer
 from compass.verifier.form import is_copied, is_final
 from compass.verifier.gold import Gold, gold_text, split_alternatives
+from compass.verifier.options import judge_option
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import choose_verdict, verify
 
@@ -48,7 +50,12 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
         for one in split_alternatives(gold)
         for text in sides
     ]
-    return Judgement(answer, choose_verdict(verdicts), evidence)
+    verdict = choose_verdict(verdicts)
+    if question is not None and not verdict.equal:
+        check = partial(check_form, mode=mode)
+        options = [judge_option(gold_text(one), answer, question, check) for one in split_alternatives(gold)]
+        verdict = choose_verdict([verdict, *filter(None, options)])
+    return Judgement(answer, verdict, evidence)
 
 
 def list_sides(answer: str) -> list[str]:

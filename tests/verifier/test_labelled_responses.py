@@ -54,8 +54,8 @@ STYLES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""Whole responses in 85 styles of models and prompts, written without sight of the rules. Rules were tuned on the halves `seen` and
-`second`; of `held` only counts were looked at. Each row has what each mode should pay; null: either is right."""
+"""Whole responses in 160 styles of models and prompts, written without sight of the rules. Rules were tuned on all but `third_held`, of
+which only counts were looked at. Each row has what each mode should pay; null: either is right."""
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,17 @@ STYLES = [
         ("seen", Mode.LENIENT, 113, 0),
         ("seen", Mode.ANY, 113, 0),
         ("second", Mode.STRICT, 87, 0),
-        ("second", Mode.LENIENT, 92, 0),
-        ("second", Mode.ANY, 92, 0),
-        ("held", Mode.STRICT, 76, 0),
-        ("held", Mode.LENIENT, 86, 1),
-        ("held", Mode.ANY, 88, 1),
+        ("second", Mode.LENIENT, 94, 0),
+        ("second", Mode.ANY, 94, 0),
+        ("held", Mode.STRICT, 82, 0),
+        ("held", Mode.LENIENT, 94, 0),
+        ("held", Mode.ANY, 96, 0),
+        ("third", Mode.STRICT, 52, 2),
+        ("third", Mode.LENIENT, 58, 2),
+        ("third", Mode.ANY, 58, 2),
+        ("third_held", Mode.STRICT, 40, 0),
+        ("third_held", Mode.LENIENT, 43, 0),
+        ("third_held", Mode.ANY, 43, 1),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compass.verifier import Outcome, answer_type, extract_answer, verify
+from compass.verifier import Mode, Outcome, answer_type, extract_answer, judge, verify
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not (SHARED / "verifier").is_dir(), reason=f"no labelled cases in {SHARED}")
@@ -92,3 +92,25 @@ def test_raw_responses_agree_with_published_labels(name: str, against_label: int
                 disagree += (answer is not None and verify(gold=row["answer"], answer=answer).equal) != label
     assert total >= 500
     assert disagree <= against_label
+
+
+WAYS = {
+    "box": "Thus \\boxed{%s}.",
+    "display": "So we get\n$$\\boxed{%s}$$",
+    "sentence": "We compute. The answer is $%s$.",
+    "label": "Steps.\n\nAnswer: %s",
+    "hashes": "Steps\n#### %s",
+    "tag": "<think>x</think><answer>%s</answer>",
+    "field": 'Done.\n{"reasoning": "...", "answer": "%s"}',
+    "heading": "Steps.\n\n**Final Answer**\n\n$%s$",
+    "minerva": "Final Answer: The final answer is $%s$. I hope it is correct.",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_published_answers_are_read_in_every_way_to_give_one(way: str) -> None:
+    golds = [row["gold"] for row in rows("gold_answers")][:: 4 if way == "field" else 2]
+    plain = [gold for gold in golds if not re.search(r'[$"\n]|boxed', gold) and verify(gold=gold, answer=gold).equal]
+    missed = [gold for gold in plain if not judge(gold=gold, response=WAYS[way] % gold, mode=Mode.LENIENT).equal]
+    assert len(plain) > 1000
+    assert len(missed) / len(plain) <= 0.01, missed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from compass.verifier.answer_type import answer_type, is_wordy
 from compass.verifier.extracting.languages import FOREIGN_ANNOUNCED
 from compass.verifier.extracting.sentences import (
     FORMULA,
@@ -12,6 +13,7 @@ from compass.verifier.extracting.sentences import (
     find_bold_value,
     find_stated_value,
     formula_text,
+    is_hedged,
     read_value,
 )
 
@@ -36,7 +38,7 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
-_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>([^<]{0,2000}?)</\1>", re.IGNORECASE)
+_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>(.{0,2000}?)</\1>", re.IGNORECASE | re.DOTALL)
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
@@ -47,6 +49,8 @@ _CONDITION = re.compile(
     r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)",
     re.IGNORECASE,
 )
+_ESTIMATE = re.compile(r"\W{0,3}(?:about|approximately|around|roughly|nearly|almost)\b", re.IGNORECASE)
+_INNER_FIELD = re.compile(r"""\{\s*(?:[^{}]*,\s*)?["'](?:value|answer|result|number)["']\s*:\s*""", re.IGNORECASE)
 _LAST = 3
 
 
@@ -76,10 +80,10 @@ def find_announced(tail: str) -> list[Announced]:
     for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
         if any(start <= match.end() and match.start() < end for start, end in taken):
             continue
-        if _refers_on(tail, match):
+        if _refers_on(tail, match) or _is_quoted(tail, match):
             continue
         rest = tail[match.end() : match.end() + REACH]
-        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：") else _after(rest):
+        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：", "#") else _after(rest):
             final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
             found.append((match.start(), value, final))
     return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
@@ -109,6 +113,12 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
     return _CONDITION.search(tail, start, match.start()) is not None
 
 
+def _is_quoted(tail: str, match: re.Match[str]) -> bool:
+    """Whether quotation marks open right before the phrase: the form is named, `end with "ANSWER: X"`, not used."""
+    before = tail[max(0, match.start() - 3) : match.start()]
+    return re.search(r'["“”„«`]\**\Z', before) is not None and _FIELD.match(tail, max(0, match.start() - 1)) is None
+
+
 def _after(rest: str) -> str | None:
     """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
     rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest
@@ -134,7 +144,35 @@ def _first(rest: str) -> str | None:
     if value := _after(rest):
         return value
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip()
-    return find_stated_value(sentence) if sentence else None
+    return (find_stated_value(sentence) or _read_label(sentence)) if sentence else None
+
+
+_ESCAPE = re.compile(r"\\(\\|[\"/]|n(?!(?:eq?|u|abla|ot|i|mid|leq|geq)(?![a-z]))|u[0-9a-fA-F]{4})")
+_COMMAND = re.compile(r"(?<!\\)(?:\\\\)*\\(?!n(?![eui]))[A-Za-z]{2}")
+
+
+def _unescape(text: str) -> str:
+    """The text of a JSON field. Models write LaTeX's backslashes once or twice: where one stands alone before a command, none is doubled."""
+    if "\\" not in text:
+        return text
+    if _COMMAND.search(text):
+        return text.replace('\\"', '"')
+    return _ESCAPE.sub(_unescaped, text)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    sign = escape[1]
+    return " " if sign == "n" else chr(int(sign[1:], 16)) if sign[0] == "u" else sign
+
+
+def _read_label(text: str) -> str | None:
+    """The value of a label or a field: as in a sentence, else the text as it stands where the verifier reads it or it names something, as
+    "all real numbers" does."""
+    if value := read_value(text):
+        return value
+    kind = answer_type(text)
+    stands = kind not in ("text", "unrecognised") or (kind == "text" and not is_wordy(text))
+    return text if stands and not is_hedged(text) and not _ESTIMATE.match(text) else None
 
 
 def _read_field(text: str) -> str | None:
@@ -144,13 +182,11 @@ def _read_field(text: str) -> str | None:
         end = next((at for at in ends if text[at - 1] != "\\" or text[at - 2 : at] == "\\\\"), None)
         if end is None:
             return None
-        # Models write LaTeX's backslashes once or twice; other escapes stand for what they escape.
-        value = (
-            text[1:end].replace("\\\\", "\\").replace('\\"', '"').replace("\\n", " ") if "\\" in text else text[1:end]
-        )
-        return read_value(value.strip()) or None
+        return _read_label(_unescape(text[1:end]).strip())
     if text[:1] == "[" and "]" in text:
         items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])
         return ", ".join(item.strip("\"'") for item in items) or None
+    if (inner := _INNER_FIELD.match(text)) is not None:
+        return _read_field(text[inner.end() :])
     value = re.match(r"[^,}\]\n\"{\[]+", text)
     return value[0].strip() if value and value[0].strip().lower() not in ("null", "none") else None

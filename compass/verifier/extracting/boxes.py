@@ -145,8 +145,8 @@ _FOREIGN_WORDS = re.compile(
     r"^\\text\w{0,6}\s?\{[^{}A-Za-z\d]*[^\W\d_A-Za-z][^{}A-Za-z\d]*\}\s*(?=[-\d\\])|\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$"
 )
 """Words of another script before the value of a box, and its verb behind it."""
-_ASIDE = re.compile(r"(?<=[a-z])\s\([^(){}]*[A-Za-z]{3}[^(){}]*\)(?=[\s.]*\}?$)")
-"""Words in brackets at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`."""
+_ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}\\]*\)(?=[\s.]*\}?$)")
+"""Words in brackets after a word, at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`; not the interval in `\\cup (1, \\infty)`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _OPENING = r"[\s$*({\[\\]{0,6}$"
 _FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
@@ -199,7 +199,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         return None
     if len(box.content or "") > WINDOW:
         return box.content
-    content = _ASIDE.sub("", _FOREIGN_WORDS.sub("", _SAYING.sub("", box.content or "")))
+    content = _ASIDE.sub(r"\1", _FOREIGN_WORDS.sub("", _SAYING.sub("", box.content or "")))
     left, right = _last_side(before), _first_side(after, _depth(before))
     if left[:1] in ("(", "[") and _depth(left + right) > 0:
         left = left[1:]  # a bracket that does not close next to the box

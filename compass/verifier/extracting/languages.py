@@ -34,7 +34,7 @@ FOREIGN_ANNOUNCED = (
 )
 """A pattern for "the answer is" and "answer:" in any of the languages."""
 FOREIGN_THEREFORE = (
-    r"por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
+    r"ao todo|no total|in totale|au total|всего|итого|razem|w sumie|celkem|toplam|tổng cộng|por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
     r"|portanto|logo|assim|dus|następnie|więc|zatem|takže|tedy|итак|следовательно|значит|таким образом|поэтому|отже|тому|vậy|do đó|jadi|maka"
     r"|따라서|그러므로|よって|したがって|ゆえに|综上|所以|因此|故|इसलिए|أي|إذن"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from compass.verifier.answer_type import answer_type
 from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, VERBS
@@ -11,7 +12,7 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°)?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°|\s?[ap](?:\.m\.|m\b))?"
 )
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
@@ -31,7 +32,7 @@ _AND = r"(?:\s*[,;、]\s*(?:and\s+|y\s+|et\s+|und\s+)?|\s+(?:and|&|y|et|und)\s+|
 _CHOICES = rf"(?:\([A-J]\)|[A-J])(?:{_AND}(?:\([A-J]\)|[A-J])(?![\w']))+"
 """Several choices: `(A), (C) and (D)`, `A and C`."""
 _EXPLAINED = re.compile(
-    r"(?<=[\w$%.*!])\s{1,2}\((?=[^()]*[A-Za-z]{2})(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=\W*$)"
+    r"(?<=[\w$%.*!])\s{1,2}\((?=[^()]*[A-Za-z]{2}|\d[\d.,]*\s[-+*/×·÷−])(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=\W*$)"
 )
 """Words in brackets after a value: "44.1 m (about 44 m)"."""
 _LETTERS = re.compile(rf"^\W{{0,4}}?(?:(?i:both|options?|choices?)\s)*({_CHOICES})(?!\s?[-+*/^_=(\[{{\\<>])")
@@ -46,9 +47,20 @@ _CONTRAST = re.compile(
 _LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?!\W{1,4}(?:or|oder|ou|o)\s)(?:[.:)]|\W*$|\)\s)")
 _OPTION = re.compile(
     rf"\b(?:answer|option|choice|correct)s?\b.{{0,40}}?(?<![A-Za-z])({_CHOICES})|(?<![\w$\\(])\(?([A-J])\)?\sis\s(?:the\s)?(?:right|correct)\b|"
-    r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b([B-J])\b(?!\s?[-+*/^_=(\[{\\<>!]))",
+    r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b(?-i:([B-J]))\b(?!\s?[-+*/^_=(\[{\\<>!$}]))",
     re.IGNORECASE,
 )
+_NOT_BUT = re.compile(r"^\W{0,3}not\s[^,;]{1,40}?,?\sbut\s(?:rather\s|instead\s)?(?=\S)", re.IGNORECASE)
+"""What an answer is not, before what it is: "not 3 but 4"."""
+CHOSEN = re.compile(
+    r"\b(?:I|we|I'd|I'll|I’ll|I’d)\s(?:would\s|will\s|'ll\s)?(?:choose|pick|select|take|go\swith|opt\sfor)\s(?:(?:option|choice|answer)\s)?\(?(?-i:([A-J]))(?![\w'])\)?",
+    re.IGNORECASE,
+)
+"""A choice that is made in the first person: "I choose (D)"."""
+_COMPOUND = re.compile(
+    r"\d[\d.]*\s(?:days?|hours?|minutes?|feet|foot|pounds?|weeks?|years?|degrees?)(?:,|\sand|,\sand)?\s\d[\d.]*\s(?:hours?|minutes?|seconds?|inch(?:es)?|ounces?|days?|months?)\b"
+)
+"""A measure in two units: "4 hours and 30 minutes"."""
 _CONJUNCTION = re.compile(
     r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故)(?![a-z])[\s,:，：]*|=\s*)+",
     re.IGNORECASE,
@@ -123,7 +135,7 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r",\s+(?:when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r",\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
@@ -144,6 +156,8 @@ LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
 LONGEST_PHRASE = 160
 _NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
+_NO_CHAIN = re.compile(r"[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
+"""Signs of an inequality, a list or a system, of which the last side is no answer."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
@@ -155,12 +169,15 @@ SENTENCE = re.compile(
 def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
-    sentence = drop_asides(sentence, announced=True)
+    sentence = _NOT_BUT.sub("", drop_asides(sentence, announced=True))
     if _EITHER_LETTER.match(sentence) or DANGLING.search(sentence):
         return None
     letter = _LETTERS.match(sentence) or _LETTER.match(sentence)
     if letter is not None:
         return letter.group(1)
+    formula = FORMULA.fullmatch(sentence.strip(" .*"))
+    if formula is not None and "$" not in formula_text(formula):
+        return last_side(formula_text(formula)) or None
     if HEDGED.search(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?"):
         return None
     sentence = _REASON.sub("", _CONJUNCTION.sub("", sentence)).rstrip("。 ")
@@ -249,9 +266,11 @@ def find_stated_value(sentence: str) -> str | None:
     if is_hedged(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?") or _RELATIVE.search(sentence):
         return None
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
-    option = _OPTION.search(sentence)
+    option = CHOSEN.search(sentence) or _OPTION.search(sentence)
     if option is not None:
         return _choice_of(option)
+    if (measure := _COMPOUND.search(sentence)) is not None and len(NUMBER.findall(sentence)) == 2:
+        return measure[0]
     if YES_OR_NO.fullmatch(sentence) is not None:
         return sentence
     if not _WORDS.search(FORMULA.sub(" ", sentence)):
@@ -328,7 +347,7 @@ def find_readable_part(text: str, *, boxed: bool) -> str | None:
     bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
     if bare != text and answer_type(bare) not in ("unrecognised", "text"):
         return bare
-    if boxed:
+    if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
     blank = FORMULA.sub(lambda match: " " * len(match.group()), text)
     places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(text)]
@@ -389,12 +408,26 @@ def formula_text(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None).strip()
 
 
+def _split_last_side(formula: str) -> tuple[str, str, str]:
+    """A formula parted at its last equals sign outside of braces; the sign is empty where there is none."""
+    at = next((at for at in _find_all("=", formula) if not formula.count("{", at) < formula.count("}", at)), -1)
+    return ("", "", formula) if at < 0 else (formula[:at], "=", formula[at + 1 :])
+
+
+def _find_all(sign: str, text: str) -> Iterator[int]:
+    """Where a sign stands, the last place first."""
+    at = text.rfind(sign)
+    while at >= 0:
+        yield at
+        at = text.rfind(sign, 0, at)
+
+
 def last_side(formula: str) -> str:
     """`f(2) = 3 + 4 = 7` ends in 7; `x + y = 3` is an equation and stays whole."""
-    left, sign, right = formula.rpartition("=")
+    left, sign, right = _split_last_side(formula)
     if (rounded := _ROUNDED.fullmatch(formula)) is not None:
         return rounded[1].strip()
-    if not sign or any(mark in formula for mark in ("<", ">", "\\le", "\\ge", "\\neq", ",", "\\begin")):
+    if not sign or _NO_CHAIN.search(formula):
         return formula
     if (
         left.count("=")

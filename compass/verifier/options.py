@@ -1,0 +1,77 @@
+"""The lettered options of a multiple-choice question, and which of them an answer is.
+
+A response may give an option's value where the gold is its letter, or its letter where the gold is the value; with the question at hand
+both are the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from compass.verifier.reading.words import read_choice
+from compass.verifier.verdict import Leniency, Outcome, Verdict
+from compass.verifier.verify import verify
+
+MOST = 10
+"""Options of one question."""
+
+LONGEST = 4_000
+"""Characters at a question's end in which options are looked for."""
+
+_LABEL = re.compile(
+    r"(?:(?<=[\s$}~])|^|(?<=quad))(?:\\text\w{0,2}\s?\{\s*)?\(?(?P<letter>[A-J])[).:](?:\s*\})?(?:\s|~|\\[ ,;]|(?=[-$\\\d]))"
+)
+_ENDS = re.compile(r"(?:\s|\\qquad|\\quad|\\\\|\\[ ,;]|~|[,;.$])+$")
+_BEGINS = re.compile(r"^(?:\s|\\[ ,;]|~|\$(?=[^$]*$))+")
+
+
+@lru_cache(maxsize=1024)
+def read_options(question: str) -> dict[str, str]:
+    """The options of a question by letter, in the order A, B, C, ...; empty where it has not at least two of them."""
+    text = question[-LONGEST:]
+    labels = list(_LABEL.finditer(text))
+    start = next((at for at in reversed(range(len(labels))) if labels[at]["letter"] == "A"), None)
+    if start is None:
+        return {}
+    found: dict[str, str] = {}
+    for at, label in enumerate(labels[start : start + MOST]):
+        if label["letter"] != "ABCDEFGHIJ"[at]:
+            return {}
+        following = labels[start + at + 1].start() if start + at + 1 < len(labels) else len(text)
+        value = text[label.end() : following].split("\n\n")[0]
+        found[label["letter"]] = _BEGINS.sub("", _ENDS.sub("", value)).strip()
+    return found if len(found) > 1 and all(found.values()) else {}
+
+
+def judge_option(
+    gold: str, answer: str, question: str, check: Callable[[str, str, Verdict, str], Verdict]
+) -> Verdict | None:
+    """The verdict on an answer that gives the value of the option whose letter is the gold, or the other way round; None where they do not.
+
+    Args:
+        gold: a letter, or a value.
+        answer: the other of them.
+        question: with its options.
+        check: the form of a value, its verdict and the question without its options to the final verdict.
+    """
+    letter, given = read_choice(gold), read_choice(answer)
+    if (letter is None) == (given is None):
+        return None
+    options = read_options(question)
+    if letter is None:
+        return SAME_OPTION if given in options and verify(gold=gold, answer=options[given]).equal else None
+    if [name for name, value in options.items() if verify(gold=value, answer=answer).equal] != [letter]:
+        return None
+    return check(options[letter], answer, SAME_OPTION, find_stem(question))
+
+
+SAME_OPTION = Verdict(Outcome.EQUAL, "text", "the question's option", (Leniency.CHOICE,))
+
+
+def find_stem(question: str) -> str:
+    """A question without its options."""
+    text = question[-LONGEST:]
+    first = [label.start() for label in _LABEL.finditer(text) if label["letter"] == "A"]
+    return question[: len(question) - len(text) + first[-1]] if first else question
