@@ -427,17 +427,22 @@ def words(tokens: Iterable[str]) -> list[str]:
 
 
 def numbers(tokens: Sequence[str]) -> list[str]:
-    """What makes another problem of the same words: numbers, signs (`+ - ^ ! < >`), brackets that group an operation or end
-    an interval, bars around something, primes of functions, and words that decide as a number does (`smallest`, `odd`, `hexagon`, `sin`; synonyms as one word), in
-    their order.
-    """
+    """What makes another problem of the same words, in its order: `deciding` without the places."""
     if _BRACKETS_BARS_AND_PRIMES.isdisjoint(tokens):
         return [
             _DECIDING.get(token, token) for token in tokens if token in _DECIDING or token[0] in _PROBLEM_WORDS_DIGITS
         ]
+    return list(deciding(tokens).values())
+
+
+def deciding(tokens: Sequence[str]) -> dict[int, str]:
+    """What makes another problem of the same words, by its place: numbers, signs (`+ - ^ ! < >`), brackets that group an operation
+    or end an interval, bars around something, primes of functions, and words that decide as a number does (`smallest`, `odd`,
+    `hexagon`, `sin`; synonyms as one word).
+    """
     brackets, bars = deciding_brackets(tokens), deciding_bars(tokens)
-    return [
-        brackets.get(place) or _DECIDING.get(token, token)
+    return {
+        place: brackets.get(place) or _DECIDING.get(token, token)
         for place, token in enumerate(tokens)
         if token[0] in _MAY_DECIDE
         and (
@@ -448,7 +453,7 @@ def numbers(tokens: Sequence[str]) -> list[str]:
             or (token == "/" and brackets)
             or (token == "'" and len(tokens[place - 1]) == 1)
         )
-    ]
+    }
 
 
 def ngrams(words: Sequence[str], n: int) -> list[str]:

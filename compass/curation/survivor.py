@@ -2,12 +2,16 @@
 
 Rows of a cluster have the same tokens, or similar n-grams and the same numbers. They are settled so:
 
-1. **One problem?** Near-duplicates with equal answers are one problem. With different answers they are one problem only if
-   they differ in nothing but words of `PHRASING` ("Determine" for "Find", "Show your work."): then one answer is wrong.
-   If other words differ ("TOOTH" for "RADII", "x" for "y"), they are different problems and both stay.
-2. **Answer.** Rows agree if a gold of one, alternatives included, equals a gold of the other. Where answers disagree, each distinct answer (by the verifier) counts the sources that give it. The answer
-   of most sources wins; a tie goes to the answer of the row that rule 3 prefers. Rows with another answer are dropped as
-   `answer_conflict`. With `conflicts: drop` nothing of such a problem survives.
+1. **One problem?** Near-duplicates are one problem if they differ in nothing but words of `PHRASING` ("Determine" for "Find",
+   "Show your work.") and have the same signs in the same places. So are those with equal answers; but many problems share a
+   digit, a letter or a yes, and with such an answer no word may stand in another's place ("left over" for "in each package").
+   Otherwise ("TOOTH" for "RADII", "x" for "y", `5^{-x} = 2` for `5^x = -2`) they are different problems and both stay.
+2. **Answer.** Rows agree if a gold of one, alternatives included, equals a gold of the other (by the verifier). Where answers
+   disagree, at least one is wrong, and the rows vote. Rows are independent if they come from different sources, or from one
+   source with different worked solutions: others are copies and count once. An answer with more than half of the votes
+   wins. Without one, the answer wins that is the only one that a worked solution marks and works out. Rows with another answer are dropped as
+   `answer_conflict`. If neither decides, all rows are dropped; with `conflicts: preferred` the answer of the row that rule 3
+   prefers wins instead. With `conflicts: drop` nothing of any such problem survives.
 3. **Row**, among those with the winning answer: a gold the verifier can read; the source that stands earlier in
    `collect.sources`; a row that was graded; the longer problem and solution; the lower id.
 
@@ -22,8 +26,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from compass.curation.problem_words import tokens, words
+from compass.curation.problem_words import OPERATORS, deciding, tokens
 from compass.ledger import Drop, Reason
+from compass.sources.gold import from_solution
 from compass.verifier import answer_type, group_equal, same_answer
 
 PHRASING = frozenset(
@@ -42,6 +47,9 @@ PHRASING = frozenset(
     )
 )
 """Words that a rewording may change without making another problem; no single letters, which may be variables."""
+
+_DECORATION = re.compile(r"\\(?:text|mathrm|textbf|mathbf|boxed)\b|[\s${}().]")
+_BY_CHANCE = re.compile(r"[+-]?\d(?:[^\W\d_]{3,})?|[^\W\d_]|yes|no|true|false", re.I)  # "5", "5 apples", "(B)", "Yes"
 
 
 def settle(
@@ -72,9 +80,9 @@ def settle(
         one = [
             index
             for index in left
-            if answers[index] == answers[first]
-            or exact[index] == exact[first]
+            if exact[index] == exact[first]
             or only_phrasing(rows[index]["problem"], rows[first]["problem"])
+            or (answers[index] == answers[first] and _is_same_problem(rows[index], rows[first]))
         ]
         head = _settle_one(rows, one, answers, exact, similarity, conflicts, verdicts)
         for index in one:
@@ -93,17 +101,13 @@ def _settle_one(
     conflicts: str,
     verdicts: list[Drop | None],
 ) -> int:
-    """Fill the verdicts of one problem's rows, given in order of preference; returns the survivor."""
-    support: dict[int, set[str]] = {}
+    """Fill the verdicts of one problem's rows, given in order of preference; returns the survivor, or the preferred row."""
+    winner, rule = _right_answer(rows, order, answers, conflicts)
+    head = order[0] if winner is None else next(index for index in order if answers[index] == winner)
     for index in order:
-        support.setdefault(answers[index], set()).add(rows[index]["source"])
-    winner = max(support, key=lambda answer: len(support[answer]))  # the first of equals: the preferred row's
-    head = next(index for index in order if answers[index] == winner)
-    none_stays = len(support) > 1 and conflicts == "drop"
-    for index in order:
-        if index == head and not none_stays:
+        if index == head and winner is not None:
             continue
-        twin = head if index != head else next(other for other in order if answers[other] != winner)
+        twin = head if index != head else next(other for other in order if answers[other] != answers[head])
         same_tokens = exact[index] == exact[twin]
         evidence: dict[str, Any] = {
             "twin": rows[twin]["id"],
@@ -113,22 +117,81 @@ def _settle_one(
             "twin_answer": rows[twin]["answer"],
         }
         reason = Reason.EXACT_DUPLICATE if same_tokens else Reason.NEAR_DUPLICATE
-        if answers[index] != winner or none_stays:
+        if answers[index] != winner:
             evidence["duplicate"] = str(reason)
-            evidence["sources"] = sorted(support[answers[index]])
-            evidence["twin_sources"] = sorted(support[answers[twin]])
-            evidence["rule"] = "answers disagree: all dropped" if none_stays else "most sources, then the preferred row"
+            for name, side in (("sources", index), ("twin_sources", twin)):
+                evidence[name] = sorted({rows[row]["source"] for row in order if answers[row] == answers[side]})
+            evidence["rule"] = rule
             reason = Reason.ANSWER_CONFLICT
         verdicts[index] = Drop(reason, evidence)
     return head
 
 
+def _right_answer(
+    rows: Sequence[dict[str, Any]], order: Sequence[int], answers: dict[int, int], conflicts: str
+) -> tuple[int | None, str]:
+    """The group of the answer that one problem's rows are settled on, None where nothing decides; and by what rule."""
+    given = list(dict.fromkeys([answers[index] for index in order if rows[index]["answer"]] or [answers[order[0]]]))
+    if len(given) == 1:
+        return given[0], "the only answer"
+    if conflicts == "drop":
+        return None, "answers disagree: all dropped"
+    votes = {answer: _independent([rows[index] for index in order if answers[index] == answer]) for answer in given}
+    most = max(given, key=votes.__getitem__)
+    if votes[most] > 1 and 2 * votes[most] > sum(votes.values()):
+        return most, "most independent rows"
+    marked = [_worked_out(rows[index]["solution"] or "") for index in order]
+    led_to = {answers[index] for index in order for found in marked if found and _share(_golds(rows[index]), (found,))}
+    if len(led_to) == 1:
+        return led_to.pop(), "the answer of a worked solution"
+    if conflicts == "preferred":
+        return given[0], "the preferred row"
+    return None, "answers disagree and nothing decides: all dropped"
+
+
+def _worked_out(solution: str) -> str:
+    """The answer that a worked solution marks; empty where its last line is the mark alone, such as `#### 7`, and the last
+    calculation before it has another result: then the gold was only copied there."""
+    marked = from_solution(solution)
+    *working, last = solution.strip().splitlines() or [""]
+    if re.search(r"\w", re.sub(r"\\f?boxed", "", last).replace(marked, "")):
+        return marked
+    results = re.findall(r"=\s*\$?\s*(-?[\d.,/]*\d)", "\n".join(working))
+    return marked if results and _equal(results[-1], marked) else ""
+
+
+def _independent(rows: Sequence[dict[str, Any]]) -> int:
+    """How many of the rows with one answer are no copies of each other: per source its distinct worked solutions, at least 1."""
+    solutions: dict[str, set[tuple[str, ...]]] = {}
+    for row in rows:
+        solutions.setdefault(row["source"], set()).add(tuple(tokens(row["solution"])))
+    return sum(max(1, len(distinct - {()})) for distinct in solutions.values())
+
+
 def only_phrasing(one: str, other: str) -> bool:
-    """Whether two problems differ in nothing but words of `PHRASING`."""
-    left, right = words(tokens(one)), words(tokens(other))
-    changes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-    changed = [word for kind, a, b, c, d in changes if kind != "equal" for word in (*left[a:b], *right[c:d])]
-    return all(word in PHRASING for word in changed)
+    """Whether two problems have the same words, `PHRASING` aside, and between them the same operators in the same order."""
+    return _asked(one) == _asked(other)
+
+
+def _asked(problem: str) -> list[str]:
+    """What no rewording of a problem changes: its words, and between them the signs that make another problem."""
+    read = tokens(problem)
+    signs = deciding(read)
+    return [
+        signs.get(place, token)
+        for place, token in enumerate(read)
+        if token not in PHRASING and (place in signs or token not in OPERATORS)
+    ]
+
+
+def _is_same_problem(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether near-duplicates with equal answers are one problem: the answer is rare, or one text only has words more."""
+    if not _BY_CHANCE.fullmatch(_DECORATION.sub("", row["answer"] or "")):
+        return True
+    one, two = _asked(row["problem"]), _asked(other["problem"])
+    changes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    changed = {word for kind, a, b, c, d in changes if kind != "equal" for word in (*one[a:b], *two[c:d])}
+    return all(kind != "replace" for kind, *_ in changes) and changed.isdisjoint(OPERATORS)
 
 
 def _golds(row: dict[str, Any]) -> tuple[str, ...]:

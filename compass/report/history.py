@@ -20,7 +20,7 @@ MEANING = {
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
     "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
-    "answer_conflict": "its twin has another answer, and the rule chose the twin's",
+    "answer_conflict": "its twin has another answer, and the rule chose the twin's or neither",
     "contaminated": "it is a benchmark's item, or holds a share of it",
     "unreadable_gold": "the verifier cannot read the gold",
     "wordy_gold": "the gold is a statement in words that no other wording equals",

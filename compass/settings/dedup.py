@@ -27,8 +27,10 @@ class Dedup(Section):
     numbers_must_match: bool = True
     """Two near-duplicates whose numbers differ are different problems and both stay."""
 
-    conflicts: Literal["majority", "drop"] = "majority"
-    """Duplicates that disagree on the answer: keep the answer of most sources (of equals the preferred row's), or drop all."""
+    conflicts: Literal["majority", "preferred", "drop"] = "majority"
+    """Duplicates that disagree on the answer. `majority`: keep the answer of more than half of the independent rows, else the only one to
+    which a worked solution leads; drop all where neither decides. `preferred`: where neither decides, keep the answer of the preferred row.
+    `drop`: drop all."""
 
     memory_mb: Positive = 4_096
     """Memory for band keys and n-gram sets (about 600 bytes a row); what needs more is kept on disk while it is searched."""

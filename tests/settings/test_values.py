@@ -28,7 +28,7 @@ from compass.settings.section import Section
         (Dedup, "threshold", [0.01, 1], [0, 1.01]),
         (Dedup, "ngram", [1], [0]),
         (Dedup, "seed", [0], [-1]),
-        (Dedup, "conflicts", ["majority", "drop"], ["first"]),
+        (Dedup, "conflicts", ["majority", "preferred", "drop"], ["first"]),
         (Denoise, "languages", [["en", "zh"]], [["de"]]),
         (Denoise, "contamination_coverage", [0.01, 1], [0, 1.01]),
         (Denoise, "contamination_similarity", [0.01, 1], [0, 1.01]),
