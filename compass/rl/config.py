@@ -154,11 +154,12 @@ def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, se
 def is_one_update(settings: RlStage) -> bool:
     """Whether `compass.rl.one_update` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
 
-    KL in the reward and rollout correction need the numbers of that pass, so may a key of `rl.verl`, and with a critic an iteration may have
+    KL in the reward and rollout correction need the numbers of that pass, so may a key of `rl.verl` or another loss, and with a critic an iteration may have
     no update. On GPUs, where it was never run, verl's own pass stays.
     """
     whole = settings.optimizer.mini_batch_size == settings.data.batch_size and settings.optimizer.epochs == 1
     needs = settings.reward.kl_coef > 0 or settings.rollout.correction != Correction() or bool(settings.verl)
+    needs = needs or settings.loss.mode != "vanilla"
     return whole and not needs and settings.advantage.estimator != "gae" and settings.resources.gpus == 0
 
 
@@ -220,6 +221,7 @@ def _kl_in_reward(settings: RlStage) -> dict[str, Any]:
 def _loss(settings: RlStage) -> dict[str, Any]:
     ours, actor = settings.loss, "actor_rollout_ref.actor"
     return {
+        **({f"{actor}.policy_loss.loss_mode": ours.mode} if not settings.rollout.correction.bypass else {}),
         f"{actor}.clip_ratio": ours.clip_low,
         f"{actor}.clip_ratio_low": ours.clip_low,
         f"{actor}.clip_ratio_high": ours.clip_high,

@@ -110,6 +110,11 @@ class Reward(Section):
 class Loss(Section):
     """The policy's loss."""
 
+    mode: Literal["vanilla", "gspo", "cispo", "sapo", "dppo_tv", "dppo_kl", "clip_cov", "kl_cov", "geo_mean"] = (
+        "vanilla"
+    )
+    """verl's loss by its name there: `vanilla` is the clipped loss of the report's formula; the others are in docs/estimators.md."""
+
     clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
     """epsilon_low, fixed."""
 

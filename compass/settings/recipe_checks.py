@@ -11,6 +11,21 @@ GPU_ALONE = ("tensor_parallel", "attention", "sequence_parallel", "offload")
 """Fields of `resources` that mean nothing on a CPU, where each has to keep its default."""
 
 
+_BOUNDS = frozenset({"clip_low", "clip_high"})
+UNUSED_BY_MODE: dict[str, frozenset[str]] = {
+    "vanilla": frozenset(),
+    "gspo": frozenset({"dual_clip"}),
+    "cispo": frozenset({"dual_clip"}),
+    "sapo": frozenset({"dual_clip", "aggregation"}) | _BOUNDS,
+    "dppo_tv": frozenset(),
+    "dppo_kl": frozenset(),
+    "clip_cov": frozenset({"dual_clip"}),
+    "kl_cov": frozenset({"dual_clip"}) | _BOUNDS,
+    "geo_mean": frozenset({"dual_clip", "aggregation"}),
+}
+"""Fields of `loss` that verl's loss of each mode does not read; `aggregation` is that of KL and entropy as well."""
+
+
 def check_objective(recipe: Recipe, steps: int) -> None:
     """Check that estimator, groups, dynamic sampling and KL of a stage go together.
 
@@ -31,6 +46,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
         raise ValueError(
             f"`rollout.dynamic_sampling: true` leaves out groups that are all right or all wrong, and `advantage.estimator: "
             f"{estimator}` learns from them: its baseline is not the group's mean; set `rollout.dynamic_sampling: false`"
+        )
+    if recipe.loss.mode != "vanilla" and rollout.correction.bypass:
+        raise ValueError(
+            f"`rollout.correction.bypass` has losses of its own (`rollout.correction.loss`), and `loss.mode` is {recipe.loss.mode}; "
+            "leave one of them out"
         )
     alone = recipe.advantage.critic.alone
     if estimator == "gae" and alone >= steps:
@@ -73,8 +93,9 @@ def without_effect(recipe: Recipe) -> dict[str, Any]:
         "critic": advantage.estimator != "gae",
     }
     found: dict[str, Any] = {"advantage": {name for name, is_off in off.items() if is_off}}
-    if not recipe.loss.kl_coef:
-        found["loss"] = {"kl_estimator"}
+    found["loss"] = {"kl_estimator"} if not recipe.loss.kl_coef else set()
+    unused = UNUSED_BY_MODE[recipe.loss.mode]
+    found["loss"] |= unused - {"aggregation"} if recipe.loss.kl_coef or recipe.loss.entropy_coef else unused
     if not recipe.reward.kl_coef:
         found["reward"] = {name for name in type(recipe.reward).model_fields if name.startswith("kl_")}
     elif recipe.reward.kl_controller == "fixed":

@@ -49,6 +49,7 @@ ODD = RlStage(
     ),
     advantage=Advantage(estimator="grpo", normalise_by_std=False),
     loss=Loss(
+        mode="dppo_tv",
         clip_low=0.21,
         clip_high=0.31,
         dual_clip=4.5,
@@ -139,6 +140,7 @@ OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
         ("loss", {"kl_coef": 0.0}, "actor_rollout_ref.actor.use_kl_loss", False),
         ("loss", {"entropy_coef": 0.0}, "actor_rollout_ref.actor.calculate_entropy", False),
         ("loss", {"dual_clip": 0.0}, "actor_rollout_ref.actor.clip_ratio_c", 1e9),
+        ("loss", {"mode": "gspo"}, "actor_rollout_ref.actor.policy_loss.loss_mode", "gspo"),
         ("rollout", {"dynamic_sampling": False}, "algorithm.filter_groups.enable", False),
         ("rollout", {"dynamic_sampling": False}, "trainer.v1.sampler.sampler_kwargs.filter_groups_metric", None),
         ("reward", {"overlong_buffer": 0}, f"{OVERLONG}.enable", False),
@@ -218,7 +220,8 @@ def test_validation_has_problems_of_its_own_at_every_checkpoint() -> None:
         ("advantage", {"estimator": "gae"}, False),
         ("rollout", {"correction": Correction(weights="token")}, False),
         ("rollout", {"correction": Correction(bypass=True)}, False),
-        ("verl", {"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}, False),
+        ("loss", {"mode": "gspo"}, False),
+        ("verl", {"actor_rollout_ref.actor.policy_loss.clip_cov_ub": 4.0}, False),
     ],
 )
 def test_an_iteration_is_one_update_where_nothing_needs_the_pass_before_it(
@@ -233,7 +236,7 @@ def test_an_iteration_is_one_update_where_nothing_needs_the_pass_before_it(
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("actor_rollout_ref.actor.policy_loss.loss_mode", "gspo"),
+        ("actor_rollout_ref.actor.policy_loss.clip_cov_ub", 4.0),
         ("actor_rollout_ref.rollout.max_num_seqs", 64),  # the pipeline's own value gives way
         ("actor_rollout_ref.rollout.engine_kwargs.vllm.seed_with", [1, {"a": None}]),  # verl leaves this mapping open
     ],
@@ -255,6 +258,7 @@ def test_any_other_key_of_verl_is_set_by_its_name(key: str, value: Any) -> None:
             "actor_rollout_ref.actor.policy_los.loss_mode",
             "no such key; the nearest is `actor_rollout_ref.actor.policy_loss",
         ),
+        ("actor_rollout_ref.actor.policy_loss.loss_mode", "which `rl.loss` decides"),
         ("actor_rollout_ref.actor.optim.lr", "which `rl.optimizer` decides"),
         ("actor_rollout_ref.actor.optim", "which `rl.optimizer` decides"),
         ("reward.reward_kwargs.max_resp_len", "which `rl.reward` decides"),

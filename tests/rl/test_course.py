@@ -156,5 +156,5 @@ def test_checkpoints_stay_until_dvc_has_the_model(tmp_path: Path) -> None:
 
 
 def test_a_key_of_verls_own_decides_the_course_if_it_changes_an_update(name_course: Callable[..., str]) -> None:
-    assert name_course("verl", **{"actor_rollout_ref.actor.policy_loss.loss_mode": "gspo"}) != name_course("verl")
+    assert name_course("verl", **{"actor_rollout_ref.actor.policy_loss.clip_cov_ub": 4.0}) != name_course("verl")
     assert name_course("verl", **{"global_profiler.steps": [1]}) == name_course("verl")

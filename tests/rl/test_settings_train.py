@@ -4,11 +4,13 @@ Half a minute to four minutes each; `COMPASS_DEBUG_RUN` as in test_estimators_tr
 """
 
 from pathlib import Path
+from typing import get_args
 
 import pyarrow.parquet as pq
 import pytest
 
 from compass.rl.rollouts import REWARDS
+from compass.settings.recipe import Loss
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings, weights
 from tests.rl.several import TOLERANCE, assert_same_weights
@@ -64,3 +66,22 @@ def test_a_stage_without_the_pass_for_old_log_probabilities_trains_the_same(debu
     for ours, theirs in zip(found[True][1], found[False][1], strict=True):
         assert ours["critic/score/mean"] == theirs["critic/score/mean"]
         assert ours["actor/grad_norm"] == pytest.approx(theirs["actor/grad_norm"], rel=share, abs=share)
+
+
+MODES = [mode for mode in get_args(Loss.model_fields["mode"].annotation) if mode != "vanilla"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_stage_with_another_loss_trains_and_its_bound_acts(debug_root: Path, mode: str) -> None:
+    """Two passes over two mini-batches at a high rate, so that ratios leave 1."""
+    bounds = {"clip_low": 3e-4, "clip_high": 4e-4} if mode in ("gspo", "dppo_kl") else {}
+    optimizer = {"mini_batch_size": 4, "epochs": 2, "learning_rate": 2e-4}
+    keys = {"clip_cov_ratio": 0.2, "clip_cov_lb": 0.0, "kl_cov_ratio": 0.2} if mode.endswith("_cov") else {}
+    verl = {f"actor_rollout_ref.actor.policy_loss.{name}": value for name, value in keys.items()}
+    groups = {"loss": {"mode": mode, **bounds}, "optimizer": optimizer, "rollout": {"dynamic_sampling": False}}
+    run(settings(groups | {"verl": verl}, steps=2), "rl-1", debug_root)
+    rows = iterations(debug_root)
+    assert len(rows) == 2
+    assert all(abs(row["actor/ppo_kl"]) > 1e-6 for row in rows)
+    if mode not in ("sapo", "kl_cov", "cispo"):  # these have no share of clipped tokens
+        assert any(row["actor/pg_clipfrac"] > 0 for row in rows)

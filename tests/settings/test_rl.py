@@ -100,6 +100,10 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             {"rl.reward": {"kl_coef": 0.01, "kl_controller": "adaptive", "kl_horizon": 255}},
             "rl.stages.rl-1: `reward.kl_horizon` (255) must be at least ",
         ),
+        (
+            {"rl.loss.mode": "gspo", "rl.rollout.correction.bypass": True},
+            "`rollout.correction.bypass` has losses of its own",
+        ),
         ({"rl.loss.dual_clip": 0.5}, "rl.loss: `dual_clip` (0.5) must be more than 1, or 0, which turns it off"),
     ],
 )
