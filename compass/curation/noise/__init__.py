@@ -3,7 +3,7 @@
     drop, doubts = noise.review(record, settings.denoise)
 
 Every filter is `(record, settings) -> Finding | None`, and says why, how sure it is and on what text. Adding one is a
-function, a `Reason` and a line in `FILTERS`. A finding as strong as `denoise.strictness` drops the row;
+function, a `Reason`, a line in `FILTERS` and one in the settings' `NoiseFilter`. A finding as strong as `denoise.strictness` drops the row;
 weaker ones stay with it as doubts.
 """
 

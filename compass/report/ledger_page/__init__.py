@@ -2,7 +2,7 @@
 
 Totals count every row. The rows to read are a sample: of each group (stage, reason and source; for kept rows with doubts,
 the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page holds. The page loads nothing and
-runs no scripts but its own; texts of the data reach it as escaped HTML or as text nodes, never as markup.
+runs no scripts but its own: a filter is a `<select>` in page.html and a name in `fields` of browse.js. Texts of the data reach it as escaped HTML or as text nodes, never as markup.
 """
 
 from __future__ import annotations
