@@ -14,6 +14,10 @@ from typing import Any
 from compass.sources.source_error import SourceError
 
 
+FEWEST = 10
+"""Rows that an object inside of an object holds; fewer are a part of one row, such as its responses."""
+
+
 def document_rows(values: Sequence[Any], path: Path) -> list[Any]:
     """The rows of the values that follow each other in a file; an object of `{id: row}` gives each row its key as `_id`.
 
@@ -50,7 +54,7 @@ def _rows_inside(document: dict[str, Any], path: Path) -> list[Any]:
     inner = [value for value in document.values() if isinstance(value, dict)]
     if len(inner) == len(document) > 1 and _share_fields(inner):
         return [row if "id" in row else {"_id": key, **row} for key, row in document.items()]
-    deeper = [value for value in inner if any(map(_are_rows, value.values()))]
+    deeper = [value for value in inner if any(_are_rows(rows) and len(rows) >= FEWEST for rows in value.values())]
     return _rows_inside(deeper[0], path) if len(deeper) == 1 else []
 
 
