@@ -8,13 +8,15 @@ read leaves what stands from an earlier run as it was.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from compass.curation.odd_sources import OddSources
 from compass.evaluation.benchmarks import check_benchmarks, find_benchmarks
 from compass.records import write_records
 from compass.settings import Settings
 from compass.sources.collect import collect, collect_benchmarks
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, main, write_pieces
 
 FOLDER = Path("data/collect")
 
@@ -43,17 +45,15 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
     for warning in warnings:
         print(f"collect: warning: {warning}", flush=True)
     write_records(folder / "benchmarks.parquet", benchmarks.kept)
-    return write_split(
-        folder,
-        "collect",
-        read=sources.read,
-        kept=sources.kept,
-        dropped=sources.dropped,
-        sources=sources.sources,
-        benchmarks={name: fact["kept"] for name, fact in benchmarks.sources.items()},
-        benchmark_copies=copies,
-        warnings=warnings,
-    )
+    odd = OddSources("collect", settings.curation.warn_share)
+    summary = write_pieces(folder, "collect", read=sources.read, pieces=odd.watch([(sources.kept, sources.dropped)]))
+    measured = {
+        "sources": sources.sources,
+        "benchmarks": {name: fact["kept"] for name, fact in benchmarks.sources.items()},
+        "benchmark_copies": copies,
+        "warnings": [*warnings, *odd.warnings()],
+    }
+    return replace(summary, metrics=measured)
 
 
 if __name__ == "__main__":

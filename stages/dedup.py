@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from compass.curation.dedup import dedup
+from compass.curation.odd_sources import OddSources
 from compass.records import count_records, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
@@ -27,13 +28,14 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     """Deduplicate the collected records as `settings.dedup` says.
 
     Returns:
-        The summary; `metrics` has the number of clusters with more than one row.
+        The summary; `metrics` has the number of clusters with more than one row, and `warnings` of sources that lose an odd share.
 
     Raises:
         RecordError: the records cannot be read.
     """
     sources = [source.name for source in settings.collect.sources]
     metrics = {"clusters": 0}
+    odd = OddSources("dedup", settings.curation.warn_share)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -47,12 +49,12 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
             from compass.curation.on_ray.stages import dedup_file
 
             pieces = dedup_file(records, settings.dedup, sources, settings.curation)
-            summary = write_pieces(folder, "dedup", read=count_records(records), pieces=counted(pieces))
+            summary = write_pieces(folder, "dedup", read=count_records(records), pieces=odd.watch(counted(pieces)))
     else:
         read = read_records(records)
         pieces = [dedup(read, settings.dedup, sources)]
-        summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=counted(pieces))
-    return replace(summary, metrics=metrics)
+        summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    return replace(summary, metrics={**metrics, **odd.metrics()})
 
 
 if __name__ == "__main__":

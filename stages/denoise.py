@@ -8,9 +8,11 @@ Reads `data/dedup/kept.parquet` and `data/collect/benchmarks.parquet`; writes `d
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from compass.curation.denoise import denoise
+from compass.curation.odd_sources import OddSources
 from compass.records import count_records, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
@@ -24,12 +26,13 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     """Filter the deduplicated records as `settings.denoise` says.
 
     Returns:
-        The summary; `metrics` has the number of benchmark items that were compared.
+        The summary; `metrics` has the number of benchmark items that were compared, and `warnings` of sources that lose an odd share.
 
     Raises:
         RecordError: records or benchmarks cannot be read.
     """
     items = read_records(benchmarks)
+    odd = OddSources("denoise", settings.curation.warn_share)
     if settings.curation.engine == "ray":
         from compass.curation.on_ray.cluster import ray_cluster
 
@@ -37,11 +40,12 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
             from compass.curation.on_ray.stages import denoise_file
 
             pieces = denoise_file(records, items, settings.denoise, settings.curation)
-            read = count_records(records)
-            return write_pieces(folder, "denoise", read=read, pieces=pieces, benchmark_items=items.num_rows)
-    rows = read_records(records)
-    pieces = [denoise(rows, items, settings.denoise)]
-    return write_pieces(folder, "denoise", read=rows.num_rows, pieces=pieces, benchmark_items=items.num_rows)
+            summary = write_pieces(folder, "denoise", read=count_records(records), pieces=odd.watch(pieces))
+    else:
+        rows = read_records(records)
+        pieces = [denoise(rows, items, settings.denoise)]
+        summary = write_pieces(folder, "denoise", read=rows.num_rows, pieces=odd.watch(pieces))
+    return replace(summary, metrics={"benchmark_items": items.num_rows, **odd.metrics()})
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compass.curation.odd_sources import OddSources
 from compass.curation.verify_golds import verify_golds
 from compass.ledger import most_first
 from compass.records import RecordError, count_records, read_records
@@ -33,13 +34,14 @@ def run(
     """Verify golds as `settings.verify` says; without rollouts (None) no gold is compared with what models answer.
 
     Returns:
-        The summary; `metrics` has the answer types of the kept rows.
+        The summary; `metrics` has the answer types of the kept rows, and `warnings` of sources that lose an odd share.
 
     Raises:
         RecordError: records or rollouts cannot be read.
     """
     answers = read_rollouts(rollouts) if rollouts else None
     types = Counter[str]()
+    odd = OddSources("verify", settings.curation.warn_share)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -53,12 +55,12 @@ def run(
             from compass.curation.on_ray.stages import verify_file
 
             pieces = verify_file(records, settings.verify, answers, settings.curation)
-            summary = write_pieces(folder, "verify", read=count_records(records), pieces=counted(pieces))
+            summary = write_pieces(folder, "verify", read=count_records(records), pieces=odd.watch(counted(pieces)))
     else:
         read = read_records(records)
         pieces = [verify_golds(read, settings.verify, answers)]
-        summary = write_pieces(folder, "verify", read=read.num_rows, pieces=counted(pieces))
-    return replace(summary, metrics={"answer_types": most_first(types)})
+        summary = write_pieces(folder, "verify", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()})
 
 
 def read_rollouts(path: Path) -> dict[str, list[tuple[str | None, bool]]]:

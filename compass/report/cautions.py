@@ -33,6 +33,7 @@ def warnings(run: Run) -> list[str]:
         *_unread_rollouts(run),
         *_too_long(run),
         *_curriculum(run),
+        *_sources(run),
         *_verifier(run),
         *_uncommitted(run),
     ]
@@ -199,6 +200,12 @@ def _curriculum(run: Run) -> Iterator[str]:
     for stage, facts in stages.items():
         if facts.get("missing"):
             yield f"{stage} trained on {facts['missing']:,} fewer problems than its mix asks for."
+
+
+def _sources(run: Run) -> Iterator[str]:
+    for stage in ("collect", "dedup", "denoise", "verify"):
+        for warning in run.results.summaries.get(stage, {}).get("metrics", {}).get("warnings", ()):
+            yield f"{stage}: {warning}."
 
 
 def _verifier(run: Run) -> Iterator[str]:

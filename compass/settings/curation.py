@@ -1,4 +1,4 @@
-"""Settings of `curation`: where the data stages run."""
+"""Settings of `curation`: where the data stages run, and when they warn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compass.settings.section import NotNegative, Section
 
 
 class Curation(Section):
-    """Where dedup, denoise and verify run. It decides no result: every engine writes the same bytes."""
+    """Where dedup, denoise and verify run, and when they warn. It decides no result: every engine writes the same bytes."""
 
     engine: Literal["process", "ray"] = "process"
     """`process`: this machine's cores, records in memory. `ray`: a Ray cluster, records streamed from file to file."""
@@ -23,3 +23,6 @@ class Curation(Section):
 
     memory_mb: Annotated[int, Field(ge=128)] = 2_048
     """With `ray`: memory of the object store, and as much again for the heaps of all tasks together. What needs more goes to disk."""
+
+    warn_share: Annotated[float, Field(gt=0, le=1)] = 0.2
+    """Share of a source's rows above which a stage warns that one reason takes them, with the commonest form and a remedy."""
