@@ -1,5 +1,8 @@
 """Every pair of models compared on the problems that both answered, per benchmark and on average, with a verdict in words.
 
+Sampled accuracy decides; greedy accuracy, pass@k and maj@k are compared on the same problems, each with its own interval and test, and
+`weigh_measures` says in a sentence what all of them say together.
+
 A model is called better where two things hold: the sign-flip test, corrected over the benchmarks of the pair by Holm's method,
 is below 5%, and the 95% interval leaves 0 out. Two models are called tied where the 90% interval lies within 6 points on
 either side of 0 (two one-sided tests of 5% each, Schuirmann 1987). Anything else says how large a difference would have been found.
@@ -15,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from compass.evaluation.accuracy import majority, pass_at_k
 from compass.evaluation.paired import (
     LEVEL,
     Paired,
@@ -27,6 +31,7 @@ from compass.evaluation.paired import (
     needed_samples,
     sign_flip_p,
 )
+from compass.verifier import same_answer
 
 TIE = 0.06
 """Widest margin, in accuracy, that is still called a tie."""
@@ -41,16 +46,18 @@ def compare_models(samples: pa.Table, *, seed: int) -> dict[str, Any]:
     """The content of `data/evaluate/comparisons.json`.
 
     Args:
-        samples: columns `model`, `benchmark`, `id`, `greedy`, `correct`, `correct_lenient`; models may lack benchmarks, problems
-            or samples that others have.
+        samples: columns `model`, `benchmark`, `id`, `greedy`, `answer`, `correct`, `correct_lenient`; models may lack benchmarks, problems
+            or samples that others have. Without `answer` majorities are not compared.
         seed: of the signs that are drawn where the test is not exact.
 
     Returns:
         `{"level", "tie", "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`: the later model
         is compared with the earlier one. `comparison` is that of `compare` and of `compare_average`, with `p_corrected`; `lenient` (the
-        difference by lenient marks) and `form` (the strict difference less the lenient one), each with `ci95`; `verdict` and `words`.
+        difference by lenient marks) and `form` (the strict difference less the lenient one), each with `ci95`; `measures`, of
+        `compare_measures`; `verdict` and `words`.
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
+    other_measures = _Measures(samples, strict)
     pairs = []
     for other, model in combinations(strict, 2):
         names = [name for name in strict[model] if name in strict[other]]
@@ -68,6 +75,14 @@ def compare_models(samples: pa.Table, *, seed: int) -> dict[str, Any]:
         )
         for comparison in (*each.values(), average):
             comparison.update(judge(comparison))
+        measures = other_measures.pair(model, other, [name for name in names if each[name]["problems"]])
+        for name, comparison in each.items():
+            own = {measure: [found[name]] for measure, found in measures.items() if name in found}
+            comparison["measures"] = compare_measures(own, seed=seed)
+        whole = {
+            measure: list(found.values()) for measure, found in measures.items() if len(found) == average["benchmarks"]
+        }
+        average["measures"] = compare_measures(whole, seed=seed)
         pairs.append({"model": model, "other": other, "benchmarks": each, AVERAGE: average})
     return {"level": LEVEL, "tie": TIE, "correction": "Holm, over the benchmarks of a pair", "pairs": pairs}
 
@@ -155,23 +170,145 @@ def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | No
     }
 
 
+def compare_measures(measures: Mapping[str, Sequence[Paired]], *, seed: int) -> dict[str, dict[str, Any]]:
+    """Greedy accuracy, pass@k and maj@k of two models, each tested by signs of the problems' differences, corrected by Holm over the measures.
+
+    One response per problem and one benchmark: the test is McNemar's exact one.
+
+    Args:
+        measures: name to each benchmark's estimates per problem.
+        seed: of the drawn signs.
+
+    Returns:
+        Name to `values` (both models', 0..1), `difference` with `ci95` and `ci90`, `p`, `p_corrected` and `verdict` (as in `judge`).
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, each in measures.items():
+        difference, variance, freedom = mean_difference(each)
+        found[name] = {
+            "values": [float(np.mean([getattr(one, side).mean() for one in each])) for side in ("shares", "other")],
+            "difference": difference,
+            "ci95": list(around(difference, variance, freedom, LEVEL)),
+            "ci90": list(around(difference, variance, freedom, 2 * LEVEL - 1)),
+            "p": sign_flip_p(each, seed=seed),
+        }
+    for one, chance in zip(found.values(), holm([one["p"] for one in found.values()]), strict=True):
+        one["p_corrected"] = chance
+        one["verdict"] = decide(one)
+    return found
+
+
+class _Measures:
+    """Estimates per problem of the measures besides sampled accuracy, from the responses of all models."""
+
+    def __init__(self, samples: pa.Table, sampled: Mapping[str, Mapping[str, Results]]) -> None:
+        self.sampled = sampled
+        self.greedy = _marks(samples, "correct", greedy=True)
+        self.answers = _marks(samples, "answer") if "answer" in samples.column_names else {}
+        self.majorities: dict[tuple[str, str, str, int], float] = {}
+
+    def pair(self, model: str, other: str, benchmarks: Sequence[str]) -> dict[str, dict[str, Paired]]:
+        """Measure to benchmark to both models' estimates on the problems that both answered.
+
+        k is the fewest samples of a problem of either model on these benchmarks, so that it is one number for all of them.
+        """
+        models, found = (model, other), {}
+        for name in benchmarks:
+            self._add(found, "greedy", name, [
+                {id_: float(marks[0]) for id_, marks in self.greedy[one].get(name, {}).items()} for one in models
+            ])  # fmt: skip
+        k = min(
+            (len(marks) for one in models for name in benchmarks for marks in self.sampled[one][name].values()),
+            default=1,
+        )
+        for name in benchmarks if k > 1 else ():
+            results = [self.sampled[one][name] for one in models]
+            if self.answers:
+                shared = results[0].keys() & results[1].keys()
+                voted = [
+                    {id_: self._majority(one, name, id_, k) for id_ in self.sampled[one][name] if id_ in shared}
+                    for one in models
+                ]
+                self._add(found, f"maj@{k}", name, voted)
+            self._add(found, f"pass@{k}", name, [
+                {id_: pass_at_k(len(marks), sum(marks), k) for id_, marks in result.items()} for result in results
+            ])  # fmt: skip
+        return found
+
+    def _add(
+        self, found: dict[str, dict[str, Paired]], measure: str, benchmark: str, values: list[dict[str, float]]
+    ) -> None:
+        paired = pair_up(*({id_: [value] for id_, value in one.items()} for one in values))
+        if paired is not None:
+            found.setdefault(measure, {})[benchmark] = paired
+
+    def _majority(self, model: str, benchmark: str, id_: str, k: int) -> float:
+        key = model, benchmark, id_, k
+        if key not in self.majorities:
+            answers, marks = (table[model][benchmark][id_][:k] for table in (self.answers, self.sampled))
+            self.majorities[key] = majority(list(zip(answers, marks, strict=True)), same_answer)
+        return self.majorities[key]
+
+
+UNLIKE = {"better": "better", "worse": "worse", "tied": "tied", "cannot tell": "cannot be told apart"}
+
+
+def weigh_measures(comparison: Mapping[str, Any]) -> str:
+    """What the other measures say beside sampled accuracy: each with both values and its verdict, and what follows from all of them.
+
+    pass@k is the chance that k tries solve a problem, so it says what a model can reach; sampled accuracy rises as well where a model
+    only becomes surer of what it reached before ("sharper"). Empty where no other measure was compared.
+    """
+    measures = comparison.get("measures") or {}
+    if not measures:
+        return ""
+    parts = []
+    for name, one in measures.items():
+        ours, theirs = (f"{100 * value:.1f}" for value in one["values"])
+        parts.append(f"{name} {ours} against {theirs}, {UNLIKE[one['verdict']]}")
+    verdicts = {name: one["verdict"] for name, one in measures.items()}
+    words = "; ".join(parts)
+    sampled = comparison["verdict"]
+    if sampled not in ("better", "worse"):
+        moved = [name for name, verdict in verdicts.items() if verdict in ("better", "worse")]
+        return words + (f". Only {' and '.join(moved)} moved" if moved else "")
+    opposite = {"better": "worse", "worse": "better"}[sampled]
+    if against := [name for name, verdict in verdicts.items() if verdict == opposite]:
+        return f"{words}. The measures disagree: {' and '.join(against)} moved the other way"
+    if all(verdict == sampled for verdict in verdicts.values()):
+        return f"{words}: {sampled} by every measure"
+    reach = next((verdict for name, verdict in verdicts.items() if name.startswith("pass@")), sampled)
+    if sampled == "better" and reach != sampled:
+        return f"{words}: sharper, not {'abler' if reach == 'tied' else 'shown to be abler'}"
+    without = [name for name, verdict in verdicts.items() if verdict != sampled]
+    return f"{words}: {sampled}, but not shown to be by {' and '.join(without)}"
+
+
+def decide(comparison: Mapping[str, Any]) -> str:
+    """The verdict of `difference`, `ci95`, `ci90` and `p_corrected`: `better`, `worse`, `tied` or `cannot tell`."""
+    low, high = comparison["ci95"]
+    if comparison["p_corrected"] <= 1 - LEVEL and not low <= 0 <= high:
+        return "better" if comparison["difference"] > 0 else "worse"
+    return "tied" if max(abs(limit) for limit in comparison["ci90"]) <= TIE else "cannot tell"
+
+
 def judge(comparison: Mapping[str, Any]) -> dict[str, str]:
     """The verdict: `verdict` is `better`, `worse`, `tied`, `cannot tell` or `not compared`; `words` says it with its figures."""
     if not comparison["problems"]:
         return {"verdict": "not compared", "words": "not compared: no problem that both models answered"}
     difference, (low, high) = comparison["difference"], comparison["ci95"]
-    if comparison["p_corrected"] <= 1 - LEVEL and not low <= 0 <= high:
-        verdict = "better" if difference > 0 else "worse"
+    verdict = decide(comparison)
+    if verdict in ("better", "worse"):
         span = sorted((abs(low), abs(high)))
         words = f"{verdict} by {_points(abs(difference))} points ({_points(span[0])} to {_points(span[1])})"
         return {"verdict": verdict, "words": words + _in_form(comparison) + _left_out(comparison)}
-    bound = max(abs(limit) for limit in comparison["ci90"])
-    if bound <= TIE:
+    if verdict == "tied":
+        bound = max(abs(limit) for limit in comparison["ci90"])
         return {
-            "verdict": "tied",
+            "verdict": verdict,
             "words": f"tied within ±{_up(bound)} point{'s' * (_up(bound) > 1)}" + _left_out(comparison),
         }
-    return {"verdict": "cannot tell", "words": f"cannot tell: {_size(comparison)}" + _left_out(comparison)}
+    return {"verdict": verdict, "words": f"cannot tell: {_size(comparison)}" + _left_out(comparison)}
 
 
 def _left_out(comparison: Mapping[str, Any]) -> str:
@@ -225,16 +362,16 @@ def _correct(each: Mapping[str, dict[str, Any]]) -> None:
         comparison["p_corrected"] = chance
 
 
-def _marks(samples: pa.Table, column: str) -> dict[str, dict[str, dict[str, list[bool]]]]:
-    """Model, benchmark and problem to the marks of the sampled responses, greedy ones left out."""
-    found: dict[str, dict[str, dict[str, list[bool]]]] = {}
+def _marks(samples: pa.Table, column: str, *, greedy: bool = False) -> dict[str, dict[str, dict[str, list[Any]]]]:
+    """Model, benchmark and problem to a column's values of the sampled responses, or of the greedy one."""
+    found: dict[str, dict[str, dict[str, list[Any]]]] = {}
     rows = zip(
         *(samples.column(name).to_pylist() for name in ("model", "benchmark", "id", "greedy", column)), strict=True
     )
-    for model, benchmark, name, greedy, right in rows:
+    for model, benchmark, name, is_greedy, value in rows:
         marks = found.setdefault(model, {}).setdefault(benchmark, {})
-        if not greedy:
-            marks.setdefault(name, []).append(right)
+        if is_greedy == greedy:
+            marks.setdefault(name, []).append(value)
     return found
 
 

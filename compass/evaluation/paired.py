@@ -150,11 +150,14 @@ def sign_flip_p(each: Sequence[Paired], *, seed: int) -> float:
 
 
 def _lattice(paired: Paired) -> np.ndarray | None:
-    """The differences as whole multiples of their common fraction, or None where that is too fine."""
+    """The differences as whole multiples of their common fraction; None where that is too fine, or where they are no shares of samples."""
     whole = lcm(*{int(count) for counts in (paired.samples, paired.other_samples) for count in counts})
     if whole > LARGEST_LATTICE:
         return None
-    steps = np.rint(paired.differences * whole).astype(np.int64)
+    exact = paired.differences * whole
+    steps = np.rint(exact).astype(np.int64)
+    if not np.allclose(exact, steps, atol=1e-6):  # pass@k with k below the samples, a majority that ties
+        return None
     steps = np.abs(steps[steps != 0]) * np.sign(steps[steps != 0])
     if len(steps):
         steps //= gcd(*(int(step) for step in steps))

@@ -20,6 +20,7 @@ from compass.report.headline import (
     find_comparison,
     format_accuracy,
     format_benchmarks,
+    format_verdict,
     percent,
 )
 from compass.report.results import Results
@@ -100,8 +101,8 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "tied": f"{second} and {first} are tied",
     }.get(found["verdict"], f"{second} and {first} cannot be told apart")
     headline = (
-        f"{verdict}. {second} solves {format_accuracy(joined, second)} over {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
-        f"On the {found['problems']:,} problems that both answered, {second} against {first}: {found['words']}."
+        f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} over {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
+        f"On the {found['problems']:,} problems that both answered, {second} against {first}{format_verdict(joined, found)}."
     )
     parts: list[Part] = [Note(headline, "headline"), *explain_certainty(joined, second, first)]
     changed = changed_rows(a.parameters, b.parameters)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compass.evaluation.comparisons import judge
+from compass.evaluation.comparisons import decide, judge, weigh_measures
 from compass.report.run import Run
 
 AVERAGE = "average"
@@ -31,7 +31,7 @@ def conclude(run: Run) -> Conclusion:
     if not models:
         return Conclusion("No model has been scored.", [])
     best, first = best_model(run), models[0]
-    lead = f"{best} solves {format_accuracy(run, best)} over {format_benchmarks(run, best)}"
+    lead = f"{best} has an accuracy of {format_accuracy(run, best)} over {format_benchmarks(run, best)}"
     if len(models) == 1:
         return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
     if best == first:
@@ -40,17 +40,25 @@ def conclude(run: Run) -> Conclusion:
         headline = f"No {kind} model beats {first}: {lead}; the next best, {rival}, {format_accuracy(run, rival)}."
     else:
         rival = first
-        headline = f"{lead}; {first} solves {format_accuracy(run, first)}."
+        headline = f"{lead}; {first} has {format_accuracy(run, first)}."
     verdict = find_comparison(run, best, rival)
     if verdict:
-        headline += f" On the same problems {best} against {rival}: {verdict['words']}."
-    more = explain_certainty(run, best, rival)
+        headline += f" On the same problems {best} against {rival}{format_verdict(run, verdict)}."
+    more = []
     others = [model for model in models if model not in (best, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
         if against := find_comparison(run, best, second):
-            more.append(f"Against {second}, which solves {format_accuracy(run, second)}: {against['words']}.")
-    return Conclusion(headline, more)
+            more.append(f"{best} against {second} ({format_accuracy(run, second)}){format_verdict(run, against)}.")
+    return Conclusion(headline, more + explain_certainty(run, best, rival))
+
+
+def format_verdict(run: Run, found: Mapping[str, Any]) -> str:
+    """What all measures say of two models, to follow their names: ` at T = 1: better by 4.2 points (1.9 to 6.4); greedy ...: sharper, not abler`."""
+    temperatures = {setup.get("sampling", {}).get("temperature") for setup in run.setups.values()} - {None}
+    at = f" at T = {temperatures.pop():g}" if len(temperatures) == 1 else ""
+    others = weigh_measures(found)
+    return f"{at}: {found['words']}" + (f"; {others}" if others else "")
 
 
 def best_model(run: Run) -> str:
@@ -92,6 +100,11 @@ def reverse_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
     """A comparison seen from the other model."""
     result = dict(found) | _negated(found)
     result |= {name: _negated(found[name]) for name in ("lenient", "form") if found.get(name)}
+    if found.get("measures"):
+        turned = {
+            name: dict(one) | _negated(one) | {"values": one["values"][::-1]} for name, one in found["measures"].items()
+        }
+        result["measures"] = {name: one | {"verdict": decide(one)} for name, one in turned.items()}
     if "gained" in found:
         result |= {"gained": found["lost"], "lost": found["gained"]}
     return result | judge(result)

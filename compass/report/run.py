@@ -150,13 +150,14 @@ def _read_evaluation(folder: Path) -> Run:
 
 
 def _evaluated(folder: Path, seed: int) -> dict[str, Any]:
-    """What evaluation wrote into a folder; comparisons are made of the samples where none were written."""
+    """What evaluation wrote into a folder; comparisons are made of the samples where none were written, or without all measures."""
     tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems")}
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
     for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():
             found[name] = _json(path)
-    if "samples" in found and "comparisons" not in found:
+    pairs = found.get("comparisons", {}).get("pairs")
+    if "samples" in found and (pairs is None or any("measures" not in pair["average"] for pair in pairs)):
         found["comparisons"] = compare(found["samples"], seed)
     return found
 

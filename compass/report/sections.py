@@ -158,7 +158,7 @@ def problems_section(run: Run) -> Section:
     if not run.items:
         return Section("Problems", [])
     shares = shares_by_benchmark(run.items, run.models)
-    note = "Each column is a problem, each row a model: blue is solved in all samples, red in none. Problems stand from hard to easy."
+    note = "Each column is a problem, each row a model: blue is right in all samples, red in none. Problems stand from hard to easy."
     parts: list[Part] = [Note(note), *draw_chart("problems", note, lambda width: heat_figure(shares, width))]
     if len(run.models) > 1:
         parts += _gained_and_lost(run)

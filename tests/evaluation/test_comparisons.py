@@ -3,7 +3,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from compass.evaluation.comparisons import compare_models, judge
+from compass.evaluation.comparisons import compare_models, judge, weigh_measures
 from compass.evaluation.paired import holm
 
 
@@ -170,3 +170,42 @@ def test_a_gain_says_which_part_of_it_is_form(base, trained, words):
     found = only(results(("a", {"amc": problems(base, 60)}), ("b", {"amc": problems(trained, 60)})), "amc")["words"]
     assert words in found
     assert ("form" in found) is bool(words)
+
+
+@pytest.mark.parametrize(
+    ("greedy", "majority", "reach", "words"),
+    [
+        ("better", "better", "better", ": better by every measure"),
+        ("tied", "better", "tied", ": sharper, not abler"),
+        ("cannot tell", "cannot tell", "cannot tell", ": sharper, not shown to be abler"),
+        ("cannot tell", "better", "better", ": better, but not shown to be by greedy"),
+        ("worse", "better", "tied", ". The measures disagree: greedy moved the other way"),
+    ],
+)
+def test_a_gain_at_one_temperature_is_weighed_with_the_other_measures(greedy, majority, reach, words):
+    verdicts = {"greedy": greedy, "maj@8": majority, "pass@8": reach}
+    measures = {name: {"values": [0.9, 0.923], "verdict": verdict} for name, verdict in verdicts.items()}
+    found = weigh_measures({"verdict": "better", "measures": measures})
+    assert found.startswith("greedy 90.0 against 92.3, ")
+    assert found.endswith(words)
+    assert weigh_measures({"verdict": "better", "measures": {}}) == ""
+
+
+def test_greedy_majority_and_reach_are_compared_problem_by_problem():
+    def rows(model, letters, greedy):
+        marks = [{"greedy": False, "correct": letter == "r", "answer": letter} for letter in letters]
+        return [
+            {"model": model, "benchmark": "aime", "id": f"p{number}", "correct_lenient": False, **mark}
+            for number in range(12)
+            for mark in [*marks, {"greedy": True, "correct": greedy and number < 9, "answer": "r"}]
+        ]
+
+    table = pa.Table.from_pylist(rows("a", "rwww", False) + rows("b", "rrrw", True))
+    for found in (only(table), compare_models(table, seed=0)["pairs"][0]["average"]):
+        measures = found["measures"]
+        assert {name: one["values"] for name, one in measures.items()} == {
+            "greedy": [0.75, 0.0], "maj@4": [1.0, 0.0], "pass@4": [1.0, 1.0]
+        }  # fmt: skip
+        assert measures["greedy"]["p"] == pytest.approx(2 / 2**9)  # McNemar's exact test: nine won, none lost
+        assert measures["pass@4"]["p"] == 1.0
+        assert [one["p_corrected"] for one in measures.values()] == holm([one["p"] for one in measures.values()])

@@ -124,7 +124,7 @@ def test_contamination_is_told_with_the_scores_without_it_and_so_is_that_nothing
 
 def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:
     run = evaluated()
-    assert conclude(run).headline.startswith("rl-1 solves ")
+    assert conclude(run).headline.startswith("rl-1 has an accuracy of ")
     assert "on 40 benchmark" not in conclude(run).headline
     rows = [{**row, "model": {"base": "rl-1", "rl-1": "base"}[row["model"]]} for row in run.samples.to_pylist()]
     rows.sort(key=lambda row: row["model"])
@@ -133,7 +133,7 @@ def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:
     turned_round = replace(
         run, samples=samples, comparisons=comparisons, results=Results(scores=summarise(samples, comparisons))
     )
-    assert conclude(turned_round).headline.startswith("No trained model beats base: base solves ")
+    assert conclude(turned_round).headline.startswith("No trained model beats base: base has an accuracy of ")
     assert "base against rl-1: better by " in conclude(turned_round).headline
     assert "The verifier is wrong on 1% of these responses (0% to 2%), by 40 judged by people" in " ".join(
         conclude(run).more

@@ -52,7 +52,7 @@ def test_the_page_of_two_runs_says_which_is_better_by_how_much_and_how_sure(two:
     assert pair["average"]["difference"] == pytest.approx(
         sum(differences)
     )  # on the same problems, so that of the scores
-    assert f"second: rl-2 is better than {first}. second: rl-2 solves " in text
+    assert f"second: rl-2 is better than {first}. second: rl-2 has an accuracy of " in text
     assert pair["average"]["words"] in text
     assert "by chance (sign-flip test over 24 problems with 4 samples each)" in text
     assert "Each side is one training run." in text
@@ -101,7 +101,7 @@ def test_the_command_writes_a_page_and_prints_its_conclusion(
     out = tmp_path / "out"
     assert main(["report", str(two[0]), "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "rl-2 solves " in said
+    assert "rl-2 has an accuracy of " in said
     assert f"page: {out}/index.html" in said
     assert main(["report", "--compare", str(two[0]), str(two[1]), "--models", "base", "rl-2", "--out", str(out)]) == 0
     assert "second: rl-2 is better than " in capsys.readouterr().out
