@@ -5,7 +5,8 @@ A problem is contaminated when one of these rules finds a benchmark item in it:
 - `exact`: both have the same tokens (`problem_words.py`).
 - `coverage`: it holds at least `contamination_coverage` of the item's word n-grams (13 words by default). A share of the
   *item*, not a single hit: "any shared 13-gram" flags every AIME-style problem for "where m and n are relatively prime
-  positive integers". An item shorter than an n-gram, but of eight words or more, must be there whole.
+  positive integers". N-grams that stand in three items or more are boilerplate and count for none ("Let f(x) be defined …").
+  An item shorter than an n-gram, but of eight words or more, must be there whole.
 - `reworded`: its numbers and signs are the item's, in the same order, and the Jaccard similarity of word trigrams is at
   least `contamination_similarity`. It finds rewordings of short items, which have few long n-grams or none, and leaves
   problems of the same template with other numbers alone. An item without numbers and signs is left to the other rules:
@@ -14,6 +15,7 @@ A problem is contaminated when one of these rules finds a benchmark item in it:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +30,9 @@ TRIGRAM = 3
 
 SHORTEST = 8
 """Words of the shortest item that is looked for inside longer problems."""
+
+BOILERPLATE = 3
+"""Different items from which on an n-gram that they share is boilerplate."""
 
 RULES = ("exact", "reworded", "coverage")
 """Strongest first; an item that several rules find is named with the strongest."""
@@ -89,6 +94,15 @@ class BenchmarkIndex:
                 self._by_beginning.setdefault(beginning, []).append(number)
                 self._beginning_marks.update(_marks(item_words[: self._beginning], self._beginning))
 
+        self._drop_boilerplate()
+
+    def _drop_boilerplate(self) -> None:
+        """Forget n-grams of several different items, and count those that are left of each item."""
+        for ngram, found in list(self._by_ngram.items()):
+            if len(found) >= BOILERPLATE and len({tuple(self._words[item]) for item in found}) >= BOILERPLATE:
+                del self._by_ngram[ngram]
+        self._own_ngrams = Counter(item for found in self._by_ngram.values() for item in found)
+
     def search(self, problem: str | None) -> list[Match]:
         """The benchmark items found in a problem, best first: by rule, then by score, then in the items' order."""
         problem_tokens = tokens(problem)
@@ -118,7 +132,7 @@ class BenchmarkIndex:
         for ngram in set(ngrams(problem, n)):
             for item in self._by_ngram.get(ngram, ()):
                 held[item] = held.get(item, 0) + 1
-        shares = {item: count / len(set(ngrams(self._words[item], n))) for item, count in held.items()}
+        shares = {item: count / self._own_ngrams[item] for item, count in held.items()}
         return {item: share for item, share in shares.items() if share >= self.settings.contamination_coverage}
 
     def _reworded(self, problem: list[str]) -> dict[int, float]:

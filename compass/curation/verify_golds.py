@@ -34,6 +34,7 @@ WORDING = "wording"
 """The answer type of a gold that hardly any other wording equals."""
 
 _NUMBER = re.compile(r"\d[\d.,]*")
+_NO_FACTOR = re.compile(r"\\infty|∞|\d(?:\s|\^|\\?[{}]|\\[a-z]+)*(?:st|nd|rd|th)\b")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LATEX = re.compile(r"\\(?:text|textbf|mathrm|mbox|textit)\s*\{|\\[A-Za-z]+|[{}$]")
 
@@ -161,8 +162,14 @@ def rewritten(gold: str, kind: str) -> list[str]:
         copies.append(gold.replace("\\frac", "\\dfrac"))
     if "(" in gold and ")" in gold and "\\left" not in gold and "\\(" not in gold and "\\big" not in gold.lower():
         copies.append(gold.replace("(", "\\left(").replace(")", "\\right)"))
-    # `n = 2` counts as an integer, and 1,000 in brackets as a pair: no factor there.
-    if kind in VALUES and not any(sign in gold for sign in "$=<>,:") and "\\[" not in gold and "\\text" not in gold:
+    # `n = 2` counts as an integer, and 1,000 in brackets as a pair: no factor there. An ordinal is no factor, and infinity no number.
+    if (
+        kind in VALUES
+        and not _NO_FACTOR.search(gold)
+        and not any(sign in gold for sign in "$=<>,:")
+        and "\\[" not in gold
+        and "\\text" not in gold
+    ):
         copies.append(f"1 \\cdot ({gold.strip().rstrip('.')})")
     return copies
 

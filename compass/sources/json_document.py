@@ -13,7 +13,6 @@ from typing import Any
 
 from compass.sources.source_error import SourceError
 
-
 FEWEST = 10
 """Rows that an object inside of an object holds; fewer are a part of one row, such as its responses."""
 

@@ -43,7 +43,11 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "random parquet": ("bad.parquet", os.urandom(4_000), "not a whole parquet file"),
     "parquet by another name": ("bad.jsonl", parquet(TABLE), "bad.jsonl"),
     "scalar rows": ("bad.jsonl", "1\n2\n3\n", "row 0 holds int"),
-    "json object of two lists of rows": ("bad.json", json.dumps({"train": ROWS, "test": ROWS}), "several lists of rows"),
+    "json object of two lists of rows": (
+        "bad.json",
+        json.dumps({"train": ROWS, "test": ROWS}),
+        "several lists of rows",
+    ),
     "cut json array": ("bad.json", json.dumps(ROWS)[:-40], "is not JSON"),
     "empty": ("bad.jsonl", "", "holds no rows"),
     "blank lines alone": ("bad.jsonl", "\n \n\n", "holds no rows"),
@@ -170,7 +174,10 @@ def test_an_odd_file_is_read_and_each_row_kept_or_dropped(tmp_path, capsys, name
     ("make", "said"),
     [
         (Path.mkdir, "the folder holds no jsonl, json, csv, tsv, parquet file"),
-        (lambda path: write_in_new_folder(path, "notes.txt"), "the folder holds no jsonl, json, csv, tsv, parquet file"),
+        (
+            lambda path: write_in_new_folder(path, "notes.txt"),
+            "the folder holds no jsonl, json, csv, tsv, parquet file",
+        ),
         (lambda path: path.symlink_to("gone.jsonl"), "no such file"),
         (lambda path: path.symlink_to(path.name), "bad.jsonl"),
         (os.mkfifo, "is no file"),

@@ -112,6 +112,18 @@ def test_a_better_score_comes_first(records):
     assert found == [("whole", 1.0), ("part", round(10 / 14, 4))]
 
 
+def test_an_n_gram_of_three_items_is_boilerplate(records):
+    reminder = "(Reminder: the number n! is the product of the integers from 1 to n, and 0! is 1.)"
+    items = [
+        f"{task} {reminder}" for task in ("Find the last digit of 9!.", "How many zeros end 30!?", "Divide 7! by 5!.")
+    ]
+    problem = f"Which primes divide 12!? {reminder}"
+    for count, rules in ((2, ["coverage", "coverage"]), (3, [])):
+        index = BenchmarkIndex(records(*((item, "1", "tiny") for item in items[:count])), Denoise())
+        assert [match.rule for match in index.search(problem)] == rules
+        assert index.search(items[0])[0].rule == "exact"
+
+
 def test_no_benchmarks_find_nothing():
     assert BenchmarkIndex(table([]), Denoise()).search(LONG) == []
 

@@ -25,7 +25,7 @@ def reasons(*golds, rollouts=None, **settings):
 
 
 GOOD = ["60", "0", "-3", "\\frac{1}{10}", "\\frac{1}{2}", "1:1", "0.25", "(1,2)", "[0, \\infty)", "x=3", "\\pi", "2\\sqrt{3}",
-        "\\{1,2\\}", "50\\%", "x-y+1=0", "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", "Tuesday"]  # fmt: skip
+        "\\{1,2\\}", "50\\%", "x-y+1=0", "\\infty", "14th", "5^{th}", "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}", "Tuesday"]  # fmt: skip
 
 
 def test_good_golds_stay_and_get_their_type():

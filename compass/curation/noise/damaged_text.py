@@ -8,6 +8,7 @@ was repaired, in a formula. A last line such as "the area is" is a sentence to c
 from __future__ import annotations
 
 import re
+from unicodedata import east_asian_width
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import excerpt, holds_any, without_figures
@@ -16,8 +17,11 @@ from compass.settings import Denoise
 
 
 def too_short(record: dict, settings: Denoise) -> Finding | None:
-    """Fewer characters than `denoise.min_problem_chars`."""
-    length = len(record["problem"].strip())
+    """Fewer characters than `denoise.min_problem_chars`, those of East Asian width counted twice."""
+    # A character of Chinese, Japanese or Korean says as much as several letters.
+    length = sum(
+        2 if east_asian_width(char) in "WF" else 1 for char in record["problem"].strip()[: settings.min_problem_chars]
+    )
     if length >= settings.min_problem_chars:
         return None
     return Finding(
@@ -69,8 +73,11 @@ def encoding(record: dict, settings: Denoise) -> Finding | None:
     return None
 
 
-# No "is", "of", "that", "if", "to", "for", "with": sentences to complete end so.
-_OPEN_END = re.compile(r"(?:[,，(\[]|(?<![\w$\\])(?:and|or|the|a|an|where|because|which|whose|let|given|suppose))\s*\Z")
+# No "is", "of", "that", "if", "to", "for", "with": sentences to complete end so. A comma behind a number may end a sequence, "a" behind
+# "of", "is" or "for" is a variable, and "given" behind a noun is a participle.
+_OPEN_END = re.compile(
+    r"(?:(?<!\d)[,，]|[(\[]|(?<![\w$\\])(?:and|or|the|an|where|because|which|whose|let|suppose|(?<!\bof )(?<!\bis )(?<!\bfor )a|(?<![a-z] )given))\s*\Z"
+)
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 _DISPLAY_OPENS = re.compile(r"(?:^|[\s.,:;?!a-z])\\\[(?!.*\\\])", re.S)
 

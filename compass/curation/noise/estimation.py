@@ -72,7 +72,11 @@ def estimation(record: dict, settings: Denoise) -> Finding | None:
         strength = Strength.SURE if asked else Strength.LIKELY
         return found(Reason.ESTIMATION, strength, record, points, kind="scored by closeness")
     demand = _DEMAND.search(text) if asked else None
-    if not demand or re.search(r"\bround|\bnearest (?:ten|hundred|whole|thousand)|\brule\b", text, re.I):
+    if not demand or re.search(
+        r"\bround|\bnearest (?:ten|hundred|whole|thousand)|\brule\b|\bdecimal places?\b|\bsignificant (?:figures|digits)\b",
+        text,
+        re.I,
+    ):
         return None
     strength = Strength.POSSIBLE if _METHOD.search(text) else Strength.LIKELY
     return found(Reason.ESTIMATION, strength, record, demand, kind="no method")

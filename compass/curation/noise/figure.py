@@ -228,6 +228,8 @@ def _picture(match: re.Match[str], text: str) -> Strength | None:
     if _introduced(noun, text[: match.start()]):
         return None
     pointed = _POINTED.search(match[0]) or _POINTED.match(after)
+    if noun.startswith("photo") and not pointed:
+        return None  # a thing of the story: "likes on the photo"
     if name == "a" and re.match(r"of\b", match[0], re.I) and not pointed:
         return None if noun.startswith(("picture", "photo")) else Strength.POSSIBLE
     if _IN_TEXT.search(text):

@@ -21,9 +21,9 @@ _UPPER = re.compile(
     rf"{_LEAD}(?:\(\s*(?:\\(?:mathrm|text|textbf|bf)\s*\{{?\s*)?([A-H])\s*\}}?\s*\)|[（]\s*([A-H])\s*[）]|([A-H])\s?[).．、]|([A-H])[:：]|([A-H])\}}?\)|\[(?:\\mathrm\{{)?([A-H])\}}?\]|^([A-H])(?=[ \t]+\S))",
     re.M,
 )
-_LOWER = re.compile(r"(?:^|(?<=[\s$.;,?:]))(?:\(([a-h])\)|([a-h])\))(?=[\s$:.]|\\)", re.M)
+_LOWER = re.compile(r"(?:^|(?<=[\s$.;,?:]))(?:\(([a-h])\)|([a-h])\s?\))(?=[\s$:.]|\\)", re.M)
 _UPPER_GUARDS = ("B)", "B.", "B:", "B、", "B．", "B）", "B：", "B }", "B}", "B ", "[B]")
-_LOWER_GUARDS = ("b) ", "b)\n", "b)$", "b):", "b).", "b)\\")
+_LOWER_GUARDS = ("b) ", "b)\n", "b)$", "b):", "b).", "b)\\", "b ) ")
 _CHOICE = re.compile(
     r"\bwhich\b|\b(?:choose|select|pick|correct|following)\b|[?:：_]\s*\W*$|\b(?:is|are|equals?|be|was|by|of|to|as|has|have|in|from|for|than|nearest|at|than)\W*$|[（(]\s*(?:\\q?quad|\s)*[)）]\W*$|=\W*$",
     re.I,

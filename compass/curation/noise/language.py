@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
 
 from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import prose
@@ -12,16 +15,22 @@ from compass.settings import Denoise
 FOREIGN_LETTERS = 0.2
 """Share of letters in another script from which a text is in another language; quoted words and labels stay below."""
 
-_SCRIPTS = {
-    "zh": re.compile(r"[\u4e00-\u9fff]"),
-    "ja": re.compile(r"[\u3040-\u30ff]"),
-    "ko": re.compile(r"[\uac00-\ud7af]"),
-    "ru": re.compile(r"[\u0400-\u04ff]"),
-    "ar": re.compile(r"[\u0600-\u06ff]"),
-    "he": re.compile(r"[\u0590-\u05ff]"),
-    "hi": re.compile(r"[\u0900-\u097f]"),
-    "th": re.compile(r"[\u0e00-\u0e7f]"),
+_LANGUAGES = {
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "CJK": "zh",
+    "HANGUL": "ko",
+    "CYRILLIC": "ru",
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "THAI": "th",
+    "BENGALI": "bn",
+    "TELUGU": "te",
+    "TAMIL": "ta",
 }
+"""The language of a script, by the first word of its characters' Unicode names; any other script goes by its own name."""
+_OF_FORMULAS = frozenset(("LATIN", "GREEK", ""))
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FUNCTION_WORDS = {
     "es": "el la los de son en y o enteros las una que es del por para con se cuál cuántos sea están como más sobre número halla si entre",
@@ -33,6 +42,10 @@ _FUNCTION_WORDS = {
     "hu": "az egy hogy és nem van mennyi hány melyik ha számot olyan meg mely két ezek akkor legyen",
     "ro": "și este un o care cu pe din la că sunt numere determinați dacă să în fie pentru",
     "pl": "jest się na nie że ile liczba dla oraz jeśli które liczb wszystkie znajdź do co jak",
+    "sw": "na ya wa kwa ni katika kila ana yake ngapi kuna za la alikuwa je hii kiasi moja mbili gani",
+    "id": "yang dan di dari untuk adalah berapa dengan setiap pada dalam ini itu jika memiliki ke tidak akan banyak",
+    "tr": "bir ve bu kaç için ile olan kadar her daha çok olarak ise var sonra tane eder bulunuz",
+    "sv": "och är att det som en ett på av för med den hur många har till inte från om",
     "vi": "của và là có cho các một trong được số với những không tìm nếu bao nhiêu",
 }
 _ENGLISH_WORDS = (
@@ -43,14 +56,14 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _OTHERS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
 
 
-_ANY_SCRIPT = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
+_BEYOND_LATIN = re.compile(r"[^\W\d_\u0000-\u03ff\u1e00-\u2bff]")
 _PLAINLY_ENGLISH = (" the ", " of ", " is ", " and ", " what ", " how many ", " find ", "the ")
 
 
 def language(record: dict, settings: Denoise) -> Finding | None:
     """Problems in a language that `denoise.languages` does not name."""
     text = record["problem"]
-    foreign = not text.isascii() and _ANY_SCRIPT.search(text)
+    foreign = not text.isascii() and _BEYOND_LATIN.search(text)
     lowered = text.lower()
     if not foreign and sum(word in lowered for word in _PLAINLY_ENGLISH) >= 2:
         return None
@@ -64,13 +77,22 @@ def language(record: dict, settings: Denoise) -> Finding | None:
 
 
 def _script(words: str) -> tuple[str, float]:
-    """The foreign script that makes up enough of the letters, and its share."""
-    letters = sum(map(str.isalpha, words))
-    for name, pattern in _SCRIPTS.items():
-        share = len(pattern.findall(words)) / max(1, letters)
-        if share >= FOREIGN_LETTERS:
-            return name, share
-    return "", 0.0
+    """The language of the foreign script that makes up enough of the letters, and its share."""
+    letters = [char for char in words if char.isalpha()]
+    scripts = Counter(map(_script_of, letters))
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    if kana >= FOREIGN_LETTERS * max(1, len(letters)):  # Japanese has Chinese characters, Chinese has no kana
+        return "ja", kana / len(letters)
+    foreign = [(-count, name) for name, count in scripts.items() if name not in _OF_FORMULAS]
+    count, name = min(foreign, default=(0, ""))
+    share = -count / max(1, len(letters))
+    return (_LANGUAGES.get(name, name.lower()), share) if name and share >= FOREIGN_LETTERS else ("", 0.0)
+
+
+@lru_cache(maxsize=1 << 16)
+def _script_of(char: str) -> str:
+    """The first word of a letter's Unicode name, which is its script; variants such as `𝑥` count as the letter itself."""
+    return unicodedata.name(unicodedata.normalize("NFKC", char)[0], "").split(" ")[0].split("-")[0]
 
 
 def _latin(words: str) -> tuple[str, float]:

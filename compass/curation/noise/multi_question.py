@@ -134,7 +134,7 @@ _ELLIPTICAL = re.compile(
 )
 _FURTHER = re.compile(
     r"^\W*(?:also|and|additionally|furthermore|moreover|besides)\b,?\s(?:[^.?]{0,80},\s)?(?:please )?(?:find|determine|calculate|compute|evaluate|prove)\b"
-    r"|\band also (?:find|calculate|determine|compute|the)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
+    r"|\band also (?:find|calculate|determine|compute)\b|[;,.]\s*(?:also|additionally),?\s+(?:find|determine|calculate|compute)\b",
     re.I,
 )
 # "What is m + n?": about the form of the answer to the question before.

@@ -23,6 +23,7 @@ def test_length():
         Reason.TOO_SHORT, Strength.SURE, {"characters": 4, "limit": 5, "text": " 1234 "}
     )
     assert too_short(row(" 12345 "), SETTINGS) is None
+    assert too_short(row("求和？"), SETTINGS) is None  # as much as six letters say
     assert too_long(row("12345678901"), SETTINGS) == Finding(
         Reason.TOO_LONG, Strength.SURE, {"characters": 11, "limit": 10}
     )
