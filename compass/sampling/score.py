@@ -92,7 +92,10 @@ def score_responses(
     asked = [problems[name] for name in names] if problems is not None else None
     strict = judge_many(pairs, questions=asked, on_progress=partial(report, unit="answers", phase="scoring"))
     lenient = judge_many(
-        pairs, mode=Mode.LENIENT, on_progress=partial(report, unit="answers", phase="scoring leniently")
+        pairs,
+        questions=asked,
+        mode=Mode.LENIENT,
+        on_progress=partial(report, unit="answers", phase="scoring leniently"),
     )
     answers = [judgement.answer for judgement in strict]
     columns = {

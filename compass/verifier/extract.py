@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from compass.verifier.extracting.sentences import (
     AMOUNT,
     CHOSEN,
     DANGLING,
+    DENIED,
     FORMULA,
     LOOKED_AT,
     PRICE,
@@ -41,6 +43,7 @@ from compass.verifier.extracting.sentences import (
     drop_asides,
     find_bold_value,
     find_last_value,
+    find_numbers,
     find_readable_part,
     find_stated_value,
     formula_text,
@@ -231,7 +234,8 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     Args:
         response: all that the model wrote.
         mode: how strictly it is read.
-        question: the problem's text; only `Mode.ANY` looks at it.
+        question: the problem's text: of several numbers in a last sentence the only one that it does not give is the answer, and `Mode.ANY`
+            looks for the kind of value that it asks for.
 
     Raises:
         TypeError: a response that is no text.
@@ -255,10 +259,10 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     boxes = find_boxes(text)
     if boxes:
         return _read_boxes(text, boxes, mode)
-    tail = _PICTURES.sub("", drop_placeholders(text[-TAIL:])).strip()
+    tail = _drop_pictures(drop_placeholders(text[-TAIL:])).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else "cut off")
-    reading = _read_words(tail, mode)
+    reading = _read_words(tail, mode, find_numbers(question or ""))
     if mode is Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
         return reading if value is None else Reading(value, "last value")
@@ -269,25 +273,28 @@ def list_candidates(response: str, question: str | None = None) -> list[tuple[st
     """Every value that could be a response's answer, as (evidence, value), in the order of the evidence: what a person looks at who
     wonders about a reading."""
     text = keep_own_turn(response[-MAX_RESPONSE:])
-    tail = _PICTURES.sub("", drop_placeholders(text[-TAIL:])).strip()
+    tail = _drop_pictures(drop_placeholders(text[-TAIL:])).strip()
     found = [("box", box.content) for box in find_boxes(text) if box.content]
     found += [("announcement", one.value) for one in find_announced(tail)]
-    others = (("sentence", _find_stated(tail, Mode.LENIENT)), ("last value", find_last_value(tail, question)))
+    others = (
+        ("sentence", _find_stated(tail, Mode.LENIENT, find_numbers(question or ""))),
+        ("last value", find_last_value(tail, question)),
+    )
     return found + [(evidence, value) for evidence, value in others if value]
 
 
-def _read_words(tail: str, mode: Mode) -> Reading:
-    """What a response without a box announces, or else states in its last sentence."""
+def _read_words(tail: str, mode: Mode, given: Set[str]) -> Reading:
+    """What a response without a box announces, or else states in its last sentence; `given` are the question's numbers."""
     values = find_announced(tail)
     if values:
         after = tail[values[-1].place + len(values[-1].value) :]
-        if CORRECTED.search(after) and (value := _find_stated(after, mode)) is not None:
+        if CORRECTED.search(after) and (value := _find_stated(after, mode, given)) is not None:
             return Reading(value, "sentence")
         value = _choose_announced(values, tail)
         return Reading(value, "several that disagree" if value is None else "announcement")
     if has_announcement(tail):
         return Reading(None, "cut off" if _cut_off(tail) else "taken back")
-    value = _find_stated(tail, mode)
+    value = _find_stated(tail, mode, given)
     return Reading(value, "sentence" if value is not None else "cut off" if _cut_off(tail) else "not found")
 
 
@@ -408,8 +415,9 @@ def _same(one: str, other: str) -> bool:
     return one == other or verify(gold=one, answer=other).equal or verify(gold=other, answer=one).equal
 
 
-def _find_stated(text: str, mode: Mode) -> str | None:
+def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
     """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
+    text = _RULE.sub("", text)
     output = _OUTPUT.search(text[-400:])
     if output is not None:
         return output[1].strip().splitlines()[-1] if mode is not Mode.STRICT else None
@@ -421,7 +429,7 @@ def _find_stated(text: str, mode: Mode) -> str | None:
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    last = next((one for one in reversed(sentences[-LOOKED_AT:]) if not _is_aside(one)), sentences[-1]).strip()
+    last = next((one for one in reversed(sentences[-LOOKED_AT:]) if _may_state(one)), sentences[-1]).strip()
     if _ONE_CHOICE.fullmatch(last):
         return last.strip("().!* ")
     if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
@@ -432,17 +440,42 @@ def _find_stated(text: str, mode: Mode) -> str | None:
         return None
     if is_hedged(last):
         return None
-    value = find_stated_value(last)
+    value = find_stated_value(last, given)
     return last_formula(last) if value is None and mode is not Mode.STRICT else value
 
 
-_PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+")
+_RULE = re.compile(r"(?:\s*\n\s*[-*_=#]{2,}\s*)+\Z")
+"""Lines across the page at a text's end."""
+_PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+(?P<ends>\\s{1,3}(?=[A-Z(]))?")
+
+
+def _drop_pictures(text: str) -> str:
+    """The text without emoji; one before a capital ends a sentence."""
+    return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)
+
+
 _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
+
+
+def _may_state(sentence: str) -> bool:
+    """Whether a sentence may give the answer, or take it back: it is no aside and holds a value, a word that it states, or a doubt."""
+    if _is_aside(sentence):
+        return False
+    speaks = (
+        _VALUE.search(sentence)
+        or YES_OR_NO.search(sentence)
+        or CHOSEN.search(sentence)
+        or _ONE_CHOICE.fullmatch(sentence)
+    )
+    doubts = is_hedged(sentence) or DENIED.search(sentence) or CORRECTED.search(sentence)
+    return (
+        bool(speaks or doubts) or find_stated_value(sentence) is not None or _ONE_NAME.fullmatch(sentence) is not None
+    )
 
 
 def _is_aside(sentence: str) -> bool:

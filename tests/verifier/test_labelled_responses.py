@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,7 @@ STYLES = [
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 """Whole responses in 160 styles of models and prompts, written without sight of the rules. Rules were tuned on all but `third_held`, of
-which only counts were looked at. Each row has what each mode should pay; null: either is right."""
+which only styles and readings were looked at. Each row has what each mode should pay; null: either is right."""
 
 
 @pytest.mark.parametrize(
@@ -68,14 +70,14 @@ which only counts were looked at. Each row has what each mode should pay; null: 
         ("second", Mode.LENIENT, 94, 0),
         ("second", Mode.ANY, 94, 0),
         ("held", Mode.STRICT, 82, 0),
-        ("held", Mode.LENIENT, 94, 0),
+        ("held", Mode.LENIENT, 95, 0),
         ("held", Mode.ANY, 96, 0),
         ("third", Mode.STRICT, 52, 2),
         ("third", Mode.LENIENT, 58, 2),
         ("third", Mode.ANY, 58, 2),
-        ("third_held", Mode.STRICT, 40, 0),
-        ("third_held", Mode.LENIENT, 43, 0),
-        ("third_held", Mode.ANY, 43, 1),
+        ("third_held", Mode.STRICT, 43, 0),
+        ("third_held", Mode.LENIENT, 48, 0),
+        ("third_held", Mode.ANY, 48, 1),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(
@@ -87,3 +89,40 @@ def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(
     ]
     assert sum(one and row[mode] is True for one, row in zip(paid, rows, strict=True)) >= found
     assert sum(one and row[mode] is False for one, row in zip(paid, rows, strict=True)) <= paid_wrongly
+
+
+CONCLUSIONS = [
+    "So ",
+    "Therefore, ",
+    "Hence, ",
+    "In total, ",
+    "We conclude that ",
+    "It follows that ",
+    "Putting it together, ",
+    "",
+]
+CLAUSES = [
+    "Maria has {} left", "the train travels {} in 3 hours", "the area of the 3 by 4 rectangle is {}", "x = {}", "the total cost is {}",
+    "each of the 6 friends gets {}", "2 workers need {} for the 10 walls", "out of the 50 people, {} are left-handed", "the price dropped by 10% to {}",
+    "the 5th term is {}", "the required number is {}", "the mean of 3, 4 and 5 is {}", "we get {}", "after spending 5 of the 20, she has {}",
+]  # fmt: skip
+VALUES = ["17", "$24.50", "3.5", "45%", r"$\frac{3}{4}$", "$-4$", "1,250", "7/8", "**18**", r"$2\sqrt{3}$", "12 cm"]
+ENDINGS = [
+    ".", "!", "", " ✅", ".\n\n---", ". That's it.", ". Great job!", ".\n\n**Key takeaway:** read the question twice.", ".\n\nCheck: 8 + 9 = 17.",
+    ".\n\nLet me know if you have any questions!",
+]  # fmt: skip
+
+
+def test_a_last_sentence_is_read_whatever_its_words_and_what_follows_them() -> None:
+    """Every conclusion, clause, value and ending; the question gives the other numbers of the clause."""
+    missed = []
+    for number, parts in enumerate(product(CONCLUSIONS, CLAUSES, VALUES, ENDINGS)):
+        if number % 7:
+            continue
+        conclusion, clause, value, ending = parts
+        sentence = conclusion + clause.format(value) + ending
+        response = f"First we compute 9 + 9 = 18.\n\n{sentence[0].upper()}{sentence[1:]}"
+        question = " ".join(re.findall(r"\d+%?", clause))
+        if not judge(gold=value.strip("*"), response=response, question=question, mode=Mode.LENIENT).equal:
+            missed.append((response, value))
+    assert len(missed) <= 0.02 * number / 7, missed[:20]

@@ -80,6 +80,8 @@ def is_name(node: Node) -> bool:
             return all(is_name(part) and _is_object(part) for part in arguments)
         case Ratio(items):
             return all(map(is_name, items))
+        case SetOperation(_, left, right):
+            return is_name(left) and is_name(right)
         case Sequence(_, _, items):
             return bool(items) and all(map(is_name, items))
         case Words(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from compass.verifier.answer_type import answer_type
 from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, VERBS
@@ -156,6 +156,10 @@ LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
 LONGEST_PHRASE = 160
 _NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
+_BOLD = re.compile(r"\*\*([^*]+)\*\*")
+_WORDS_WITH_AND = re.compile(r"[A-Za-z]{2}")
+_CONSTANT = re.compile(r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![a-z])|[\d{}.,^/+\s-])+")
+"""A formula without letters."""
 _NO_CHAIN = re.compile(r"[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
@@ -252,8 +256,9 @@ def find_bold_value(sentence: str) -> str | None:
     return bold[-1] if re.search(r"\d|\$|\\", bold[-1]) or not re.search(r"\d|\$|\\|:", sentence) else None
 
 
-def find_stated_value(sentence: str) -> str | None:
-    """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign."""
+def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
+    """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign; where that does not
+    decide, the only one that is not among the `given` numbers, those of the question."""
     sentence = drop_asides(_SO.split(sentence)[-1])
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
     if so is not None and re.search(r"\d", sentence[so.end() :]):
@@ -274,12 +279,7 @@ def find_stated_value(sentence: str) -> str | None:
     if YES_OR_NO.fullmatch(sentence) is not None:
         return sentence
     if not _WORDS.search(FORMULA.sub(" ", sentence)):
-        formula = FORMULA.fullmatch(sentence)
-        return (
-            last_side(formula_text(formula))
-            if formula and "$" not in formula_text(formula)
-            else (last_side(sentence) if "≈" in sentence else sentence) or None
-        )
+        return _read_bare_formula(sentence)
     if (bold := find_bold_value(sentence)) is not None:
         return read_value(bold)
     if (named := _NAMED_LAST.search(sentence)) is not None:
@@ -308,7 +308,24 @@ def find_stated_value(sentence: str) -> str | None:
         return ", ".join(name[0] for name in named if name)
     if (named[-1] or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(blank[end:]):
         return last
-    return None
+    fresh = {value for _, value in places if not find_numbers(value) <= set(given)} if given else set()
+    return fresh.pop() if len(fresh) == 1 else None
+
+
+def _read_bare_formula(sentence: str) -> str | None:
+    """The value of a sentence that is a formula, with or without delimiters, or several: the last side of a chain that names nothing."""
+    formula = FORMULA.fullmatch(sentence)
+    if formula and "$" not in formula_text(formula):
+        return last_side(formula_text(formula))
+    plain = _BOLD.sub(r"\1", sentence)
+    if "≈" not in plain and ("$" in plain or _NAMED.fullmatch(plain) or _WORDS_WITH_AND.search(plain)):
+        return plain or None
+    return last_side(plain) or None
+
+
+def find_numbers(text: str) -> set[str]:
+    """The numbers of a text, as digits without thousands separators."""
+    return {number.replace(",", "") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
 
 
 def find_last_value(text: str, question: str | None) -> str | None:
@@ -374,7 +391,9 @@ def _find_main_value(sentence: str, places: list[tuple[tuple[int, int], str]]) -
 
     A total comes first, then the value that is the object. None where the sentence has several such values, or none.
     """
-    if not _WORDS.search(sentence) or not all(NUMBER.fullmatch(value) for _, value in places):
+    if not _WORDS.search(sentence) or not all(
+        NUMBER.fullmatch(value) or _CONSTANT.fullmatch(value) for _, value in places
+    ):
         return None
     totals = [value for (start, _), value in places if _TOTAL.search(sentence, 0, start)]
     if len(totals) == 1:

@@ -122,6 +122,7 @@ _LAST_ONLY = re.compile(r"(?<=[\w}])\s*(?:\\text\{\s?only\s?\}|\sonly)$")
 _BOLD = r"\\(?:mathbf|boldsymbol|bm)\s?\{?([A-Za-z])\}?"
 _CROSSED = re.compile(rf"{_BOLD}\s?\\times\s?{_BOLD}")
 _PREDICATE = re.compile(r"\bis (?=(?:even|odd|prime|rational|irrational)\b)")
+_PART = re.compile(r"(?:^|[,;]?\s*)\(([a-f])\)\s*(?=\S)")
 _SIGNED = re.compile(
     r"(?P<name>[A-Za-z]|\\[a-z]+)\s(?:is\s)?(?P<sign>positive|negative|non-?negative|non-?positive|non-?zero)"
 )
@@ -140,6 +141,8 @@ _MODULO = re.compile(
 
 def rewrite_notation(text: str) -> str:
     """Normalised text with the notations of this module rewritten; any other text as it is."""
+    if text.startswith("(a)"):
+        text = _join_parts(text)
     if "]" in text or "[" in text:
         text = _intervals(text)
     if "C" in text or "P" in text:
@@ -171,6 +174,16 @@ def rewrite_notation(text: str) -> str:
     if "mod" in text:
         text = _MODULO.sub(lambda match: rf"\pmod{{{match['m']}}}", text)
     return _with_clause(text) if _TRIGGER.search(text) else text
+
+
+def _join_parts(text: str) -> str:
+    """`(a) 36, (b) 26` as the pair of its parts; text without two parts in their order as it is."""
+    labels = list(_PART.finditer(text))
+    if len(labels) < 2 or [label[1] for label in labels] != list("abcdef"[: len(labels)]):
+        return text
+    ends = [*(label.start() for label in labels[1:]), len(text)]
+    values = [text[label.end() : end].strip(" ,;") for label, end in zip(labels, ends, strict=True)]
+    return f"({','.join(values)})" if all(values) and not any("," in value for value in values) else text
 
 
 def _compare_with_zero(match: re.Match[str]) -> str:

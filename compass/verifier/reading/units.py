@@ -75,7 +75,7 @@ _MODIFYING = frozenset(
 )
 """Words that change a number as the last ones, and only describe the noun that follows: `5 negative`, `5 negative roots`."""
 _FILLERS = frozenset(
-    "different distinct possible total such altogether remaining each of in the a an these all".split()
+    "different distinct possible total such altogether remaining each of in the a an these all long wide tall high deep thick old away apart".split()
 )
 """Words that say nothing about what is counted, after another word or before the last."""
 MAX_WORDS, MAX_FACTORS = 12, 4
