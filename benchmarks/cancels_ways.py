@@ -29,6 +29,9 @@ SIGNALS = {
 }
 """Ways that are a signal: to the whole foreground group for Ctrl-C and a closed terminal, else to the one process."""
 
+DVCS_OWN = (252, 255)
+"""How DVC ends after Ctrl-C: interrupted itself, or because its stage was."""
+
 PREFECT = ("cancel in prefect", "kill the worker")
 WAYS = (*SIGNALS, *PREFECT)
 PORT = int(os.environ.get("CANCELS_PREFECT_PORT", "6290"))
@@ -70,8 +73,9 @@ class Started:
         said = self.said()
         faults = [] if "Run it again" in said else ["the user was not told how to go on"]
         faults += ["the user saw a traceback"] if "Traceback" in said else []
-        wanted = 128 + SIGNALS[self.way][1]
-        return faults if status == wanted else [*faults, f"exit status {status}, not {wanted}"]
+        program, number = SIGNALS[self.way]
+        wanted = DVCS_OWN if program == "dvc" and number == signal.SIGINT else (128 + number, -number)
+        return faults if status in wanted else [*faults, f"exit status {status}, none of {wanted}"]
 
 
 def start(way: str, stage: str, root: Path, environment: Mapping[str, str], log: Path) -> Started:

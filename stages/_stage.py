@@ -71,6 +71,10 @@ def write_pieces(
     return Summary(stage, Counts(stage, kept_rows, most_first(reasons)), metrics)
 
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
 def main(
     stage: str,
     run: Callable[[Settings], Summary],
@@ -82,16 +86,20 @@ def main(
     A stage that `compass run` did not start, as by `dvc repro` or a queued experiment, waits for its turn itself (`compass.locks`):
     two that sample or train at once may not fit into the machine's memory. `COMPASS_LINE=off` lets them.
 
-    Args and errors as in `perform`. Ends with a message, too, when another process is at work on the same stage.
+    Args and errors as in `perform`. Ends with a message, too, when another process is at work on the same stage, and after Ctrl-C with
+    the status 130: DVC hands it to its stages, and shows what they wrote.
     """
     try:
         if os.environ.get(OFF) != "off":
             hold_turn(repository_root(), f"stage {stage}")  # held until this process and its forks have ended
         lock_stage(stage)
+        own_processes()
+        perform(stage, run, metrics_alone=metrics_alone)
     except UserError as error:
         sys.exit(f"{stage}: {error}")
-    own_processes()
-    perform(stage, run, metrics_alone=metrics_alone)
+    except KeyboardInterrupt:
+        print(f"{stage}: stopped. Run it again: it goes on with what is in work/{stage}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def perform(

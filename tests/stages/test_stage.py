@@ -12,7 +12,7 @@ from compass.records import RECORD, RecordError, read_records, table
 from compass.rl.course import mark_finished
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
-from stages._stage import Summary, perform, write_split
+from stages._stage import Summary, main, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,7 +88,7 @@ def test_a_lost_row_stops_the_stage_before_anything_is_written(tmp_path: Path) -
     assert not list(tmp_path.glob("*.parquet"))
 
 
-def failing(error: Exception) -> Callable[[Settings], Summary]:
+def failing(error: BaseException) -> Callable[[Settings], Summary]:
     def run(settings: Settings) -> Summary:
         raise error
 
@@ -108,3 +108,14 @@ def test_a_full_disk_or_quota_is_one_message(number: int, named: str | None, sai
 def test_any_other_error_keeps_its_traceback(error: Exception) -> None:
     with pytest.raises(type(error)):
         perform("collect", failing(error))
+
+
+def test_an_interrupted_stage_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COMPASS_LINE", "off")
+    monkeypatch.setattr("stages._stage.own_processes", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main("collect", failing(KeyboardInterrupt()))
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.splitlines()[-1].startswith("collect: stopped. Run it again")
