@@ -128,7 +128,10 @@ def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> Sect
 def _composition(outputs: Outputs, kept: pa.Table) -> Section:
     collected = outputs.collected(["source", "licence"])
     pairs = collected.group_by(["source", "licence"], use_threads=False).aggregate([]).to_pylist()
-    licence = {_name(row["source"]): _name(row["licence"]) for row in pairs}
+    licence: dict[str, str] = {}
+    for row in pairs:
+        name, own = _name(row["source"]), _name(row["licence"])
+        licence[name] = f"{licence[name]}, {own}" if name in licence else own
     read, kept_of = _counts(collected, "source"), _counts(kept, "source")
     rows = [
         (name, licence[name], count, kept_of.get(name, 0), _share(kept_of.get(name, 0), count))

@@ -102,10 +102,19 @@ class Source(Section):
     """With the adapter `options`: where the choices are; several fields, one per choice, with commas between them."""
 
     answer_is_index: bool = False
-    """With the adapter `options`: golds are positions among the choices, counted from 0; they are read as letters."""
+    """With the adapter `options`: golds are positions among the choices; they are read as letters."""
+
+    first_index: Literal[0, 1] = 0
+    """With `answer_is_index`: the position of the first choice."""
+
+    image_field: str = ""
+    """Where a row's picture is. A row of a source with a picture there is dropped as `figure`: its text alone may not be solvable."""
 
     licence: str = "unknown"
     """The licence the rows are published under."""
+
+    licence_field: str = ""
+    """Where a row's own licence is; `licence` is that of rows without one."""
 
     strip_prefixes: list[str] = []
     """Instructions that the source puts before every problem; removed from the start of the text."""

@@ -36,6 +36,8 @@ class Published:
     alternatives: tuple[str, ...] = ()
     tolerance: str = ""
     other_answer: str = ""
+    licence: str = ""
+    image: str = ""
 
 
 Adapter = Callable[[Mapping[str, Any], Source], Published]
@@ -81,10 +83,17 @@ def options(row: Mapping[str, Any], source: Source) -> Published:
     problem = _problem(row, source)
     choices = choice_texts(_choices(row, source.options_field))
     published = _published(row, source, "\n".join([problem.rstrip(), *choices]) if problem and choices else problem)
-    position = reach(row, source.answer_field)
-    if source.answer_is_index and type(position) is int and 0 <= position < len(LETTERS):
-        published = replace(published, answer=LETTERS[position])
+    place = position(reach(row, source.answer_field)) if source.answer_is_index else None
+    if place is not None and 0 <= place - source.first_index < len(LETTERS):
+        published = replace(published, answer=LETTERS[place - source.first_index])
     return published
+
+
+def position(value: Any) -> int | None:
+    """A published position among choices: a whole number, or its digits; None for anything else."""
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        return int(value)
+    return value if type(value) is int else None
 
 
 def _problem(row: Mapping[str, Any], source: Source) -> str | None:
@@ -199,7 +208,21 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         alternatives=tuple(with_unit(other, unit) for other in alternatives if other and other != answer),
         tolerance=_tolerance(row, source),
         other_answer="" if other is MISSING else gold_answer(other),
+        licence=(_text(reach(row, source.licence_field)) or "").strip(),
+        image=_image(reach(row, source.image_field)),
     )
+
+
+def _image(value: Any) -> str:
+    """The picture of a row in a few characters; empty where it has none."""
+    absent = (
+        value is MISSING
+        or value in (None, False, "", [])
+        or str(value).lower() in ("none", "no", "false", "nan", "null")
+    )
+    if isinstance(value, Mapping):
+        return next((found for part in value.values() if (found := _image(part))), "")
+    return "" if absent else str(value[:60] if isinstance(value, str | bytes) else value)[:60]
 
 
 def with_unit(answer: str, unit: str) -> str:
@@ -207,7 +230,8 @@ def with_unit(answer: str, unit: str) -> str:
     unit = unit.strip().strip("$").strip()
     if not unit or not answer or unit in answer or answer_type(answer) in ("text", "choice", "unrecognised"):
         return answer
-    written = f"{answer.strip().strip('$')}" + (r"\%" if unit in ("%", r"\%") else f" {unit}")
+    power = r" \times" if unit.startswith(("10^", "$10^")) else ""
+    written = f"{answer.strip().strip('$')}" + (r"\%" if unit in ("%", r"\%") else f"{power} {unit}")
     return written if answer_type(written) in ("quantity", "percent") else answer
 
 

@@ -113,8 +113,9 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     Raises:
         SourceError: as `collect`, and for the first row that cannot be used.
     """
+    # A benchmark's item is looked for in the sources by its text, whether or not it has a picture.
     collected = collect(
-        benchmarks,
+        [benchmark.model_copy(update={"image_field": ""}) for benchmark in benchmarks],
         limits.model_copy(update={"allow_licences": [], "skip_unreadable": False, "repair": False}),
         **folders,
     )
@@ -237,15 +238,16 @@ def _record(
         "tolerance": published.tolerance or None,
         "other_answer": clean(published.other_answer)[: limits.max_answer_chars] or None,
         "solution": clean(published.solution)[: limits.max_solution_chars],
-        "licence": source.licence,
+        "licence": clean(published.licence) or source.licence,
         "source_level": clean(published.level),
     }
     return record, drop
 
 
 def _verdict(published: Published, source: Source, limits: Collect) -> Drop | None:
-    if limits.allow_licences and source.licence not in limits.allow_licences:
-        return Drop(Reason.LICENCE, {"licence": source.licence, "allowed": limits.allow_licences})
+    licence = clean(published.licence) or source.licence
+    if limits.allow_licences and licence not in limits.allow_licences:
+        return Drop(Reason.LICENCE, {"licence": licence, "allowed": limits.allow_licences})
     if published.problem is None:
         return Drop(Reason.UNDECODABLE, {"field": source.problem_field, "needs": "text, or messages with a user's"})
     for field in ("problem", "answer", "solution"):
@@ -254,6 +256,8 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
             return Drop(Reason.TOO_LARGE, {"field": field, "characters": length, "limit": limit})
     if not published.problem.strip():
         return Drop(Reason.EMPTY_PROBLEM, {"field": source.problem_field})
+    if published.image:
+        return Drop(Reason.FIGURE, {"field": source.image_field, "holds": clean(published.image)})
     if not published.answer.strip():
         return Drop(Reason.MISSING_ANSWER, {"fields": [f for f in (source.answer_field, source.solution_field) if f]})
     if is_placeholder(published.answer, published.problem):

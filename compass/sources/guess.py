@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import ADAPTERS, choice_texts, reach
+from compass.sources.adapters import ADAPTERS, choice_texts, position, reach
+from compass.sources.check_reading import agreement
 from compass.sources.gold import gold_answer
 from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
@@ -46,16 +47,24 @@ from compass.sources.sampled_fields import (
     asks,
     has_follow_ups,
     is_about_rows,
+    is_called_gold,
     is_chat,
+    is_choices,
     is_gold,
+    is_licence,
+    is_of_solution,
+    is_picture,
     is_problem,
     is_short,
     is_solution,
+    is_unit,
     marks_answers,
     plain_name,
     sampled_fields,
+    shown,
+    why_no_golds,
 )
-from compass.verifier import ToleranceError, read_tolerance, same_answer
+from compass.verifier import ToleranceError, answer_type, read_tolerance, same_answer
 
 MOST_LISTS = 50
 """Lists whose values are held against each other."""
@@ -81,7 +90,7 @@ def guess_golds(path: Path, answer: str, fields: Sequence[Field], evidence: dict
     for setting, names, holds in (
         ("alternatives_field", ALTERNATIVES, lambda field: True),
         ("tolerance_field", TOLERANCE, _are_tolerances),
-        ("unit_field", UNIT, _are_units),
+        ("unit_field", UNIT, is_unit),
     ):
         field = next((field for field in beside if field.name in names and holds(field)), None)
         if answer and field is not None:
@@ -145,10 +154,6 @@ def _are_tolerances(field: Field) -> bool:
         return all(read_tolerance(str(value)) for value in field.values)
     except ToleranceError:
         return False
-
-
-def _are_units(field: Field) -> bool:
-    return all(isinstance(value, str) and len(value) <= 30 for value in field.values)
 
 
 NEARLY_ALL = 0.8
@@ -233,6 +238,9 @@ SAMPLE = 200
 
 LETTERS = "ABCDEFGHIJ"
 
+AGREES = 0.6
+"""Share of golds that equal what the solutions mark, from which a field of any name holds golds."""
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -248,7 +256,6 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
     Raises:
         SourceError: no field can be the problem or the gold, or several can; names them and says how to settle it.
     """
-    rows = list(rows[:SAMPLE])
     if not rows:
         raise SourceError(f"{path}: holds no rows")
     fields = sampled_fields(rows)
@@ -258,19 +265,28 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
     options = _options(fields, rows)
     taken = {*problem.split(", "), *options}
     talk = _assistant(problem, chat, rows)
-    answer, solution = _gold(path, fields, taken, talk, evidence)
+    answer, solution = _gold(path, fields, taken, talk, evidence, rows)
     adapter = "chat" if chat else "options" if options else "columns"
     if options:
         evidence["options_field"] = f"holds the choices of {', '.join(options)}"
-    index = adapter == "options" and _is_index(rows, answer, options)
-    if index:
-        evidence["answer_is_index"] = "every gold is a whole number below the number of choices, 0 among them"
+    first_index = _first_index(rows, answer, options) if adapter == "options" else None
+    if first_index is not None:
+        below = "below the number of choices, 0 among them" if first_index == 0 else "from 1 to the number of choices"
+        evidence["answer_is_index"] = f"every gold is a whole number {below}"
+        if first_index:
+            evidence["first_index"] = "no gold is 0, and some are the number of choices"
     golds = guess_golds(path, answer, [field for field in fields if field.path not in options], evidence)
     level = _first(fields, LEVEL, lambda field: field.distinct < 0.5 or len(field.values) < 20, taken)
     own_id = _first(fields, ID, lambda field: field.distinct == 1 and len(field.values) == len(rows), taken)
-    for setting, field in (("level_field", level), ("id_field", own_id)):
+    licence = next((field for field in fields if is_licence(field)), None)
+    picture = next((field for field in fields if is_picture(field) and not is_of_solution(field)), None)
+    for setting, field in (("level_field", level), ("id_field", own_id), ("licence_field", licence)):
         if field:
             evidence[setting] = field.describe("a usual name")
+    if picture:
+        evidence["image_field"] = picture.describe(
+            "pictures, without which a text may not be solvable; such rows are dropped"
+        )
     source = Source(
         name=name,
         path=str(path),
@@ -279,7 +295,10 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
         answer_field=answer,
         solution_field=solution,
         options_field=", ".join(options) if adapter == "options" else "",
-        answer_is_index=index,
+        answer_is_index=first_index is not None,
+        first_index=first_index or 0,
+        licence_field=licence.path if licence else "",
+        image_field=picture.path.removesuffix(".bytes").removesuffix(".path") if picture else "",
         level_field=level.path if level else "",
         id_field=own_id.path if own_id else "",
         **golds,
@@ -317,7 +336,7 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
                 evidence["problem_field"] = "the user's message of a bare conversation"
                 return f"{bare}.{leaf}", False
     chats = [field for field in fields if is_chat(field)]
-    asking = [field for field in fields if is_problem(field) and asks(field)]
+    asking = _with_fewest_blanks([field for field in fields if is_problem(field) and asks(field)])
     for candidates, chat in ((chats, True), (asking, False)):
         if len(candidates) == 1:
             evidence["problem_field"] = candidates[0].describe(
@@ -325,6 +344,14 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
             )
             return _one_question(path, candidates[0]) if chat else candidates[0].path, chat
     raise _undecided(path, "problem", asking, fields)
+
+
+def _with_fewest_blanks(fields: Sequence[Field]) -> list[Field]:
+    """Of fields that hold the same texts but for blanks, as segmented copies do, the one with the fewest."""
+    by_text: dict[str, Field] = {}
+    for field in sorted(fields, key=lambda field: sum(map(len, field.texts))):
+        by_text.setdefault("".join("".join(field.texts).split()), field)
+    return [field for field in fields if field in by_text.values()]
 
 
 def _one_question(path: Path, field: Field) -> str:
@@ -348,30 +375,55 @@ def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str
     beside = [other for other in fields if other is not field and other.path.rpartition(".")[0] == folder]
     input_of_task = [other for other in beside if field.name == "instruction" and other.name == "input"]
     context = [other for other in beside if other.name in CONTEXT and field.name not in CONTEXT]
-    joined = [other for other in (context or input_of_task) if len(other.texts) == len(other.values)]
+    joined = [
+        other
+        for other in (context or input_of_task)
+        if len(other.texts) == len(other.values) and not _repeats(field, other)
+    ]
     if not joined:
         return field.path
-    first, second = (joined[0], field) if context else (field, joined[0])
-    evidence["problem_field"] = f"{first.describe('a usual pair of fields')}; {second.describe('joined to it')}"
-    return f"{first.path}, {second.path}"
+    parts = [*joined, field] if context else [field, joined[0]]
+    first, *others = parts
+    described = [first.describe("a usual pair of fields"), *(other.describe("joined to it") for other in others)]
+    evidence["problem_field"] = "; ".join(described)
+    return ", ".join(part.path for part in parts)
+
+
+def _repeats(field: Field, other: Field) -> bool:
+    """Whether most texts of a field are already in another field's, so that joining would double them."""
+    held = "\n".join(field.texts)
+    return 2 * sum(text in held for text in other.texts) > len(other.texts)
 
 
 def _gold(
-    path: Path, every: Sequence[Field], taken: Set[str], talk: tuple[str, str], evidence: dict[str, str]
+    path: Path,
+    every: Sequence[Field],
+    taken: Set[str],
+    talk: tuple[str, str],
+    evidence: dict[str, str],
+    rows: Sequence[Mapping[str, Any]],
 ) -> tuple[str, str]:
     """The paths of the gold and of the solution, each empty where there is none; `talk` is the assistant's message."""
     fields = [field for field in every if field.path not in taken]
-    answer = _first(fields, ANSWER, is_gold)
+    answer = _first(fields, ANSWER, lambda field: is_gold(field) and not why_no_golds(field))
     solution = _first(fields, SOLUTION, is_solution, {answer.path} if answer else set())
+    if not answer and not solution and not talk[0] and not _short_fields(fields):
+        answer = _first(
+            [field for field in fields if is_called_gold(field)], ANSWER, is_gold
+        )  # `check_reading` names the doubt
     if answer and (not is_short(answer) or (not solution and marks_answers(answer, 0.5))):
         answer, solution = None, answer  # a row of these that marks no answer has no gold, rather than its whole text
+    elif not answer and solution and (found := _agreeing(fields, solution, rows, evidence)):
+        return found.path, solution.path
     elif not answer and solution and not marks_answers(solution, 0.1):
-        is_answer = solution.name == "solution" and is_short(solution)  # as published answers to equations are called
+        is_answer = (
+            solution.name == "solution" and is_short(solution) and solution in _short_fields(fields)
+        )  # as published answers to equations are called
         if not is_answer and not _short_fields(fields, solution):
             raise SourceError(
-                f"{path}: no field looks like a gold, and fewer than a tenth of {len(solution.values)} solutions in `{solution.path}` mark their answers "
-                '(in \\boxed{}, behind ####, or as "The answer is …" at the end). If another field holds golds, name it in '
-                "`collect.sources` of a parameter file (--params); else leave this file out"
+                f"{path}: no field looks like a gold{_refused(fields)}, and fewer than a tenth of {len(solution.values)} solutions in `{solution.path}` mark their answers "
+                '(in \\boxed{}, behind ####, or as "The answer is …" at the end). If another field holds golds, name it: --answer-field NAME, or '
+                "`answer_field` in `collect.sources` of a parameter file (--params); else leave this file out"
             )
         answer, solution = (solution, None) if is_answer else (None, None)
     if answer:
@@ -390,10 +442,52 @@ def _gold(
     return answer.path if answer else "", solution.path if solution else ""
 
 
+def _agreeing(
+    fields: Sequence[Field], solution: Field, rows: Sequence[Mapping[str, Any]], evidence: dict[str, str]
+) -> Field | None:
+    """The field, whatever its name is, whose values mostly equal the answers that the solutions mark."""
+    found = []
+    for field in fields:
+        if field is not solution and not is_about_rows(field) and not why_no_golds(field):
+            same, compared = agreement(rows, field.path, solution.path)
+            if compared >= FEWEST and same >= AGREES * compared:
+                found.append(
+                    (same / compared, f"{same} of {compared} values equal what `{solution.path}` marks", field)
+                )
+    if not found:
+        return None
+    _, because, best = max(found, key=lambda one: one[0])
+    evidence["answer_field"] = best.describe(because)
+    evidence["solution_field"] = solution.describe("a usual name, and text of some length")
+    return best
+
+
 def _short_fields(fields: Sequence[Field], besides: Field | None = None) -> list[Field]:
-    """The fields whose values could be golds, whatever their names are."""
-    could = (field for field in fields if is_gold(field) and field.distinct > 0.4 and not is_about_rows(field))
+    """The fields whose values could be golds, whatever their names are: short values that change, or letters of choices."""
+    could = (
+        field
+        for field in fields
+        if is_gold(field)
+        and (field.distinct > 0.4 or _are_letters(field))
+        and not is_about_rows(field)
+        and not why_no_golds(field)
+        and not _is_prose(field)
+    )
     return [field for field in could if field is not besides]
+
+
+def _is_prose(field: Field) -> bool:
+    """Whether most values are words that state no value, and mark no answer either."""
+    prose = sum(
+        answer_type(gold_answer(value)) == "text" and str(value).strip(" $").endswith((".", "。"))
+        for value in field.values
+    )
+    return 2 * prose > len(field.values) and not marks_answers(field, 0.5)
+
+
+def _are_letters(field: Field) -> bool:
+    letters = sum(isinstance(value, str) and value.strip(" ().") in tuple(LETTERS) for value in field.values)
+    return field.distinct * len(field.values) > 1 and letters >= 0.9 * len(field.values)
 
 
 def _first(fields, names, holds, taken=frozenset()) -> Field | None:  # type: ignore[no-untyped-def]
@@ -413,6 +507,9 @@ def _options(fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> list
     for path in paths:
         if any(choice_texts(reach(row, path)) for row in rows) and _may_be_choices(path, fields, rows):
             return [path]
+    for field in fields:
+        if is_choices(field) and not is_chat(field) and _name_choices(field.path, fields, rows):
+            return [field.path]
     columns = {field.name: field.path for field in fields if "." not in field.path}
     for pattern in OPTION_COLUMNS:
         for letters in (LETTERS, "1234567890"):
@@ -427,10 +524,14 @@ def _may_be_choices(path: str, fields: Sequence[Field], rows: Sequence[Mapping[s
     if plain_name(path.rsplit(".", 1)[-1]) not in ALTERNATIVES:
         return True
     answer = _first(fields, ANSWER, is_gold, {path})
-    if answer is None:
-        return True
+    return answer is None or _name_choices(path, fields, rows)
+
+
+def _name_choices(path: str, fields: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether most golds are a letter, a position or a text of the choices at a path."""
+    answer = _first(fields, ANSWER, is_gold, {path})
     named = 0
-    for row in rows:
+    for row in rows if answer else ():
         gold, texts = reach(row, answer.path), choice_texts(reach(row, path))
         text = gold_answer(gold).strip(" ().")
         index = type(gold) is int and 0 <= gold < len(texts)
@@ -440,16 +541,24 @@ def _may_be_choices(path: str, fields: Sequence[Field], rows: Sequence[Mapping[s
     return 2 * named > len(rows)
 
 
-def _is_index(rows: Sequence[Mapping[str, Any]], answer: str, options: Sequence[str]) -> bool:
-    """Whether the golds are positions among the choices, counted from 0."""
-    golds = []
+def _first_index(rows: Sequence[Mapping[str, Any]], answer: str, options: Sequence[str]) -> int | None:
+    """0 or 1 where the golds are positions among the choices, counted from there; None where they are not."""
+    golds: set[int] = set()
+    counts: list[tuple[int, int]] = []
+    texts_of_golds = 0
     for row in rows:
-        value = reach(row, answer)
+        gold = position(reach(row, answer))
         texts = choice_texts([reach(row, path) for path in options] if len(options) > 1 else reach(row, options[0]))
-        if type(value) is not int or not 0 <= value < len(texts):
-            return False
-        golds.append(value)
-    return 0 in golds
+        if gold is None or not 0 <= gold <= len(texts):
+            return None
+        golds.add(gold)
+        counts.append((gold, len(texts)))
+        texts_of_golds += any(text.rsplit(") ", 1)[-1].strip() == str(gold) for text in texts)
+    if 2 * texts_of_golds > len(counts):
+        return None  # the golds are choices' texts
+    if 0 in golds:
+        return 0 if all(gold < count for gold, count in counts) else None
+    return 1 if any(gold == count for gold, count in counts) else None
 
 
 def _assistant(problem: str, chat: bool, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
@@ -465,11 +574,19 @@ def _assistant(problem: str, chat: bool, rows: Sequence[Mapping[str, Any]]) -> t
     return "", ""
 
 
+def _refused(fields: Sequence[Field]) -> str:
+    """Why fields that are called golds are none, in brackets."""
+    refused = [f"`{field.path}` {why}" for field in fields if field.name in ANSWER and (why := why_no_golds(field))]
+    return f" ({'; '.join(refused)})" if refused else ""
+
+
 def _undecided(path: Path, role: str, candidates: Sequence[Field], fields: Sequence[Field]) -> SourceError:
+    """The error that shows what could be meant, each candidate with a value, and why fields of usual names are not it."""
     found = ", ".join(dict.fromkeys(field.path for field in fields[:20])) or "no fields"
-    several = ", ".join(field.path for field in candidates) if len(candidates) > 1 else ""
+    several = ", ".join(f"`{field.path}`, {shown(field)}" for field in candidates) if len(candidates) > 1 else ""
     what = f"several fields could be the {role} ({several})" if several else f"no field looks like a {role}"
+    because = "" if several or role == "problem" else _refused(fields)
     return SourceError(
-        f"{path}: {what}; found: {found}. Name this file's fields in `collect.sources` of a parameter file "
+        f"{path}: {what}{because}; found: {found}. Name this file's fields in `collect.sources` of a parameter file "
         "(--params; `--write-params` writes one for the files that are clear)"
     )

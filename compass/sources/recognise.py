@@ -9,13 +9,16 @@ of rows an adapter (`adapters.py`). A published set that a file's name tells is 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
+from heapq import heappush, heapreplace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
 from compass.sources.adapters import CHECK_FIELDS_AFTER, ConfiguredFields, reach
+from compass.sources.check_reading import check_reading
 from compass.sources.guess import SAMPLE, Guess, explain, guess
 from compass.sources.read import SourceError, data_files, file_rows
 from compass.sources.recognised_sets import KNOWN_SOURCES, Known
@@ -57,11 +60,34 @@ def described(path: Path) -> tuple[Source, list[str]]:
             said.append(
                 f"{path}: is named as the known source {source.name}, but no row has its field {lacking}: its fields are guessed"
             )
-    guessed = guess(stem, path, [row for _, row in islice(file_rows(files[0]), SAMPLE)])
+    samples = sample_files(files)
+    guessed = guess(stem, path, [row for rows in samples.values() for row in rows])
     if (field := guessed.source.id_field) and not _is_unique(files, field):
         guessed.evidence.pop("id_field")
         guessed = Guess(guessed.source.model_copy(update={"id_field": ""}), guessed.evidence)
-    return guessed.source, [*said, *explain(guessed)]
+    notes = [f"  {note}" for note in check_reading(path, guessed.source, samples)]
+    return guessed.source, [*said, *explain(guessed), *notes]
+
+
+def sample_files(files: Sequence[Path]) -> dict[Path, list[Mapping[str, Any]]]:
+    """Rows of each file, drawn evenly from the whole of it by a fixed seed, in their order; fewer of each where files are many."""
+    most = max(SAMPLE // len(files), FEWEST_PER_FILE)
+    return {file: _sample(file, most) for file in files}
+
+
+FEWEST_PER_FILE = 20
+
+
+def _sample(file: Path, most: int) -> list[Mapping[str, Any]]:
+    draw = random.Random(0)
+    drawn: list[tuple[float, int, Mapping[str, Any]]] = []
+    for number, row in file_rows(file):
+        rank = -draw.random()
+        if len(drawn) < most:
+            heappush(drawn, (rank, number, row))
+        elif rank > drawn[0][0]:
+            heapreplace(drawn, (rank, number, row))
+    return [row for _, _, row in sorted(drawn, key=lambda one: one[1])]
 
 
 def _lacking(files: Sequence[Path], source: Source) -> str:
@@ -129,7 +155,8 @@ def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
             return described(path)
         except SourceError as error:
             raise SourceError(_with_options(path, str(error))) from None
-    rows = [row for _, row in islice(file_rows(data_files(path)[0]), SAMPLE)]
+    samples = sample_files(data_files(path))
+    rows = [row for sample in samples.values() for row in sample]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if absent := [field for field in given.values() if field not in columns]:
         raise SourceError(f"{path}: no row has the field {absent[0]!r}; its fields are {', '.join(columns)}")
@@ -137,7 +164,8 @@ def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     source = guessed.source.model_copy(update=given)
     for setting in given:
         guessed.evidence[setting] = "as you said"
-    return source, explain(type(guessed)(source, guessed.evidence))
+    notes = [f"  {note}" for note in check_reading(path, source, samples, given.keys())]
+    return source, [*explain(type(guessed)(source, guessed.evidence)), *notes]
 
 
 def _renamed(row: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:

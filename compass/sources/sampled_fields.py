@@ -16,11 +16,11 @@ _PROBLEM = """
     problem question problemtext questiontext problemstatement informalstatement nlstatement squestion prompt instruction
     input query messages conversations conversation dialogue chat user task text statement content body 题目 问题
 """
-_CONTEXT = "context passage body story background premise"
+_CONTEXT = "context passage body story background premise scenario table tabletitle tablecaption"
 _ANSWER = """
     answer shortanswer finalanswer groundtruth correctanswer goldanswer referenceanswer expectedanswer expected correct
     groundtruthanswer goldstandardanswer answerlatex answernumber
-    answerkey answervalue correctoption gold golden target key label result solutions lsolutions 答案
+    answerkey answervalue correctoption ans final gold golden target key label result solutions lsolutions 答案
     answers finalanswers goldanswers golds groundtruths referenceanswers correctanswers targets
     acceptedanswers acceptableanswers validanswers possibleanswers output response completion
 """
@@ -179,7 +179,26 @@ def is_gold(field: Field) -> bool:
 
 def is_short(field: Field) -> bool:
     """Whether most values are as short as an answer: sixty characters, and not several lines of a program or a solution."""
-    return field.length <= 60 and sum("\n" in text.strip() for text in field.texts) < 0.5 * len(field.values)
+    lines = sum(text.strip().removesuffix("\\noindent").strip().count("\n") > 0 for text in field.texts)
+    return field.length <= 60 and lines < 0.5 * len(field.values)
+
+
+def why_no_golds(field: Field) -> str:
+    """Why a field holds no golds, whatever its name is: its values only count the rows, are all the same, or are pictures; else empty."""
+    if _numbers_rows(field):
+        return "rises from row to row, as a counter does"
+    if len(field.values) >= FEWEST and field.distinct * len(field.values) == 1:
+        return "is the same in all rows"
+    return "holds pictures" if is_picture(field) else ""
+
+
+def is_called_gold(field: Field) -> bool:
+    """Whether a field's name says that it holds golds, and nothing else, as `key` and `label` could."""
+    return bool(re.search(r"answer|gold|groundtruth|答案", field.name))
+
+
+FEWEST = 10
+"""Values of which one can tell that they count rows, or are all the same."""
 
 
 def marks_answers(field: Field, share: float = 0.0) -> bool:
@@ -195,11 +214,92 @@ def is_about_rows(field: Field) -> bool:
 
 
 def _numbers_rows(field: Field) -> bool:
-    """Whether the values are whole numbers that rise from row to row: of ten golds, once in 3.6 million files."""
+    """Whether the values are whole numbers that rise from row to row, but for where another file begins: of ten golds, once in 3.6 million files."""
     texts = [str(value) for value in field.values]
-    if len(texts) < 10 or not all(text.isascii() and text.isdigit() for text in texts):
+    if len(texts) < FEWEST or not all(text.isascii() and text.isdigit() for text in texts):
         return False
-    return all(int(one) < int(following) for one, following in pairwise(texts))
+    rising = sum(int(one) < int(following) for one, following in pairwise(texts))
+    return rising >= 0.95 * (len(texts) - 1)
+
+
+_PICTURE_FILE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?)$", re.I)
+_PICTURE_NAME = re.compile(r"image|picture|figure|diagram|photo|img", re.I)
+
+
+def is_picture(field: Field) -> bool:
+    """Whether values are pictures: bytes, data URIs, names of picture files; under a picture's name also flags and other texts in one word."""
+
+    def one(value: Any) -> bool:
+        if isinstance(value, list):
+            return bool(value) and all(map(one, value))
+        if isinstance(value, Mapping):
+            return any(map(one, value.values()))
+        if isinstance(value, str):
+            text = value.strip()
+            return text.startswith("data:image/") or bool(_PICTURE_FILE.search(text)) or (is_named and " " not in text)
+        return isinstance(value, bytes) or (is_named and value is True)
+
+    is_named = bool(_PICTURE_NAME.search(field.path.rsplit(".", 1)[-1]))
+    filled = [value for value in field.values if value not in (False, 0, "None", "none", "no", "No")]
+    return bool(filled) and 2 * sum(map(one, filled)) > len(filled)
+
+
+def is_licence(field: Field) -> bool:
+    """Whether texts name licences: by the field's name, or as SPDX writes them."""
+    known = re.compile(r"(?:CC[- ]?(?:BY|0)|MIT$|Apache|GPL|ODC|Creative Commons|public domain)", re.I)
+    texts = field.texts
+    is_named = field.name in ("license", "licence", "licensename", "datalicense", "datalicence")
+    return len(texts) == len(field.values) and field.length <= 100 and (is_named or all(map(known.match, texts)))
+
+
+def is_solve_rate(field: Field) -> bool:
+    """Whether values are shares from 0 to 1 under the name of a rate."""
+    numbers = [value for value in field.values if isinstance(value, int | float) and not isinstance(value, bool)]
+    is_named = bool(re.search(r"rate|pass|solve|accura|correct", field.name))
+    return is_named and len(numbers) == len(field.values) and all(0 <= value <= 1 for value in numbers)
+
+
+def is_unit(field: Field) -> bool:
+    """Whether nearly all values are short texts that could stand behind a number, under the name of a unit."""
+    short = sum(isinstance(value, str) and len(value) <= 40 for value in field.values)
+    return field.name in UNIT and short >= 0.8 * len(field.values)
+
+
+def is_choices(field: Field) -> bool:
+    """Whether most values are lists of two to ten short texts or numbers, or objects from letters to such."""
+
+    def one(value: Any) -> bool:
+        parts = list(value) if isinstance(value, list) else []
+        return 2 <= len(parts) <= 10 and all(
+            isinstance(part, str | int | float) and len(str(part)) <= 80 for part in parts
+        )
+
+    is_chosen = field.name in OPTIONS or len({len(value) for value in field.values if isinstance(value, list)}) <= 3
+    return is_chosen and 0.8 * len(field.values) < sum(map(one, field.values)) and field.distinct > 0.5
+
+
+def is_context(field: Field) -> bool:
+    """Whether values could be what a question refers to: tables, or texts of several words that change; names of what describes rows are none."""
+    if field.name in CONTEXT:
+        return True
+    prose = [text for text in field.texts if len(_WORD.findall(text)) >= 5]
+    is_text = 2 * len(prose) > len(field.values) and (field.distinct > 0.2 or len(field.values) < FEWEST)
+    is_worked = field.name in (*SOLUTION, *ANSWER) or is_of_solution(field) or marks_answers(field, 0.5)
+    return is_text and not is_worked and not is_about_rows(field)
+
+
+_WORD = re.compile(r"(?<![\w(])[^\W\d_]{2,}(?![\w(])|[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+def is_of_solution(field: Field) -> bool:
+    """Whether a field belongs by its name to the answer or the solution, and not to the problem."""
+    return bool(re.search(r"answer|solution|explanation|rationale|proof", field.path, re.I))
+
+
+def shown(field: Field) -> str:
+    """A value of a field, as a message shows it."""
+    text = " ".join(str(next((value for value in field.values if value is not False), "")).split())
+    return f"for example {text[:60]!r}"
 
 
 def has_follow_ups(field: Field) -> bool:

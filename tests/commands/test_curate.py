@@ -172,13 +172,13 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert [source["problem_field"] for source in sources] == ["problem", "question"]
 
 
-def test_a_source_that_breaks_after_the_guess_is_skipped_where_asked(files, tmp_path, capsys):
+def test_a_source_whose_last_row_is_broken_is_skipped_where_asked(files, tmp_path, capsys):
     late = tmp_path / "late.jsonl"
     late.write_text("\n".join((files / "first.jsonl").read_text().splitlines() * 8) + "\n{broken\n")
     asked = ["curate", str(late), *command(files, tmp_path / "out")[1:]]
     assert main(asked) == 1
     assert main([*asked, "--skip-unreadable"]) == 0
-    assert "source 'late' is skipped" in capsys.readouterr().out
+    assert f"warning: skipped: {late}: row " in capsys.readouterr().err
 
 
 def test_all_files_are_explained_before_the_questions_about_some(files, tmp_path, capsys):

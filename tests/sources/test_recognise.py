@@ -113,16 +113,15 @@ def test_a_file_that_is_only_named_as_a_known_source_is_guessed_and_says_so(tmp_
     assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 3
 
 
-def test_a_guess_looks_at_the_first_200_rows_of_the_first_file(tmp_path):
-    rows = [{"problem": f"{n}?", "answer": ""} for n in range(199)]
-    (tmp_path / "a.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in [*rows, {"problem": "1?", "gold": "1"}])
-    )
-    (tmp_path / "b.jsonl").write_text('{"question": "1?", "target": "1"}\n')
-    assert for_file(tmp_path).answer_field == "gold"
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, *rows[:1], {"gold": "1"}]))
+def test_a_guess_looks_at_rows_of_the_whole_file_and_of_each_file(tmp_path):
+    rows = [{"problem": f"{n}?", "answer": ""} for n in range(500)]
+    late = [{"problem": f"{n}?", "gold": str(n % 7)} for n in range(2000)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, *late]))
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in late))
+    assert for_file(tmp_path / "a.jsonl").answer_field == for_file(tmp_path).answer_field == "gold"
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SourceError, match="no field looks like a gold or solution"):
-        for_file(tmp_path)
+        for_file(tmp_path / "a.jsonl")
 
 
 def test_known_local_files_are_read_from_the_data_folder_by_their_name():
