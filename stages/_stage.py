@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from compass.errors import UserError
 from compass.files import write_json
@@ -44,6 +45,10 @@ class Summary:
         return {"stage": self.stage, **rows, "metrics": self.metrics}
 
 
+class EmptyError(UserError):
+    """A stage that read rows and kept none of them; the message names the reason that took most."""
+
+
 def write_split(
     folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any
 ) -> Summary:
@@ -55,20 +60,36 @@ def write_split(
 def write_pieces(
     folder: str | Path, stage: str, *, read: int, pieces: Iterable[tuple[pa.Table, pa.Table]], **metrics: Any
 ) -> Summary:
-    """Write what a curation stage keeps and drops piece by piece; the files appear only if no row was lost."""
+    """Write what a curation stage keeps and drops piece by piece; the files appear only if no row was lost.
+
+    Raises:
+        RecordError: a row was lost.
+        EmptyError: no row is kept. The dropped rows are written, so that they can be read, and the kept ones are not.
+    """
     kept_rows, reasons = 0, Counter[str]()
-    with (
-        records_writer(Path(folder) / "kept.parquet", RECORD) as write_kept,  # the last to appear
-        records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped,
-    ):
-        for kept, dropped in pieces:
-            report(kept_rows + reasons.total(), read, "rows", "writing", detail=f"{reasons.total():,} dropped")
-            write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
-            write_kept(kept.select(RECORD.names).cast(RECORD))
-            kept_rows += kept.num_rows
-            reasons.update(dropped.column("reason").to_pylist())
-        check_counts(stage, read=read, kept=kept_rows, dropped=reasons.total())
-    return Summary(stage, Counts(stage, kept_rows, most_first(reasons)), metrics)
+    with records_writer(Path(folder) / "kept.parquet", RECORD) as write_kept:  # the last to appear
+        with records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped:
+            for kept, dropped in pieces:
+                report(kept_rows + reasons.total(), read, "rows", "writing", detail=f"{reasons.total():,} dropped")
+                write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
+                write_kept(kept.select(RECORD.names).cast(RECORD))
+                kept_rows += kept.num_rows
+                reasons.update(dropped.column("reason").to_pylist())
+            check_counts(stage, read=read, kept=kept_rows, dropped=reasons.total())
+        counts = Counts(stage, kept_rows, most_first(reasons))
+        if counts.read and not counts.kept:
+            raise EmptyError(
+                f"all {counts.read:,} rows were dropped: {counts.reasons(4)}. {_example(folder, counts)}. Change the settings that "
+                "drop them, or the sources"
+            )
+    return Summary(stage, counts, metrics)
+
+
+def _example(folder: str | Path, counts: Counts) -> str:
+    """The first row that the most frequent reason took, with its evidence."""
+    reason = next(iter(counts.dropped))
+    row = pq.read_table(Path(folder) / "dropped.parquet", filters=[("reason", "=", reason)]).slice(0, 1).to_pylist()[0]
+    return f"The first as {reason} is {row['source']}:{row['source_id']}, {row['evidence']}"
 
 
 INTERRUPTED = 130

@@ -11,15 +11,25 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from compass.curriculum.curriculum import Selection, curriculum
 from compass.errors import UserError
-from compass.ledger import count_reasons
+from compass.ledger import Reason, count_rows
 from compass.records import RecordError, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_split
 
 RECORDS = Path("data/verify/kept.parquet")
 FOLDER = Path("data/curriculum")
+
+
+REMEDIES = {
+    Reason.DOUBTFUL: "`curriculum.doubtful`",
+    Reason.UNGRADED: "`grade.max_problems` or `curriculum.use_source_level`",
+    Reason.SOLVE_RATE: "`curriculum.solve_rate`",
+}
+"""What decides how many rows a reason drops; of any other it is the stage's mix."""
 
 
 class ShortError(UserError):
@@ -40,11 +50,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     kept, dropped, chosen = curriculum(read, settings.curriculum, settings.seed)
     for stage, selection in chosen.items():
         if not selection.ids:
-            reasons = count_reasons(dropped.column("reason").to_pylist())
-            raise RecordError(
-                f"{records}: no problem for {stage}, which wants levels {list(selection.wanted)}; of {read.num_rows} rows "
-                f"{reasons} were dropped: widen `curriculum.solve_rate` or `mixes`, or grade more problems"
-            )
+            raise RecordError(f"{records}: {_describe_empty(stage, selection, read, dropped)}")
     _check_batches(settings, chosen)
     summary = write_split(
         folder,
@@ -55,6 +61,19 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
         stages={stage: _facts(selection) for stage, selection in chosen.items()},
     )
     return replace(summary, note=_short(chosen))
+
+
+def _describe_empty(stage: str, selection: Selection, read: pa.Table, dropped: pa.Table) -> str:
+    """Why a stage has no problem at all: what took most rows, and the setting that decides it."""
+    if not read.num_rows:
+        return f"it holds no row, so that {stage} has no problem; the stage that wrote it kept none"
+    counts = count_rows("curriculum", read.num_rows - dropped.num_rows, dropped)
+    remedy = REMEDIES.get(next(iter(counts.dropped), ""), f"`curriculum.mixes.{stage}`")
+    lost = f"dropped were {counts.reasons(4)}" if dropped.num_rows else "none was dropped"
+    return (
+        f"no problem for {stage}, which wants levels {', '.join(map(str, selection.wanted))}; of {read.num_rows:,} rows {lost}: "
+        f"change {remedy}, or give it more sources"
+    )
 
 
 def _check_batches(settings: Settings, chosen: dict[str, Selection]) -> None:

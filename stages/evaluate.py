@@ -23,8 +23,9 @@ from compass.prompts.prompt import same_prompt
 from compass.prompts.registry import find_prompt
 from compass.records import read_records
 from compass.sampling.model_source import find_model
+from compass.sampling.response import PROMPT_TOO_LONG
 from compass.settings import Settings
-from stages._stage import Summary, main
+from stages._stage import EmptyError, Summary, main
 
 BENCHMARKS = Path("data/collect/benchmarks.parquet")
 TRAINED = Path("data/curriculum/kept.parquet")
@@ -63,6 +64,7 @@ def run(
     Raises:
         RecordError: the benchmarks cannot be read, or lack one of the settings.
         SamplingError: a model cannot be used.
+        EmptyError: there is no problem to score, or a model has a response to none.
     """
     chosen = benchmark_problems(
         read_records(benchmarks),
@@ -70,10 +72,17 @@ def run(
         max_problems=settings.evaluate.max_problems,
         seed=settings.seed,
     )
+    if not any(items.num_rows for items in chosen.values()):
+        raise EmptyError("no benchmark has a problem to score; name one in `collect.benchmarks`")
     tables, setups = [], {}
     for name in settings.evaluate.models or settings.models:
         model = find_model(str(models / name))
         scored, setup = evaluate_model(name, model, chosen, settings.evaluate, seed=settings.seed, work=work)
+        if all(ended == PROMPT_TOO_LONG for ended in scored.column("finish_reason").to_pylist()):
+            raise EmptyError(
+                f"{name} has no response to any problem: every prompt is longer than `evaluate.sampling.max_model_len` less "
+                "`evaluate.sampling.max_tokens` leaves; raise the first or lower the second"
+            )
         tables.append(scored)
         setups |= setup
     samples = pa.concat_tables(tables)

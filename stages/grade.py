@@ -14,11 +14,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.grading.grade import fill_levels, sample_rollouts
+from compass.grading.grade import fill_levels, sample_rollouts, sampled
 from compass.ledger import split
 from compass.records import read_records
 from compass.settings import Settings
-from stages._stage import Summary, main, write_split
+from stages._stage import EmptyError, Summary, main, write_split
 
 RECORDS = Path("data/denoise/kept.parquet")
 FOLDER = Path("data/grade")
@@ -34,9 +34,16 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
     Raises:
         RecordError: the records cannot be read.
         SamplingError: the grader cannot be used.
+        EmptyError: every prompt is too long for it.
     """
     read = read_records(records)
     rollouts = sample_rollouts(read, settings.grade, seed=settings.seed, work=work)
+    if read.num_rows and not sampled(rollouts).num_rows:
+        raise EmptyError(
+            f"no response to any of {read.num_rows:,} problems: {rollouts.num_rows:,} prompts are too long for the grader; raise "
+            f"`grade.sampling.max_model_len` ({settings.grade.sampling.max_model_len}) or lower `grade.sampling.max_tokens` "
+            f"({settings.grade.sampling.max_tokens})"
+        )
     graded, measured = fill_levels(read, rollouts, settings.grade)
     kept, dropped = split(graded, [None] * graded.num_rows, "grade")
     folder.mkdir(parents=True, exist_ok=True)

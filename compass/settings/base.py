@@ -99,6 +99,10 @@ class WarmStart(Prompting):
     def _shares(self) -> WarmStart:
         if self.gpus and self.batch_size % self.gpus:
             raise ValueError(f"`batch_size` ({self.batch_size}) must be a multiple of `gpus` ({self.gpus})")
+        if self.warmup_steps > self.steps:
+            raise ValueError(
+                f"`warmup_steps` ({self.warmup_steps}) must be at most `steps` ({self.steps}), or the learning rate is never reached"
+            )
         return self
 
 
@@ -121,6 +125,8 @@ class Base(Section):
     def _one_origin(self) -> Base:
         if bool(self.model) == (self.pretrain is not None):
             raise ValueError("give either `model` (a path or hub id) or `pretrain`, not both and not neither")
+        if self.pretrain and self.revision:
+            raise ValueError("`revision` is for a hub id in `model`; the tiny policy that `pretrain` makes has none")
         if self.pretrain and self.warm_start:
             raise ValueError("`warm_start` trains a real `model`; the tiny policy has `pretrain`")
         return self

@@ -139,9 +139,25 @@ class Source(Section):
         return self
 
     @model_validator(mode="after")
+    def _fields_are_read(self) -> Source:
+        if self.answer_is_index and self.adapter != "options":
+            raise ValueError(
+                f"source {self.name!r}: `answer_is_index` needs `adapter: options`, and the adapter is {self.adapter!r}"
+            )
+        if self.level_means != "difficulty" and not self.level_field:
+            raise ValueError(f"source {self.name!r}: `level_means` needs the `level_field` whose values it explains")
+        return self
+
+    @model_validator(mode="after")
     def _one_place(self) -> Source:
         if bool(self.path) == bool(self.hub):
             raise ValueError(f"source {self.name!r}: give either `path` or `hub`")
+        if not self.hub:
+            for name in ("revision", "subset", "stream"):
+                if getattr(self, name):
+                    raise ValueError(
+                        f"source {self.name!r}: `{name}` is for a `hub` dataset, and this one has a `path`; leave it out"
+                    )
         if self.hub and not self.revision:
             raise ValueError(f"source {self.name!r}: `hub` needs a `revision`: a commit, or `main` until it is pinned")
         return self
@@ -202,4 +218,10 @@ class Collect(Section):
             names = [source.name for source in kind]
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"the name {twice[0]!r} is used twice; every source needs its own")
+        licences = [source.licence for source in self.sources]
+        if self.allow_licences and licences and not set(licences) & set(self.allow_licences):
+            raise ValueError(
+                f"`allow_licences` ({', '.join(self.allow_licences)}) has the licence of no source "
+                f"({', '.join(dict.fromkeys(licences))}), so that every row would be dropped"
+            )
         return self

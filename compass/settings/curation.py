@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compass.settings.section import NotNegative, Section
 
@@ -26,3 +26,13 @@ class Curation(Section):
 
     warn_share: Annotated[float, Field(gt=0, le=1)] = 0.2
     """Share of a source's rows above which a stage warns that one reason takes them, with the commonest form and a remedy."""
+
+    @model_validator(mode="after")
+    def _address_is_used(self) -> Curation:
+        if self.address != "local" and self.engine != "ray":
+            raise ValueError(f"`address` ({self.address}) needs `engine: ray`; `engine: {self.engine}` uses no cluster")
+        if self.address != "local" and self.workers:
+            raise ValueError(
+                f"`workers` ({self.workers}) is for `address: local`; the cluster at {self.address} has its own"
+            )
+        return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compass.settings.section import Positive, Section
 
@@ -42,7 +42,7 @@ class Denoise(Section):
     max_problem_chars: Positive = 4_000
     """A longer problem is dropped."""
 
-    languages: list[Literal["en", "zh"]] = ["en"]
+    languages: Annotated[list[Literal["en", "zh"]], Field(min_length=1)] = ["en"]
     """Languages that are kept."""
 
     skip_reasons: list[NoiseFilter] = []
@@ -62,3 +62,12 @@ class Denoise(Section):
 
     contamination_similarity: Annotated[float, Field(gt=0, le=1)] = 0.6
     """Jaccard similarity of word trigrams from which a problem with an item's numbers counts as a rewording of it."""
+
+    @model_validator(mode="after")
+    def _some_length_is_kept(self) -> Denoise:
+        if self.min_problem_chars > self.max_problem_chars:
+            raise ValueError(
+                f"`min_problem_chars` ({self.min_problem_chars}) must be at most `max_problem_chars` ({self.max_problem_chars}), "
+                "or every problem is dropped"
+            )
+        return self

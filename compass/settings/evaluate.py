@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import model_validator
+
 from compass.settings.sampling import Sampling
 from compass.settings.section import NotNegative, Positive, Section
 
@@ -23,3 +25,10 @@ class Evaluate(Section):
 
     max_problems: NotNegative = 0
     """Score only so many problems of each benchmark, drawn by a seeded hash; 0 scores all."""
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> Evaluate:
+        self.sampling.check_samples("samples", self.samples)
+        if twice := [name for name in self.models if self.models.count(name) > 1]:
+            raise ValueError(f"`models` has {twice[0]!r} twice; a model is scored once")
+        return self

@@ -35,6 +35,11 @@ class Grade(Section):
     """With `thresholds`: the lowest solve rate of levels 1, 2, 3 and 4, falling."""
 
     @model_validator(mode="after")
+    def _rollouts_differ(self) -> Grade:
+        self.sampling.check_samples("rollouts", self.rollouts)
+        return self
+
+    @model_validator(mode="after")
     def _falling(self) -> Grade:
         if len(self.thresholds) != 4 or sorted(set(self.thresholds), reverse=True) != self.thresholds:
             raise ValueError(f"`thresholds` must be four falling solve rates, found {self.thresholds}")

@@ -54,15 +54,30 @@ class Settings(Section):
         sources = [source.name for source in self.collect.sources]
         if unknown := [name for name in self.curriculum.sources if name not in sources]:
             raise ValueError(f"`curriculum.sources` has {unknown[0]!r}; allowed: {', '.join(sources)}")
-        for name, stage in self.rl.stages.items():
-            if stage.data.batch_size > self.curriculum.problems:
-                raise ValueError(
-                    f"`curriculum.problems` ({self.curriculum.problems}) must be at least `data.batch_size` of every RL stage; "
-                    f"{name} has {stage.data.batch_size}"
-                )
+        if self.denoise.min_problem_chars > self.collect.max_problem_chars:
+            raise ValueError(
+                f"`denoise.min_problem_chars` ({self.denoise.min_problem_chars}) must be at most `collect.max_problem_chars` "
+                f"({self.collect.max_problem_chars}), or every problem is dropped"
+            )
+        self._check_amounts()
         if unknown := [name for name in self.evaluate.models if name not in self.models]:
             raise ValueError(f"`evaluate.models` has {unknown[0]!r}; allowed: {', '.join(self.models)}")
         return self
+
+    def _check_amounts(self) -> None:
+        """Check that the training set of every RL stage can fill a batch."""
+        for name, stage in self.rl.stages.items():
+            batch, held = stage.data.batch_size, stage.checkpoint.validation_problems
+            if batch > self.curriculum.problems:
+                raise ValueError(
+                    f"`curriculum.problems` ({self.curriculum.problems}) must be at least `data.batch_size` of every RL stage; "
+                    f"{name} has {batch}"
+                )
+            if batch + held > self.curriculum.problems:
+                raise ValueError(
+                    f"`curriculum.problems` ({self.curriculum.problems}) must be at least `data.batch_size` ({batch}) and "
+                    f"`checkpoint.validation_problems` ({held}) of {name} together"
+                )
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -43,6 +43,21 @@ class Sampling(Prompting):
     kv_cache_gib: Positive = 1
     """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
 
+    def check_samples(self, name: str, count: int) -> None:
+        """Check that several samples of one problem can differ.
+
+        Args:
+            name: the setting that says how many are sampled.
+            count: its value.
+
+        Raises:
+            ValueError: they are greedy, and so are one response several times.
+        """
+        if self.temperature == 0 and count > 1:
+            raise ValueError(
+                f"`{name}` ({count}) must be 1 with `sampling.temperature: 0`, which gives the same response every time"
+            )
+
     @model_validator(mode="after")
     def _room_for_a_prompt(self) -> Sampling:
         if self.max_tokens >= self.max_model_len:

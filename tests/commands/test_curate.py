@@ -130,9 +130,11 @@ def test_without_a_benchmark_a_warning_is_printed(files, curated, tmp_path, caps
     assert warning not in capsys.readouterr().err
 
 
-def test_licences_are_allowed_by_name(files, tmp_path):
-    assert main([*command(files, tmp_path), "--allow-licences", "MIT"]) == 0
-    assert check_finished(tmp_path)["stages"]["collect"]["dropped"] == {"licence": 48}
+def test_licences_are_allowed_by_name_and_a_set_without_rows_is_none(files, tmp_path, capsys):
+    assert main([*command(files, tmp_path), "--allow-licences", "unknown"]) == 0
+    assert "licence" not in check_finished(tmp_path)["stages"]["collect"]["dropped"]
+    assert main([*command(files, tmp_path), "--allow-licences", "MIT"]) == 1
+    assert "all 48 rows were dropped: licence 48. The first as licence is first:0, " in capsys.readouterr().err
 
 
 def test_a_parameter_files_thresholds_and_sources_are_used(files, tmp_path):

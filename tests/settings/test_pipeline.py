@@ -62,3 +62,47 @@ def test_sections_that_contradict_each_other_are_told(changed: Changed, values: 
 
 def test_some_models_may_be_evaluated_alone(changed: Changed) -> None:
     assert load_settings(changed({"evaluate.models": ["rl-3", "base"]})).evaluate.models == ["rl-3", "base"]
+
+
+HUB = {"name": "tiny-chat", "hub": "owner/name", "revision": "abc"}
+FILE = {"name": "tiny-chat", "path": "rows.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("values", "refused", "fits"),
+    [
+        ("denoise.min_problem_chars", 4_001, 4_000),  # `max_problem_chars` is 4,000
+        ("collect.max_problem_chars", 14, 15),  # `denoise.min_problem_chars` is 15
+        ("denoise.languages", [], ["zh"]),
+        ("collect.allow_licences", ["none-has-it"], ["Apache-2.0"]),
+        ("collect.sources.0", FILE | {"revision": "abc"}, HUB),
+        ("collect.sources.0", FILE | {"subset": "main"}, HUB | {"subset": "main"}),
+        ("collect.sources.0", FILE | {"stream": True}, HUB | {"stream": True}),
+        ("collect.sources.0", FILE | {"answer_is_index": True}, FILE | {"answer_is_index": True, "adapter": "options"}),
+        (
+            "collect.sources.0",
+            FILE | {"level_means": "solve_rate"},
+            FILE | {"level_means": "solve_rate", "level_field": "x"},
+        ),
+        ("base.revision", "abc", ""),
+        ("grade.sampling.temperature", 0.0, 0.1),  # `grade.rollouts` is 8
+        ("evaluate.sampling.temperature", 0.0, 0.1),
+        ("evaluate.models", ["base", "base"], ["base", "rl-1"]),
+        ("rl.checkpoint.validation_problems", 1_024, 32),
+        ("curation.address", "head:6379", "local"),
+    ],
+)
+def test_values_that_leave_nothing_or_do_nothing_are_refused(
+    changed: Changed, values: str, refused: Any, fits: Any
+) -> None:
+    load_settings(_with(changed, values, fits))
+    with pytest.raises(SettingsError, match=values.split(".")[0]):
+        load_settings(_with(changed, values, refused))
+
+
+def _with(changed: Changed, name: str, value: Any) -> Path:
+    """The tiny profile's file with one value; `collect.sources.0` is its first source."""
+    if name == "collect.sources.0":
+        others = [source.model_dump(exclude_unset=True) for source in TINY.collect.sources[1:]]
+        return changed({"collect.sources": [value, *others]})
+    return changed({name: value})

@@ -143,7 +143,8 @@ def test_curriculum_stops_before_a_stage_that_could_fill_no_batch(settings, tmp_
 def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_path):
     write_records(tmp_path / "k.parquet", table([{"id": "x", "source": "a", "answer": "1"}]))
     with pytest.raises(
-        RecordError, match=r"no problem for rl-1, which wants levels \[1, 2\]; of 1 rows \{'ungraded': 1\}"
+        RecordError,
+        match=r"no problem for rl-1, which wants levels 1, 2; of 1 rows dropped were ungraded 1: change `grade",
     ):
         curriculum.run(settings, tmp_path / "k.parquet", tmp_path / "curriculum")
 

@@ -12,7 +12,7 @@ from compass.records import RECORD, RecordError, read_records, table
 from compass.rl.course import mark_finished
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
-from stages._stage import Summary, main, perform, write_split
+from stages._stage import EmptyError, Summary, main, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,6 +86,16 @@ def test_a_lost_row_stops_the_stage_before_anything_is_written(tmp_path: Path) -
     with pytest.raises(RecordError, match="read 2 rows but kept 1 and dropped 0"):
         write_split(tmp_path, "denoise", read=2, kept=kept, dropped=dropped)
     assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_a_stage_that_keeps_nothing_names_the_reason_that_took_most_and_leaves_the_dropped_rows(tmp_path: Path) -> None:
+    records = table([{"id": str(n), "source": "gsm", "source_id": str(n + 7), "answer": "1"} for n in range(3)])
+    kept, dropped = split(records, [Drop(Reason.TOO_SHORT), Drop(Reason.LINK), Drop(Reason.TOO_SHORT)], "denoise")
+    with pytest.raises(
+        EmptyError, match=r"all 3 rows were dropped: too_short 2, link 1\. The first as too_short is gsm:7, "
+    ):
+        write_split(tmp_path, "denoise", read=3, kept=kept, dropped=dropped)
+    assert [path.name for path in tmp_path.glob("*.parquet")] == ["dropped.parquet"]
 
 
 def failing(error: BaseException) -> Callable[[Settings], Summary]:
