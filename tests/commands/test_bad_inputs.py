@@ -17,7 +17,10 @@ from compass.cli import main
 from compass.report.outputs import check_finished, open_outputs
 from tests.conftest import digests
 
-ROWS = [{"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)} for n in range(40)]
+ROWS = [
+    {"problem": f"What is {n} times {n + 7} less {n % 9}?", "answer": str(n * (n + 7) - n % 9)}
+    for n in (17 * n % 40 for n in range(40))
+]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
 
 

@@ -124,10 +124,11 @@ def test_a_ten_megabyte_answer_is_cut_in_the_ledger(tmp_path):
 
 
 def test_licences_that_are_not_allowed_are_dropped(tmp_path):
-    found = run(tmp_path, [{"problem": "1+1?", "answer": "2"}], {"allow_licences": ["MIT"]}, licence="CC-BY-NC-4.0")
+    path = str(write(tmp_path / "s.jsonl", [{"problem": "1+1?", "answer": "2"}]))
+    sources = [Source(name=name, path=path, licence=name) for name in ("CC-BY-NC-4.0", "MIT")]
+    found = collect(sources, Collect(sources=sources, benchmarks=[], allow_licences=["MIT"]))
     assert reasons(found) == ["licence"]
     assert json.loads(found.dropped.to_pylist()[0]["evidence"]) == {"licence": "CC-BY-NC-4.0", "allowed": ["MIT"]}
-    found = run(tmp_path, [{"problem": "1+1?", "answer": "2"}], {"allow_licences": ["MIT"]}, licence="MIT")
     assert found.kept.num_rows == 1
 
 

@@ -29,8 +29,8 @@ def test_the_page_links_the_card_and_the_averages_are_the_headline(
     assert (root / "plots/scores.csv").read_text().splitlines() == ["model,accuracy,greedy", "base,50.0,"]
     assert summary.metrics == {"base": {"average": average}, "page_bytes": len(page.encode())}
     assert "<h1>Compass-Thinker pipeline, tiny profile</h1>" in page
-    assert "base solves 50.0%" in page
+    assert "base has an accuracy of 50.0%" in page
     assert "href='data_card/card.html'" in page
     assert "href='report.md'" in page
-    assert "base solves 50.0%" in (root / "reports/report.md").read_text(encoding="utf-8")
+    assert "base has an accuracy of 50.0%" in (root / "reports/report.md").read_text(encoding="utf-8")
     assert (root / "reports/data_card/card.html").exists()
