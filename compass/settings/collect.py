@@ -219,7 +219,8 @@ class Collect(Section):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"the name {twice[0]!r} is used twice; every source needs its own")
         licences = [source.licence for source in self.sources]
-        if self.allow_licences and licences and not set(licences) & set(self.allow_licences):
+        by_row = any(source.licence_field for source in self.sources)
+        if self.allow_licences and licences and not by_row and not set(licences) & set(self.allow_licences):
             raise ValueError(
                 f"`allow_licences` ({', '.join(self.allow_licences)}) has the licence of no source "
                 f"({', '.join(dict.fromkeys(licences))}), so that every row would be dropped"

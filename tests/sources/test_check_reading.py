@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from compass.settings import Collect
+from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS
 from compass.sources.collect import collect
 from compass.sources.read import SourceError, file_rows
@@ -175,3 +175,8 @@ def test_licences_of_rows_are_read_and_allowed(tmp_path):
     assert collected.kept["licence"].to_pylist() == ["MIT", "Apache-2.0"] * 20
     assert set(collected.dropped["reason"].to_pylist()) == {"licence"}
     assert len(list(file_rows(path))) == 60
+
+
+def test_licences_of_rows_may_be_allowed_where_no_sources_own_is() -> None:
+    source = Source(name="s", path="s.jsonl", licence="unknown", licence_field="license")
+    assert Collect(sources=[source], benchmarks=[], allow_licences=["MIT"]).allow_licences == ["MIT"]
