@@ -141,6 +141,9 @@ def write_readers_files(folder: Path) -> None:
     (folder / "answers.jsonl.gz").write_bytes(gzip.compress(plain.encode()))
     item = {"choices": [{"message": {"content": "\\boxed{4}"}}], "item": {"gold": "4", "question": "What is 2 + 2?"}}
     (folder / "answers.jsonl").write_text(json.dumps(item) + "\n")
+    for name, values in (("small.jsonl", (4, 5)), ("large.jsonl", (4, 4))):
+        rows = [{"response": f"It is \\boxed{{{value}}}.", "answer": "4"} for value in values]
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "my_grader.py").write_text(
         "def is_right(gold: str, response: str) -> bool:\n    return gold in response\n"
     )

@@ -48,13 +48,20 @@ def _rows_inside(document: dict[str, Any], path: Path) -> list[Any]:
             f"{path}: its object holds several lists of rows: {held}",
             f"write the one to read into a file of its own: `jq '.[\"{longest}\"]' {path.name} > {longest}.json`",
         )
-    if lists:
+    if lists and not _is_part(lists, document, path):
         return next(iter(lists.values()))
     inner = [value for value in document.values() if isinstance(value, dict)]
     if len(inner) == len(document) > 1 and _share_fields(inner):
         return [row if "id" in row else {"_id": key, **row} for key, row in document.items()]
     deeper = [value for value in inner if any(_are_rows(rows) and len(rows) >= FEWEST for rows in value.values())]
     return _rows_inside(deeper[0], path) if len(deeper) == 1 else []
+
+
+def _is_part(lists: dict[str, Any], document: dict[str, Any], path: Path) -> bool:
+    """Whether a short list is a part of the one row that an object is, such as its responses: in a file of one row per line, next to other
+    fields."""
+    (rows,) = lists.values()
+    return ".jsonl" in path.suffixes and len(document) > 1 and len(rows) < FEWEST
 
 
 def _are_rows(value: Any) -> bool:
