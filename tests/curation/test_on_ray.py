@@ -74,8 +74,9 @@ def wide_files(files, tmp_path_factory):
     for name in ("one", "two"):
         with (folder / f"{name}.jsonl").open("w") as file:
             for number, line in enumerate((files / f"{name}.jsonl").read_text().splitlines()):
-                solution = f"This is step {number}. " * 2_000
-                file.write(json.dumps({**json.loads(line), "solution": solution[:40_000]}) + "\n")
+                row = json.loads(line)
+                steps = (f"This is step {number}. " * 2_000)[:40_000]
+                file.write(json.dumps({**row, "solution": f"{steps} The answer is {row['answer']}."}) + "\n")
     return folder
 
 
