@@ -233,6 +233,7 @@ def _letters(run: str, tokens: list[Token]) -> None:
         (lower in UNIT_WORDS and (after_value or len(run) > 2))
         or (after_value and run in PLAIN_SYMBOLS)
         or run in CURRENCY_WORDS
+        or (after_value and len(run) > 2 and run[:-1].isupper() and run[-1] == "s")  # 12 DVDs
     ):
         tokens.append(("word", run))
         return

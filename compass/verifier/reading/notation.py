@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from compass.verifier.reading.numbers import read_number_words
+from compass.verifier.reading.units import LETTERS, find_unit
+from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 
 _TIMES_TEN = re.compile(r"(?<=[\d.])\s?[xX]\s?(?=10\^)")
 _EXPONENT = re.compile(r"(?<=\d) E(?=[+-]?\d)")
@@ -25,6 +27,9 @@ _LETTERED_DIGITS = re.compile(
     re.DOTALL,
 )
 _UPRIGHT_DIGITS = re.compile(r"\\(?:text|mathrm|textrm)\s*\{([0-9A-F]+)\}(?=[0-9A-F\\{]*_\{?1[1-6])")
+_BRACKETED_WORDS = re.compile(
+    r"(?P<number>(?<![\w^.}])\d[\d.,/]*) ?\((?P<words>[A-Za-z][A-Za-z.'/ -]*)\)(?![\^\w(\[{])"
+)
 _HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)")
 
 
@@ -44,6 +49,8 @@ def rewrite_numbers(text: str) -> str:
         text = _WORDED_BASE.sub(_with_base, text)
     if " than" in text:
         text = _COMPARED.sub(_comparison, text)
+    if "(" in text:
+        text = _BRACKETED_WORDS.sub(_unit_in_brackets, text)
     if "U" in text:
         text = _UNION.sub(r"\\cup ", text)
     if "base" in text:
@@ -56,6 +63,16 @@ def rewrite_numbers(text: str) -> str:
         if match is not None:
             return f"{match['before']}\\based{{{(match['upright'] or match['digits']).upper()}}}{{{match['base']}}}"
     return text
+
+
+def _unit_in_brackets(match: re.Match[str]) -> str:
+    """`9 (apples)` and `12 (DVDs)` with their words upright; variables and functions after a number multiply it."""
+    first = re.split(r"[ /.]", match["words"])[0]
+    is_noun = len(first) > 3 or (len(first) == 3 and first.endswith("s")) or " " in match["words"]
+    is_unit = find_unit(first) and (len(first) > 1 or (first in LETTERS and match[0] == match.string))
+    if first in FUNCTIONS | GREEK_SET or not (is_noun or is_unit):
+        return match[0]
+    return rf"{match['number']}(\text{{{match['words']}}})"
 
 
 def _comparison(match: re.Match[str]) -> str:

@@ -184,9 +184,9 @@ def read_adjacent(parser: Parser, left: Node, power: int) -> Node | None:
         if parser.peek() != ("op", "^") and not _is_factorial(left):
             raise Unreadable("a number straight after a value")
     if parser.token == _OPEN and parser.peek()[0] in _WORDS and not symbols(left):
-        unit = _bracketed_unit(parser)
-        if unit is not None:
-            return attach_unit(left, unit)
+        measured = _with_bracketed_unit(parser, left)
+        if measured is not None:
+            return measured
     if starts_unit(parser) and not symbols(left):
         start = parser.at
         try:
@@ -239,18 +239,19 @@ def _is_variable(parser: Parser) -> bool:
     return find_unit(parser.token[1]) is None and not continues_unit(parser.peek())
 
 
-def _bracketed_unit(parser: Parser) -> str | None:
-    """`12 (meters)`; None, having read nothing, where the brackets hold anything but a known unit."""
+def _with_bracketed_unit(parser: Parser, left: Node) -> Node | None:
+    """`12 (meters)`, `12 (million)`, `12 (quarters)` which are coins; None, having read nothing, where the brackets hold anything else."""
     start = parser.at
     parser.at += 1
+    if parser.token[1] in FRACTIONS and parser.peek() == _CLOSE:
+        parser.at += 2
+        return attach_unit(left, parser.peek(-2)[1].removesuffix("s"))
     try:
-        words = read_unit_words(parser)
+        measured = _with_unit(parser, left)
     except Unreadable:
-        words = []
-    if words and parser.accept(_CLOSE) and all(find_unit(word) for word in words if word[0].isalpha()):
-        unit = read_unit(words)
-        if unit is not None:
-            return unit
+        measured = left
+    if measured is not left and parser.accept(_CLOSE):
+        return measured
     parser.at = start
     return None
 
