@@ -1,5 +1,5 @@
 """How often 95% intervals of an accuracy and of a difference hold the truth, how often a difference that is not there is found, and
-whether one as large as `detectable` is found in 80 of 100 comparisons.
+whether one as large as `detectable` is found in 80 of 100 comparisons; and how often any pair of several equal models is called different.
 
     python benchmarks/interval_coverage.py
 
@@ -11,17 +11,20 @@ few minutes on one core; prints Markdown tables of coverage (mean width).
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from scipy.stats import t
-from simulated_models import Truth, draw
+from simulated_models import Truth, draw, draw_equal
 
 from compass.evaluation.accuracy import accuracy_interval
-from compass.evaluation.paired import Paired, detectable, sign_flip_p
+from compass.evaluation.comparisons import pair_weight
+from compass.evaluation.paired import Paired, detectable, holm, sign_flip_p
 
 REPEATS = 1000
 RESAMPLES = 200
+FAMILIES = 400
+"""Evaluations of several equal models per row."""
 CASES = [(30, 1), (30, 8), (60, 8), (300, 8)]
 ACCURACIES = [0.01, 0.05, 0.2, 0.5, 0.95]
 CORRELATIONS = [0.2, 0.6]
@@ -139,7 +142,31 @@ def power() -> None:
         print(f"| {problems} | {samples[0]} | {accuracy} | {alike} | {size:.3f} | {found:.2f} |")
 
 
+def equal_models() -> None:
+    """Print how often any pair of equal models is called different, with the correction over pairs and without."""
+    generator = np.random.default_rng(3)
+    print("\n| models | problems | samples | accuracy | any pair called different | without the correction |")
+    print("|---|---|---|---|---|---|")
+    for models, problems, accuracy in product((2, 4, 10), (60,), (0.2, 0.5)):
+        found = np.zeros((FAMILIES, 2))
+        for repeat in range(FAMILIES):
+            shares = draw_equal(models, problems, 8, accuracy, generator)
+            counts = np.full(problems, 8)
+            pairs = [Paired(shares[b], shares[a], counts, counts) for a, b in combinations(range(models), 2)]
+            outside = np.array([not low <= 0 <= high for low, high in (one.interval() for one in pairs)])
+            chances = np.array([sign_flip_p([one], seed=0) for one in pairs])
+            # The last model against the first is the pair that decides.
+            weights = [pair_weight(is_primary=index == models - 2, pairs=len(pairs)) for index in range(len(pairs))]
+            found[repeat] = [
+                np.any(outside & (np.array(holm(list(chances), weights)) <= 0.05)),
+                np.any(outside & (chances <= 0.05)),
+            ]
+        corrected, plain = found.mean(axis=0)
+        print(f"| {models} | {problems} | 8 | {accuracy} | {corrected:.3f} | {plain:.3f} |", flush=True)
+
+
 if __name__ == "__main__":
+    equal_models()
     accuracies()
     differences()
     power()

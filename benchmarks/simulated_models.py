@@ -47,6 +47,24 @@ def draw(truth: Truth, generator: np.random.Generator) -> Paired:
     return Paired(shares, other, samples, other_samples)
 
 
+def draw_equal(
+    models: int,
+    problems: int,
+    samples: int,
+    accuracy: float,
+    generator: np.random.Generator,
+    *,
+    correlation: float = 0.3,
+    alike: float = 0.5,
+) -> np.ndarray:
+    """Shares of right samples (models, problems) of models that are equally good, drawn as `draw` draws two."""
+    from scipy.stats import norm
+
+    common, own = generator.standard_normal(problems), generator.standard_normal((models, problems))
+    rank = norm.cdf(np.sqrt(alike) * common + np.sqrt(1 - alike) * own)
+    return generator.binomial(samples, np.interp(rank, *_quantiles(accuracy, correlation))) / samples
+
+
 _TABLES: dict[tuple[float, float], tuple[np.ndarray, np.ndarray]] = {}
 
 

@@ -3,16 +3,20 @@
 Sampled accuracy decides; greedy accuracy, pass@k and maj@k are compared on the same problems, each with its own interval and test, and
 `weigh_measures` says in a sentence what all of them say together.
 
-A model is called better where two things hold: the sign-flip test, corrected over the benchmarks of the pair by Holm's method,
-is below 5%, and the 95% interval leaves 0 out. Two models are called tied where the 90% interval lies within 6 points on
-either side of 0 (two one-sided tests of 5% each, Schuirmann 1987). Anything else says how large a difference would have been found.
+A model is called better where two things hold: the sign-flip test, corrected by Holm's method, is below 5%, and the 95% interval
+leaves 0 out. Two models are called tied where the 90% interval lies within 6 points on either side of 0 (two one-sided tests of 5%
+each, Schuirmann 1987). Anything else says how large a difference would have been found.
+
+One pair decides (`primary`): its average over benchmarks gets `PRIMARY_SHARE` of the 5%, and all other pairs share the rest, so that
+the chance that any pair is called better by mistake stays near 5% however many models there are. What the found differences do not
+use passes on to the others. The benchmarks of all pairs are corrected together in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import ceil
+from math import ceil, comb
 from typing import Any
 
 import numpy as np
@@ -26,6 +30,7 @@ from compass.evaluation.paired import (
     detectable,
     detectable_at_best,
     holm,
+    holm_levels,
     mean_difference,
     needed_problems,
     needed_samples,
@@ -36,29 +41,34 @@ from compass.verifier import same_answer
 TIE = 0.06
 """Widest margin, in accuracy, that is still called a tie."""
 
+PRIMARY_SHARE = 0.8
+"""The part of the level that the pair that decides gets at first: it is tested at 4%, and at 5% once the others are found."""
+
 AVERAGE = "average"
 
 Results = Mapping[str, Sequence[bool]]
 """Problem id to the marks of its samples."""
 
 
-def compare_models(samples: pa.Table, *, seed: int) -> dict[str, Any]:
+def compare_models(samples: pa.Table, *, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
     """The content of `data/evaluate/comparisons.json`.
 
     Args:
         samples: columns `model`, `benchmark`, `id`, `greedy`, `answer`, `correct`, `correct_lenient`; models may lack benchmarks, problems
             or samples that others have. Without `answer` majorities are not compared.
         seed: of the signs that are drawn where the test is not exact.
+        primary: the two models whose comparison decides; without it the last one and `base`, or none where there is no base.
 
     Returns:
-        `{"level", "tie", "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`: the later model
-        is compared with the earlier one. `comparison` is that of `compare` and of `compare_average`, with `p_corrected`; `lenient` (the
+        `{"level", "tie", "primary", "correction", "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`:
+        the later model is compared with the earlier one. `comparison` is that of `compare` and of `compare_average`, with `p_corrected`; `lenient` (the
         difference by lenient marks) and `form` (the strict difference less the lenient one), each with `ci95`; `measures`, of
         `compare_measures`; `verdict` and `words`.
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
     other_measures = _Measures(samples, strict)
-    pairs = []
+    decides = list(primary) if primary else default_primary(list(strict))
+    pairs, averages, cells = [], [], []
     for other, model in combinations(strict, 2):
         names = [name for name in strict[model] if name in strict[other]]
         each = {name: compare(strict[model][name], strict[other][name], seed=seed) for name in names}
@@ -66,15 +76,16 @@ def compare_models(samples: pa.Table, *, seed: int) -> dict[str, Any]:
             each[name] |= _form(
                 pair_up(strict[model][name], strict[other][name]), pair_up(lenient[model][name], lenient[other][name])
             )
-        _correct(each)
         average = {"missing": sum(one["missing"] for one in each.values())}
         average |= compare_average(
             [pair_up(strict[model][name], strict[other][name]) for name in names],
             [pair_up(lenient[model][name], lenient[other][name]) for name in names],
             seed=seed,
         )
-        for comparison in (*each.values(), average):
-            comparison.update(judge(comparison))
+        weight = pair_weight(is_primary={model, other} == set(decides or ()), pairs=comb(len(strict), 2))
+        shared = {name: one for name in names if (one := pair_up(strict[model][name], strict[other][name]))}
+        averages.append((average, list(shared.values()), weight))
+        cells += [(each[name], [one], weight / len(shared)) for name, one in shared.items()]
         measures = other_measures.pair(model, other, [name for name in names if each[name]["problems"]])
         for name, comparison in each.items():
             own = {measure: [found[name]] for measure, found in measures.items() if name in found}
@@ -84,7 +95,25 @@ def compare_models(samples: pa.Table, *, seed: int) -> dict[str, Any]:
         }
         average["measures"] = compare_measures(whole, seed=seed)
         pairs.append({"model": model, "other": other, "benchmarks": each, AVERAGE: average})
-    return {"level": LEVEL, "tie": TIE, "correction": "Holm, over the benchmarks of a pair", "pairs": pairs}
+    for family in (averages, cells):
+        _correct(family)
+    for pair in pairs:
+        for comparison in (*pair["benchmarks"].values(), pair[AVERAGE]):
+            comparison.update(judge(comparison))
+    return {"level": LEVEL, "tie": TIE, "primary": decides, "correction": CORRECTION, "pairs": pairs}
+
+
+CORRECTION = "Holm, over the averages of all pairs, and over the benchmarks of all pairs"
+
+
+def default_primary(models: Sequence[str]) -> list[str] | None:
+    """The last model against `base`; None where there is no base or nothing else."""
+    return [models[-1], "base"] if "base" in models and models[-1] != "base" else None
+
+
+def pair_weight(*, is_primary: bool, pairs: int) -> float:
+    """The part of the level that a pair of models gets at first, of `pairs` in all."""
+    return PRIMARY_SHARE if is_primary else (1 - PRIMARY_SHARE) / max(pairs - 1, 1)
 
 
 def pair_up(ours: Results, theirs: Results) -> Paired | None:
@@ -107,8 +136,9 @@ def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
         `problems` (that both answered), `missing` (that one of them did not), `samples` ([fewest, most] per problem). Where
         problems are shared: `difference` (-1..1) with `ci95` and `ci90`, `p`, `gained` and `lost` (problems whose share rose and fell);
         `sd` with `samples` (what other seeds would move the difference by) and `problems` (what other problems would), as standard
-        deviations, null with one sample; `detectable` (the smallest difference found in 80 of 100 repetitions), `detectable_at_best` (with
-        any number of samples), and `needed` problems or samples to show the difference seen.
+        deviations, null with one sample. `_correct` adds `p_corrected`, and at the level that is left `detectable` (the smallest difference
+        found in 80 of 100 repetitions), `detectable_at_best` (with any number of samples), and `needed` problems or samples to show the
+        difference seen.
     """
     paired = pair_up(ours, theirs)
     counts = [len(marks) for results in (ours, theirs) for marks in results.values()]
@@ -128,18 +158,11 @@ def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
         "gained": int((moved > 0).sum()),
         "lost": int((moved < 0).sum()),
         "sd": {"samples": _root(paired.sampling_variance), "problems": _root(paired.problem_variance)},
-        "detectable": detectable([paired]),
-        "detectable_at_best": detectable_at_best(paired),
-        "needed": {
-            "difference": abs(paired.difference),
-            "problems": needed_problems(paired, paired.difference),
-            "samples": needed_samples(paired, paired.difference),
-        },
     }
 
 
 def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | None], *, seed: int) -> dict[str, Any]:
-    """The comparison of the unweighted mean over benchmarks; keys as in `compare`, without `gained`, `lost` and `needed`."""
+    """The comparison of the unweighted mean over benchmarks; keys as in `compare`, without `gained`, `lost`, `detectable_at_best` and `needed`."""
     found = [one for one in each if one is not None]
     if not found:
         return {"problems": 0, "benchmarks": 0}
@@ -159,12 +182,10 @@ def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | No
         "ci95": list(around(difference, variance, freedom, LEVEL)),
         "ci90": list(around(difference, variance, freedom, 2 * LEVEL - 1)),
         "p": chance,
-        "p_corrected": chance,
         "sd": {
             "samples": _root(by_samples),
             "problems": None if by_samples is None else _root(max(variance - by_samples, 0.0)),
         },
-        "detectable": detectable(found),
         "lenient": _mean_interval(loose),
         "form": _mean_interval([_form_gain(*both) for both in zip(found, loose, strict=True)]),
     }
@@ -319,7 +340,7 @@ def _left_out(comparison: Mapping[str, Any]) -> str:
 def _size(comparison: Mapping[str, Any]) -> str:
     fewest, most = comparison["samples"]
     samples = f"{most} sample{'s' * (most > 1)}" if fewest == most else f"{fewest} to {most} samples"
-    words = f"{comparison['problems']} problem{'s' * (comparison['problems'] > 1)} with {samples} can show {_up(comparison['detectable'])} points at best"
+    words = f"{comparison['problems']} problem{'s' * (comparison['problems'] > 1)} with {samples} show differences from {_up(comparison['detectable'])} points"
     needed = comparison.get("needed")
     if not needed or not needed["problems"]:
         return words
@@ -355,11 +376,26 @@ def _mean_interval(each: Sequence[Paired]) -> dict[str, Any]:
     return {"difference": middle, "ci95": list(around(middle, variance, freedom, LEVEL))}
 
 
-def _correct(each: Mapping[str, dict[str, Any]]) -> None:
-    """Add `p_corrected` to the benchmarks that were compared."""
-    compared = [comparison for comparison in each.values() if comparison["problems"]]
-    for comparison, chance in zip(compared, holm([one["p"] for one in compared]), strict=True):
-        comparison["p_corrected"] = chance
+def _correct(family: Sequence[tuple[dict[str, Any], list[Paired], float]]) -> None:
+    """Add what depends on the other tests of the family: `p_corrected`, and what could have been found at the level left.
+
+    Args:
+        family: comparisons, with the benchmarks that each is of and its weight.
+    """
+    compared = [entry for entry in family if entry[1]]
+    weights = [weight for *_, weight in compared]
+    corrected = holm([comparison["p"] for comparison, *_ in compared], weights)
+    for (comparison, each, _), chance, alpha in zip(compared, corrected, holm_levels(corrected, weights), strict=True):
+        level = 1 - alpha
+        comparison |= {"p_corrected": chance, "detectable": detectable(each, level)}
+        if "gained" in comparison:
+            [paired], seen = each, comparison["difference"]
+            comparison["detectable_at_best"] = detectable_at_best(paired, level)
+            comparison["needed"] = {
+                "difference": abs(seen),
+                "problems": needed_problems(paired, seen, level),
+                "samples": needed_samples(paired, seen, level),
+            }
 
 
 def _marks(samples: pa.Table, column: str, *, greedy: bool = False) -> dict[str, dict[str, dict[str, list[Any]]]]:

@@ -7,8 +7,8 @@ more lost, each by as much as the problems that differ. With one sample per prob
 interval (2012, Journal of Educational and Behavioral Statistics 37), centred on the estimate.
 
 The size of a comparison decides what "no difference was found" means: the smallest difference it can detect, and the problems or
-samples a difference needs. These figures are for a two-sided test of 5% that finds the difference in 80 of 100 repetitions, with
-the variances that the comparison itself showed.
+samples a difference needs. These figures are for a two-sided test of 5% that finds the difference in 80 of 100 repetitions (of 1 - `level`
+where several tests share the 5%), with the variances that the comparison itself showed.
 """
 
 from __future__ import annotations
@@ -178,14 +178,31 @@ def _exact_p(steps: np.ndarray) -> float:
     return min(1.0, float(chances[distance >= abs(int(steps.sum()))].sum()))
 
 
-def holm(chances: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm 1979): the chance of any false "better" among them stays below the level."""
-    order = sorted(range(len(chances)), key=chances.__getitem__)
-    corrected, highest = [0.0] * len(chances), 0.0
-    for rank, index in enumerate(order):
-        highest = max(highest, min(1.0, chances[index] * (len(chances) - rank)))
+def holm(chances: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
+    """p-values corrected for their number (Holm 1979): the chance of any false "better" among them stays below the level.
+
+    Args:
+        chances: the p-values.
+        weights: how much of the level each gets at first, in any unit; alike without them (Holm's section on weights).
+    """
+    shares = list(weights) if weights is not None else [1.0] * len(chances)
+    order = sorted(range(len(chances)), key=lambda index: chances[index] / shares[index])
+    corrected, highest, left = [0.0] * len(chances), 0.0, sum(shares)
+    for index in order:
+        highest = max(highest, min(1.0, chances[index] * left / shares[index]))
         corrected[index] = highest
+        left -= shares[index]
     return corrected
+
+
+def holm_levels(corrected: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """The level at which each test was made, given what else was found: its share of 5% among the tests that found nothing."""
+    alpha = 1 - LEVEL
+    left = sum(weight for chance, weight in zip(corrected, weights, strict=True) if chance > alpha)
+    return [
+        alpha * weight / (left + (weight if chance <= alpha else 0.0))
+        for chance, weight in zip(corrected, weights, strict=True)
+    ]
 
 
 POWER = 0.8
@@ -199,33 +216,33 @@ STEPS = 50
 """Steps of the iteration, which settles after a few."""
 
 
-def reach(freedom: float) -> float:
-    """Standard errors between no difference and one that is found in 80 of 100 repetitions."""
-    return student(freedom, LEVEL) + student(freedom, 2 * POWER - 1)
+def reach(freedom: float, level: float) -> float:
+    """Standard errors between no difference and one that a test at 1 - `level` finds in 80 of 100 repetitions."""
+    return student(freedom, level) + student(freedom, 2 * POWER - 1)
 
 
-def detectable(each: Sequence[Paired]) -> float:
+def detectable(each: Sequence[Paired], level: float = LEVEL) -> float:
     """The smallest difference, 0..1, of the mean over benchmarks that is found in 80 of 100 repetitions.
 
     A difference changes the variance that it must stand out of: accuracies nearer to one half vary more. A benchmark's variance counts as that of
     two models of which one has the mean accuracy seen and the other lies the difference nearer to one half.
     """
     _, _, freedom = mean_difference(each)
-    return _smallest([(one.variance, one) for one in each], freedom)
+    return _smallest([(one.variance, one) for one in each], freedom, level)
 
 
-def detectable_at_best(paired: Paired) -> float | None:
+def detectable_at_best(paired: Paired, level: float = LEVEL) -> float | None:
     """What the same problems could show with any number of samples; None where each has one sample."""
     left = paired.problem_variance
-    return None if left is None else _smallest([(left, paired)], paired.problems - 1)
+    return None if left is None else _smallest([(left, paired)], paired.problems - 1, level)
 
 
-def _smallest(parts: Sequence[tuple[float, Paired]], freedom: float) -> float:
+def _smallest(parts: Sequence[tuple[float, Paired]], freedom: float, level: float) -> float:
     """The difference that is `reach` standard errors, the errors being those at that difference."""
     size = 0.0
     for _ in range(STEPS):
         variance = sum(variance * _growth(paired, size) for variance, paired in parts) / len(parts) ** 2
-        size = min(1.0, reach(freedom) * sqrt(variance))
+        size = min(1.0, reach(freedom, level) * sqrt(variance))
     return size
 
 
@@ -237,15 +254,15 @@ def _growth(paired: Paired, size: float) -> float:
     return (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
 
 
-def needed_problems(paired: Paired, difference: float) -> int | None:
+def needed_problems(paired: Paired, difference: float, level: float = LEVEL) -> int | None:
     """How many such problems, with the samples they have, would show `difference`; None for 0 and beyond a million."""
     if not difference:
         return None
-    count = paired.problems * paired.variance * (reach(paired.problems - 1) / difference) ** 2
+    count = paired.problems * paired.variance * (reach(paired.problems - 1, level) / difference) ** 2
     return ceil(count) if count <= MOST else None
 
 
-def needed_samples(paired: Paired, difference: float) -> int | None:
+def needed_samples(paired: Paired, difference: float, level: float = LEVEL) -> int | None:
     """How many samples per problem would show `difference` on these problems; None where no number does, or with one sample.
 
     More samples shrink the sampling variance alone; what the problems contribute stays.
@@ -253,7 +270,7 @@ def needed_samples(paired: Paired, difference: float) -> int | None:
     sampling, left = paired.sampling_variance, paired.problem_variance
     if sampling is None or left is None or not difference:
         return None
-    allowed = (difference / reach(paired.problems - 1)) ** 2 - left
+    allowed = (difference / reach(paired.problems - 1, level)) ** 2 - left
     if allowed <= 0:
         return None
     now = 2 / (1 / paired.samples.mean() + 1 / paired.other_samples.mean())

@@ -62,7 +62,8 @@ def limits(run: Run) -> list[str]:
     )
     if len(run.models) > 2:
         lines.append(
-            "The best of several models was picked by the same scores that are shown, which flatters it a little."
+            "The best of several models was picked by the same scores that are shown, which flatters it a little. Verdicts are corrected for the "
+            "number of pairs; intervals are not."
         )
     return lines
 

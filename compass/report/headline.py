@@ -45,11 +45,19 @@ def conclude(run: Run) -> Conclusion:
     if verdict:
         headline += f" On the same problems {best} against {rival}{format_verdict(run, verdict)}."
     more = []
+    decides = run.comparisons.get("primary")
+    if decides and {best, rival} != set(decides) and (declared := find_comparison(run, *decides)):
+        more.append(f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}.")
     others = [model for model in models if model not in (best, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
+        explored = (
+            "Exploratory, corrected for the number of pairs: " if decides and {best, second} != set(decides) else ""
+        )
         if against := find_comparison(run, best, second):
-            more.append(f"{best} against {second} ({format_accuracy(run, second)}){format_verdict(run, against)}.")
+            more.append(
+                f"{explored}{best} against {second} ({format_accuracy(run, second)}){format_verdict(run, against)}."
+            )
     return Conclusion(headline, more + explain_certainty(run, best, rival))
 
 
@@ -140,7 +148,7 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
             verdicts[one["verdict"]] += 1
     if verdicts:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
-        lines.append(f"Per benchmark, with Holm's correction for their number: {parts}.")
+        lines.append(f"Per benchmark, with Holm's correction for the benchmarks of all pairs: {parts}.")
     if run.verifier.get("error") is not None:
         low, high = run.verifier["ci95"]
         lines.append(

@@ -6,7 +6,7 @@ A run is a folder with `metrics/` and `data/`, as `dvc repro` leaves it. An eval
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -109,7 +109,8 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     stages = rl_stages if rl_stages is not None else list(parameters.get("rl", {}).get("stages", {})) or None
     results = read_results(folder, stages)
     profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
-    evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)))
+    primary = parameters.get("report", {}).get("primary") or None
+    evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)), primary)
     if "samples" in evaluated and "response" in evaluated["samples"].column_names:
         evaluated["verifier"] = error_of_run(folder / "data", folder / "labels") or {}
     return Run(
@@ -149,26 +150,29 @@ def _read_evaluation(folder: Path) -> Run:
     return Run(folder, Results(scores=scores), times=times, **seen)
 
 
-def _evaluated(folder: Path, seed: int) -> dict[str, Any]:
-    """What evaluation wrote into a folder; comparisons are made of the samples where none were written, or without all measures."""
+def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
+    """What evaluation wrote into a folder.
+
+    Comparisons are made of the samples where there are none, where an earlier version wrote them, and where another pair decides than they say.
+    """
     tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems")}
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
     for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():
             found[name] = _json(path)
-    pairs = found.get("comparisons", {}).get("pairs")
-    if "samples" in found and (pairs is None or any("measures" not in pair["average"] for pair in pairs)):
-        found["comparisons"] = compare(found["samples"], seed)
+    decided = found.get("comparisons", {}).get("primary", "")
+    if "samples" in found and (decided == "" or (primary and decided != list(primary))):
+        found["comparisons"] = compare(found["samples"], seed, primary)
     return found
 
 
-def compare(samples: pa.Table, seed: int) -> dict[str, Any]:
+def compare(samples: pa.Table, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
     """`compare_models`, with `correct` in place of lenient marks where samples of an earlier version lack them."""
     from compass.evaluation.comparisons import compare_models
 
     if "correct_lenient" not in samples.column_names:
         samples = samples.append_column("correct_lenient", samples["correct"])
-    return compare_models(samples, seed=seed)
+    return compare_models(samples, seed=seed, primary=primary)
 
 
 def _yaml(path: Path) -> dict[str, Any]:

@@ -62,6 +62,11 @@ class Settings(Section):
         self._check_amounts()
         if unknown := [name for name in self.evaluate.models if name not in self.models]:
             raise ValueError(f"`evaluate.models` has {unknown[0]!r}; allowed: {', '.join(self.models)}")
+        scored = self.evaluate.models or self.models
+        if (pair := self.report.primary) and (len(set(pair)) != 2 or not set(pair) <= set(scored)):
+            raise ValueError(
+                f"`report.primary` needs two models that are evaluated ({', '.join(scored)}), found {', '.join(pair)}"
+            )
         return self
 
     def _check_amounts(self) -> None:

@@ -75,8 +75,8 @@ def test_a_small_benchmark_says_what_it_can_show():
     moved = {"p0": "rr", "p1": "ww", **{f"p{n}": "rw" for n in range(2, 6)}}
     found = only(results(("a", {"aime": marks}), ("b", {"aime": moved})))
     assert found["verdict"] == "cannot tell"
-    assert found["words"].startswith("cannot tell: 6 problems with 2 samples can show ")
-    assert found["words"].endswith(" points at best")
+    assert found["words"].startswith("cannot tell: 6 problems with 2 samples show differences from ")
+    assert found["words"].endswith(" points")
     assert found["needed"] == {"difference": 0.0, "problems": None, "samples": None}
 
 
@@ -209,3 +209,32 @@ def test_greedy_majority_and_reach_are_compared_problem_by_problem():
         assert measures["greedy"]["p"] == pytest.approx(2 / 2**9)  # McNemar's exact test: nine won, none lost
         assert measures["pass@4"]["p"] == 1.0
         assert [one["p_corrected"] for one in measures.values()] == holm([one["p"] for one in measures.values()])
+
+
+def test_the_pair_that_decides_gets_most_of_the_level_and_the_others_share_the_rest():
+    models = [(name, {"aime": problems("rw", 9)}) for name in ("base", "rl-1", "rl-2")]
+    gained = {**problems("rw", 3), **{f"p{number}": "rr" for number in range(3, 9)}}  # six problems moved: p = 2 / 2**6
+    found = compare_models(results(*models[:2], ("rl-2", {"aime": gained})), seed=0)
+    assert found["primary"] == ["rl-2", "base"]
+    averages = {(pair["model"], pair["other"]): pair["average"] for pair in found["pairs"]}
+    assert averages["rl-2", "base"]["p_corrected"] == pytest.approx(2 / 2**6 / 0.8)
+    assert averages["rl-2", "rl-1"]["p_corrected"] == pytest.approx(2 / 2**6 * 2)  # of what the first one leaves, half
+    other = compare_models(results(*models[:2], ("rl-2", {"aime": gained})), seed=0, primary=["rl-2", "rl-1"])
+    assert {pair["other"]: pair["average"]["p_corrected"] for pair in other["pairs"]}["rl-1"] == pytest.approx(
+        2 / 2**6 / 0.8
+    )
+
+
+def test_what_could_be_found_knows_the_correction():
+    two = [(name, {"aime": problems("rw", 30) | {"p0": letters}}) for name, letters in (("base", "ww"), ("rl-1", "rr"))]
+    many = [*two[:1], *((f"rl-{n}", {"aime": problems("rw", 30)}) for n in range(3, 9)), *two[1:]]
+    alone, crowd = (
+        {(pair["model"], pair["other"]): pair["average"] for pair in compare_models(results(*models), seed=0)["pairs"]}
+        for models in (two, many)
+    )
+    assert (
+        alone["rl-1", "base"]["detectable"]
+        < crowd["rl-1", "base"]["detectable"]
+        < alone["rl-1", "base"]["detectable"] * 1.1
+    )
+    assert crowd["rl-1", "rl-3"]["detectable"] > crowd["rl-1", "base"]["detectable"]

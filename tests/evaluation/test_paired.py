@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from compass.evaluation.paired import Paired, around, holm, mean_difference, sign_flip_p
+from compass.evaluation.paired import Paired, around, holm, holm_levels, mean_difference, sign_flip_p
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import sys
@@ -133,6 +133,12 @@ def test_the_mean_over_equal_benchmarks_has_their_freedom_together():
 )
 def test_holm(chances, corrected):
     assert holm(chances) == pytest.approx(corrected)
+
+
+def test_holm_with_weights_passes_on_what_a_found_difference_leaves():
+    corrected = holm([0.03, 0.02, 0.5], [0.8, 0.1, 0.1])
+    assert corrected == pytest.approx([0.0375, 0.04, 0.5])
+    assert holm_levels(corrected, [0.8, 0.1, 0.1]) == pytest.approx([0.05 * 8 / 9, 0.025, 0.05])
 
 
 @pytest.mark.parametrize("lengths", [(0, 0, 0, 0), (2, 3, 2, 2)])

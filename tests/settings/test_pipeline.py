@@ -50,6 +50,11 @@ def test_a_section_that_may_be_left_out_has_its_defaults(changed: Changed) -> No
         ({"curriculum.sources": ["other"]}, "has 'other'; allowed: tiny-chat, tiny-solutions, tiny-gsm"),
         ({"curriculum.problems": 31}, "(31) must be at least `data.batch_size` of every RL stage; rl-1 has 32"),
         ({"evaluate.models": ["base", "rl-4"]}, "`evaluate.models` has 'rl-4'; allowed: base, rl-1, rl-2, rl-3"),
+        (
+            {"evaluate.models": ["base", "rl-3"], "report.primary": ["rl-3", "rl-2"]},
+            "`report.primary` needs two models that are evaluated (base, rl-3), found rl-3, rl-2",
+        ),
+        ({"report.primary": ["rl-3"]}, "`report.primary` needs two models that are evaluated .*, found rl-3"),
     ],
 )
 def test_sections_that_contradict_each_other_are_told(changed: Changed, values: dict[str, Any], told: str) -> None:
