@@ -33,10 +33,12 @@ from compass.verifier.extracting.languages import FOREIGN_THEREFORE, VERBS
 from compass.verifier.extracting.sentences import (
     AMOUNT,
     CHOSEN,
+    COMPOUND,
     DANGLING,
     DENIED,
     FORMULA,
     LOOKED_AT,
+    NUMBER,
     PRICE,
     SENTENCE,
     YES_OR_NO,
@@ -141,9 +143,12 @@ _CONCLUSION = re.compile(
     r"|\b(?:in total|altogether|in all)\b|\bso\s(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
     re.IGNORECASE,
 )
-_ENDS_WITH_VALUE = re.compile(
-    r"\b(?:is|are|equals)\s(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?\.?$"
+_THEREFORE = re.compile(
+    rf"\b(?:so|thus|hence|therefore|consequently|in total|altogether|in conclusion)\b|{FOREIGN_THEREFORE}",
+    re.IGNORECASE,
 )
+_ONE_VALUE = r"(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?"
+_ENDS_WITH_VALUE = re.compile(rf"\b(?:is|are|equals)\s{_ONE_VALUE}(?:,?\sor\s{_ONE_VALUE})?\.?$")
 _GIVEN_UP = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|(?:don't|do not) know how to|am not able to)\s(?:solve|answer|find|determine)\b",
     re.IGNORECASE,
@@ -165,6 +170,9 @@ _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 _FOREIGN_COUNT = re.compile(
     r"[\u0400-\u04ff\u0600-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^\d]*\d"
 )
+
+A_NAME = 3
+"""Words of a name with a number, such as `Player 2`, at most; with more it is a sentence."""
 
 REASONED = 5
 """Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
@@ -244,15 +252,18 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.answer is not None and _may_hold_value(reading.answer):
-        part = find_readable_part(reading.answer, boxed=reading.evidence == "box")
+        part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")
         return reading._replace(answer=part or reading.answer)
     return reading
 
 
 def _may_hold_value(answer: str) -> bool:
-    """Whether the verifier cannot read an answer, or reads it as words of a script in which it knows no units, with a number among them."""
+    """Whether the verifier cannot read an answer, or reads it as a sentence or as words of a script in which it knows no units, with a number
+    among them."""
     kind = answer_type(answer)
-    return kind == "unrecognised" or (kind == "text" and _FOREIGN_COUNT.search(answer) is not None)
+    if kind != "text":
+        return kind == "unrecognised"
+    return _FOREIGN_COUNT.search(answer) is not None or (len(answer.split()) > A_NAME and find_numbers(answer) != set())
 
 
 def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
@@ -291,7 +302,9 @@ def _read_words(tail: str, mode: Mode, given: Set[str]) -> Reading:
         if CORRECTED.search(after) and (value := _find_stated(after, mode, given)) is not None:
             return Reading(value, "sentence")
         value = _choose_announced(values, tail)
-        return Reading(value, "several that disagree" if value is None else "announcement")
+        if value is None or _concludes_otherwise(after, value):
+            return Reading(None, "several that disagree")
+        return Reading(value, "announcement")
     if has_announcement(tail):
         return Reading(None, "cut off" if _cut_off(tail) else "taken back")
     value = _find_stated(tail, mode, given)
@@ -318,7 +331,20 @@ def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
         return Reading(None, "several that disagree")
     if (later is None and corrected and _takes_back(after)) or _hedges(text, boxes, group) or answer is None:
         return Reading(None, "taken back")
-    return Reading(answer, "box")
+    return Reading(None, "several that disagree") if _concludes_otherwise(after, answer) else Reading(answer, "box")
+
+
+def _concludes_otherwise(after: str, answer: str) -> bool:
+    """Whether the last sentence after an answer concludes with values of which none is that answer: "so there are 40 of them"."""
+    sentences = [part for part in SENTENCE.split(drop_placeholders(after)) if part and part.strip()]
+    last = next((sentence for sentence in reversed(sentences[-LOOKED_AT:]) if _may_state(sentence)), "")
+    conclusions = list(_THEREFORE.finditer(last))
+    if not conclusions:
+        return False
+    claim = last[conclusions[-1].end() :]
+    values = [last_side(formula_text(formula)) for formula in FORMULA.finditer(claim)]
+    values += [number.strip(" ,") for number in NUMBER.findall(FORMULA.sub(" ", claim))]
+    return bool(values) and answer.strip("$ ") not in claim and not any(_same(answer, value) for value in values)
 
 
 def _is_final_after_reasoning(after: str) -> bool:
@@ -494,7 +520,7 @@ def _concludes(sentence: str) -> bool:
         marks is not None
         or CHOSEN.search(sentence) is not None
         or find_bold_value(sentence) is not None
-        or len(_VALUE.findall(sentence)) == 1
+        or len(_VALUE.findall(COMPOUND.sub("0", sentence))) == 1
     )
 
 

@@ -15,7 +15,7 @@ from compass.verifier.extracting.sentences import is_hedged
 from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.numbers import PlainNumber, read_literal, read_plain_number, times_100, write_digits
+from compass.verifier.reading.numbers import PlainNumber, read_plain_number, times_100, write_digits
 from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.reading.words import (
     is_formula,
@@ -41,10 +41,11 @@ _CHOICE_SIGNS = frozenset("(\\ABCDEFGHabcdefghijklmnopqrstuvwxyzIJKLMNOPQRSTUVWX
 """What an answer with the letter of a choice begins with."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
-_DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?")
-"""A number with a decimal comma. A list has a space after its comma."""
-_DOTTED_THOUSANDS = re.compile(r"\$?(-?\d{1,3}(?:\.\d{3})+),(\d{1,30})\$?")
-"""A number with points between its thousands and a decimal comma."""
+_DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?(|\s?(?:€|%)|\s[A-Za-z]{2,20})")
+"""A number with a decimal comma, and its unit. A list has a space after its comma."""
+_DOTTED_THOUSANDS = re.compile(r"\$?(-?[1-9]\d{0,2}(?:\.\d{3})+),(\d{1,30})\$?(|\s?(?:€|%)|\s[A-Za-z]{2,20})")
+"""A number with points between its thousands and a decimal comma, and its unit."""
+_DECIMAL = re.compile(r"\d\.\d")
 _DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
 _EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
@@ -125,17 +126,22 @@ def _unwrap_value(answer: str) -> str | None:
 
 
 def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
-    """`1000,99` or `1.000,99` against the decimal 1000.99; None where the comma may separate thousands, as in `1,250`."""
+    """`1000,99` or `1.000,99 €` against a decimal, `7,00` and `1.000,99` against any gold; None where the comma may separate thousands, as in
+    `1,250`, or values."""
     if "," not in answer:
         return None
     match = _DOTTED_THOUSANDS.fullmatch(answer) or _DECIMAL_COMMA.fullmatch(answer)
-    if match is None or (len(match[2]) == 3 and "." not in match[1]):
+    if match is None:
         return None
-    one, whole = _number(gold), match[1].replace(".", "")
-    if one is None or not one.literal or one.value != read_literal(f"{whole}.{match[2]}").value:
+    whole, decimals, unit = match[1].replace(".", ""), match[2], match[3]
+    if "." not in match[1] and (len(decimals) == 3 or not (_DECIMAL.search(gold) or decimals == "00")):
+        return None
+    finding = _compare_readings(gold, _normalised(f"{whole}.{decimals}{unit}"))
+    if not finding.same:
+        rewind()
         return None
     lean(Leniency.WORDING)
-    return Finding(True, "rational", "a decimal comma")
+    return finding
 
 
 def _is_hollow(text: str) -> bool:

@@ -12,7 +12,7 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°|\s?[ap](?:\.m\.|m\b))?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
 )
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
@@ -57,7 +57,7 @@ CHOSEN = re.compile(
     re.IGNORECASE,
 )
 """A choice that is made in the first person: "I choose (D)"."""
-_COMPOUND = re.compile(
+COMPOUND = re.compile(
     r"\d[\d.]*\s(?:days?|hours?|minutes?|feet|foot|pounds?|weeks?|years?|degrees?)(?:,|\sand|,\sand)?\s\d[\d.]*\s(?:hours?|minutes?|seconds?|inch(?:es)?|ounces?|days?|months?)\b"
 )
 """A measure in two units: "4 hours and 30 minutes"."""
@@ -92,7 +92,7 @@ _CONCLUDED = re.compile(
 )
 _WORDS = re.compile(r"[\u4e00-\u9fff]|(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
 _COUNTED = re.compile(
-    rf"(\$?[-−]?\d[\d,]*(?:\.\d+)?)\s(?!(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|times|plus|minus|more|less|or|and|to|of|out|squared|cubed|pi)\b)"
+    rf"(\$?[-−]?\d[\d,]*(?:\.\d+)?(?:\s?[€£¥])?)\s(?!(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|times|plus|minus|more|less|or|and|to|of|out|squared|cubed|pi)\b)"
     r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
 )
 """A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
@@ -274,7 +274,7 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
     option = CHOSEN.search(sentence) or _OPTION.search(sentence)
     if option is not None:
         return _choice_of(option)
-    if (measure := _COMPOUND.search(sentence)) is not None and len(NUMBER.findall(sentence)) == 2:
+    if (measure := COMPOUND.search(sentence)) is not None and len(NUMBER.findall(sentence)) == 2:
         return measure[0]
     if YES_OR_NO.fullmatch(sentence) is not None:
         return sentence
@@ -308,8 +308,7 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
         return ", ".join(name[0] for name in named if name)
     if (named[-1] or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(blank[end:]):
         return last
-    fresh = {value for _, value in places if not find_numbers(value) <= set(given)} if given else set()
-    return fresh.pop() if len(fresh) == 1 else None
+    return _only_fresh(places, given)
 
 
 def _read_bare_formula(sentence: str) -> str | None:
@@ -356,9 +355,10 @@ def find_last_value(text: str, question: str | None) -> str | None:
     return None
 
 
-def find_readable_part(text: str, *, boxed: bool) -> str | None:
-    """The one value in a text that cannot be read whole: what is left without its words set as text, its only formula or number, or the
-    one that no preposition introduces; None where it holds none, or several. A box may only lose its words."""
+def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -> str | None:
+    """The one value in a text that cannot be read whole: what is left without its words set as text, its only formula or number, the one
+    that no preposition introduces, or the only one that is not among the `given` numbers, those of the question; None where it holds none,
+    or several. A box may only lose its words."""
     if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
         return None
     bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
@@ -371,7 +371,13 @@ def find_readable_part(text: str, *, boxed: bool) -> str | None:
     places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
     if len({value for _, value in places}) == 1:
         return places[0][1]
-    return _find_main_value(blank, sorted(places))
+    return _find_main_value(blank, sorted(places)) or _only_fresh(places, given)
+
+
+def _only_fresh(places: list[tuple[tuple[int, int], str]], given: Collection[str]) -> str | None:
+    """The only value that holds a number which is not `given`; None where several do, or nothing is given."""
+    fresh = {value for _, value in places if not find_numbers(value) <= set(given)} if given else set()
+    return fresh.pop() if len(fresh) == 1 else None
 
 
 def is_hedged(sentence: str) -> bool:

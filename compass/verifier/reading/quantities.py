@@ -229,6 +229,9 @@ def read_second_unit(parser: Parser, left: Quantity, power: int) -> Node | None:
             right = None
         factor = conversion_factor(left.unit, right.unit) if isinstance(right, Quantity) else None
         if factor is not None and factor > 1:
+            values = (left.value, right.value)
+            if isinstance(values[0], Number) and isinstance(values[1], Number):
+                return Quantity(number(factor * values[0].value + values[1].value), right.unit)
             return Quantity(Sum((Product((number(factor), left.value)), right.value)), right.unit)
     parser.at, parser.depth, parser.commas = start, depth, commas
     return None
