@@ -30,6 +30,7 @@ COMMANDS = {
         "write the page of a run, or of two compared: which model is better, by how much",
     ),
     "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
+    "study": ("compass.commands.study:app", "compare recipes over several seeds: run a study, and show what it found"),
     "curate": ("compass.commands.curate_command:curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),
@@ -64,7 +65,7 @@ COMMANDS = {
 """Subcommand to `module:function` (or `module:app`, a `cyclopts.App`) and one line of help."""
 
 SECTIONS = {
-    "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile"),
+    "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "study"),
     "Data": ("curate", "why", "ledger", "card"),
     "Training": ("rl", "rollouts", "forgetting"),
     "Scores": ("evaluate", "benchmarks", "report", "score", "table1"),

@@ -97,8 +97,13 @@ def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change
     return (buffer.getvalue() if changes else text), changes
 
 
-def write_overrides(root: Path, values: Mapping[str, Any]) -> list[Change]:
+def write_overrides(root: Path, values: Mapping[str, Any], profile: str | None = None) -> list[Change]:
     """Write values into `params.yaml` of the repository at `root`, whole or not at all; returns what changed.
+
+    Args:
+        root: the repository's root.
+        values: as of `changed_text`.
+        profile: change this profile's text instead of the file's own.
 
     Raises:
         UserError: as `changed_text`; the file is then as it was.
@@ -106,25 +111,31 @@ def write_overrides(root: Path, values: Mapping[str, Any]) -> list[Change]:
     from compass.files import atomic_path
 
     path = root / FILE
-    before = read_text(root)
-    text, changes = changed_text(before, values)
-    if text != before:
+    text, changes = changed_text(read_text(root, profile), values)
+    if text != read_text(root):
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return changes
 
 
-def read_text(root: Path) -> str:
-    """The content of `params.yaml`.
+def read_text(root: Path, profile: str | None = None) -> str:
+    """The content of `params.yaml`, or of a profile.
 
     Raises:
         UserError: it cannot be read.
     """
     from compass.settings import SettingsError
 
+    if profile is not None:
+        known = {path.stem: path for path in sorted((root / "profiles").glob("*.yaml"))}
+        if profile not in known:
+            raise SettingsError(f"there is no profile {profile!r}; profiles: {', '.join(known) or 'none here'}")
+    path = root / FILE if profile is None else known[profile]
     try:
-        return (root / FILE).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        if profile is not None:
+            raise SettingsError(f"{path}: cannot be read ({error})") from None
         raise SettingsError(f"{FILE}: cannot be read ({error}); `compass profile use NAME` writes one") from None
 
 

@@ -61,6 +61,9 @@ class RunRequest:
     name: str | None = None
     """The experiment that keeps the result; None names it after what differs from the profile."""
 
+    profile: str | None = None
+    """Start from this file of `profiles/` in place of `params.yaml`, whose values it takes the place of."""
+
     extra: tuple[str, ...] = ()
     """Further words for `dvc repro`: its own options, several targets."""
 
@@ -140,7 +143,8 @@ def run(
         if on_start:
             on_start()
         # Another run may have changed the file while this one waited.
-        changes = write_overrides(root, request.overrides) if request.overrides else []
+        wanted = request.overrides or request.profile is not None
+        changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
             (on_change or log or print)(f"params.yaml: {change}")
         name = request.name or plan_name(root)
@@ -192,7 +196,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
-    text = read_text(root)
+    text = read_text(root, request.profile)
     check_before_run(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
 
 
@@ -216,7 +220,12 @@ def plan_name(root: Path) -> str | None:
     changes = changed_settings(settings, root / "profiles") or []
     shown = [f"{_own_name(change.name)}={change.after}" for change in changes[:SHOWN]]
     more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
-    name, taken, number = slug(" ".join([settings.profile, *shown, *more])[:LONGEST_NAME]), list_experiments(root), 1
+    return find_free_name(root, slug(" ".join([settings.profile, *shown, *more])[:LONGEST_NAME]))
+
+
+def find_free_name(root: Path, name: str) -> str:
+    """A name that no experiment has: this one, or with the first number that makes it so."""
+    taken, number = list_experiments(root), 1
     while (wanted := name if number == 1 else f"{name}-{number}") in taken:
         number += 1
     return wanted

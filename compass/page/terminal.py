@@ -100,6 +100,10 @@ def _note(block: Mapping[str, Any]) -> list[RenderableType]:
     return [Text(safe(f"{block['text']} {block['command']}".strip()))]
 
 
+def _bullets(block: Mapping[str, Any]) -> list[RenderableType]:
+    return [Text(f"- {safe(line)}") for line in block["lines"]]
+
+
 def _warning(block: Mapping[str, Any]) -> list[RenderableType]:
     details = safe(block["details"]).splitlines()[:LINES]
     return [Text(safe(block["text"]), style="yellow"), *(Text(f"  {line}", style="dim") for line in details)]
@@ -205,5 +209,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], list[RenderableType]]] = {
     "charts": _charts,
     "guards": _guards,
     "responses": _responses,
+    "bullets": _bullets,
     "link": lambda block: [],
+    "chart": lambda block: [],
 }

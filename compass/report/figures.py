@@ -118,6 +118,61 @@ def curves_figure(
     return _svg(figure)
 
 
+def forest_figure(
+    differences: Mapping[str, tuple[float, float, float]], smallest: float, width: float = WIDE
+) -> str | None:
+    """Differences with their intervals, a row each, and the smallest one of interest as a band around 0.
+
+    Args:
+        differences: name to difference and limits, in points.
+        smallest: in points.
+        width: in inches.
+    """
+    if not differences:
+        return None
+    figure, axes = _figure(width, 0.9 + 0.35 * len(differences))
+    axes.axvspan(-smallest, smallest, color=COLOURS[0], alpha=0.25, lw=0)
+    axes.axvline(0, color="#000000", lw=0.8)
+    for place, (middle, low, high) in enumerate(differences.values()):
+        axes.errorbar([middle], [place], xerr=[[middle - low], [high - middle]], fmt="o", ms=5, capsize=3, color=KEPT)
+    axes.set_yticks(range(len(differences)), [_plain(_cut(name)) for name in differences])
+    axes.set_ylim(len(differences) - 0.5, -0.5)
+    axes.set_xlabel("difference, points (95% interval)")
+    return _svg(figure)
+
+
+def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], width: float = WIDE) -> str | None:
+    """Training curves of several groups of runs: each group's mean, and a band from its lowest run to its highest.
+
+    Args:
+        groups: name to the curves of each of its runs, as `curves_figure` names them.
+        width: in inches.
+    """
+    measured = [name for name in CURVES if any(_values(run, name) for runs in groups.values() for run in runs)]
+    if not measured:
+        return None
+    columns = 2 if width > NARROW else 1
+    rows = -(-len(measured) // columns)
+    figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
+    for name, axes in zip(measured, panels, strict=False):
+        title, factor = CURVES[name]
+        for number, (group, runs) in enumerate(groups.items(), start=1):
+            length = min((len(_values(run, name)) for run in runs), default=0)
+            columns_of = list(zip(*(_values(run, name)[:length] for run in runs), strict=True))
+            means = [factor * sum(values) / len(values) for values in columns_of]
+            steps = range(1, length + 1)
+            axes.plot(steps, means, color=colour(number), label=_plain(_cut(group)), lw=1.4)
+            low, high = ([factor * edge(values) for values in columns_of] for edge in (min, max))
+            axes.fill_between(steps, low, high, color=colour(number), alpha=0.2, lw=0)
+        axes.set_title(title, loc="left", fontsize=9)
+        axes.grid(alpha=0.25)
+    for axes in panels[len(measured) :]:
+        axes.set_visible(False)
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.supxlabel("iteration over all stages", fontsize=9)
+    return _svg(figure)
+
+
 def _link_points(
     axes: Any,
     stage: str,

@@ -1,0 +1,104 @@
+"""`compass study`: recipes compared over several seeds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclopts import App
+
+if TYPE_CHECKING:
+    from compass.report.study import Runs
+    from compass.studies.study import Study
+
+app = App(name="study")
+
+
+@app.command(name="list")
+def list_studies() -> int:
+    """List the studies in `studies/`: how many of their runs are done, and what each asks.
+
+    Examples:
+        compass study list
+    """
+    for path in sorted(Path("studies").glob("*.yaml")):
+        study, runs = _read(path.stem)
+        print(f"{path.stem:<16} {sum(run is not None for *_, run in runs):>3} of {len(runs):<3} {study.question}")
+    return 0
+
+
+@app.command
+def run(name: str, /) -> int:
+    """Train every arm with every seed, one run after another.
+
+    Every setting, file and model is checked before the first run. A study that is stopped or killed goes on where it was when the same
+    command is given again. Results are kept in `studies/results/NAME.json`.
+
+    Exit status: 3 where a run failed; the others have run.
+
+    Args:
+        name: a file of studies/, without .yaml.
+
+    Raises:
+        UserError: the study cannot run; nothing has been started.
+
+    Examples:
+        compass study run clip-higher    what studies/clip-higher.yaml asks for and is not done yet
+    """
+    from compass.commands.run import run_in_terminal
+    from compass.studies.study import read_study
+    from flows.studies import run_study
+
+    root = Path.cwd()
+
+    def tell(line: str) -> None:
+        print(f"compass study: {line}", file=sys.stderr, flush=True)
+
+    status = run_study(name, read_study(name, root), root, start=lambda one: run_in_terminal(one, root), show=tell)
+    if status in (0, 3):
+        show(name)
+    return status
+
+
+@app.command
+def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
+    """Show what a study found so far: scores per arm, paired differences with intervals, and which arm is better.
+
+    Args:
+        name: a file of studies/, without .yaml.
+        html: write a page with figures into this folder as well.
+        json: print the comparisons as JSON.
+
+    Raises:
+        UserError: the study or its results cannot be read.
+
+    Examples:
+        compass study show clip-higher                       at any time, also while it runs
+        compass study show clip-higher --html study-page     with training curves, as a page
+    """
+    import dataclasses
+    import json as json_module
+
+    from compass.page.terminal import print_blocks
+    from compass.report.study import compare_runs, study_sections, write_study_page
+
+    study, runs = _read(name)
+    if json:
+        print(json_module.dumps([dataclasses.asdict(one) for one in compare_runs(study, runs)], indent=2))
+    else:
+        print_blocks(part for section in study_sections(study, runs)[:3] for part in section.parts)
+    if html:
+        print(f"page: {write_study_page(name, study, runs, html)}", file=sys.stderr)
+    return 0
+
+
+def _read(name: str) -> tuple[Study, Runs]:
+    """A study, and each of its runs with its result."""
+    from compass.studies.study import read_study
+    from flows.studies import find_done, plan_runs, read_runs
+
+    root = Path.cwd()
+    study = read_study(name, root)
+    done = find_done(plan_runs(name, study, root), read_runs(name, root))
+    return study, [(one.arm, one.seed, result) for one, result in done]

@@ -1,0 +1,190 @@
+"""A study in the terminal and as a page: what was asked, which arm is better and how sure, what was run, and what to doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from compass.durations import duration
+from compass.files import atomic_path
+from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
+from compass.page.html import document, sections_html
+from compass.page.markdown import write_markdown
+from compass.report.figures import bands_figure, draw_chart, forest_figure
+from compass.studies.statistics import Difference, compare_arms
+from compass.studies.study import Study
+
+Runs = Sequence[tuple[str, int, Mapping[str, Any] | None]]
+"""Every planned run: arm, seed, and its result as `flows.studies` keeps it; None where it is still to come."""
+
+
+def compare_runs(study: Study, runs: Runs) -> list[Difference]:
+    """Every arm against the first, by the study's own measure."""
+    scores: dict[str, dict[int, float]] = {arm: {} for arm in study.arms}
+    for arm, seed, run in runs:
+        if run and not run["failed"]:
+            scores[arm][seed] = run["scores"][study.measure]
+    return compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
+
+
+def study_sections(study: Study, runs: Runs) -> list[Section]:
+    """The sections of a study's page, the answer first."""
+    found = compare_runs(study, runs)
+    return [
+        _answer(study, runs, found),
+        Section("Scores", [_scores(study, runs)], "scores"),
+        Section("Differences", [_differences(study, found), *_forest(study, found)], "differences"),
+        Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
+        Section("What was run", _what_was_run(study, runs), "runs"),
+    ]
+
+
+def write_study_page(name: str, study: Study, runs: Runs, folder: Path) -> Path:
+    """Write `index.html`, `study.md` and its figures into a folder; returns the page's path."""
+    sections, title = study_sections(study, runs), f"Study {name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_markdown(folder / "study.md", title, sections)
+    path = folder / "index.html"
+    with atomic_path(path) as temporary:
+        temporary.write_text(document(title, sections_html(sections)), encoding="utf-8")
+    return path
+
+
+def _answer(study: Study, runs: Runs, found: list[Difference]) -> Section:
+    first = next(iter(study.arms))
+    parts: list[Part] = [Note(study.question), Note(f"Against {first}, by {study.measure}:", "label")]
+    parts += [Note(f"{one.arm}: {one.words}.", "headline") for one in found]
+    done = [run for _, _, run in runs if run]
+    left = len(runs) - len(done)
+    if left:
+        took = f", about {duration(left * mean(run['seconds'] for run in done))}" if done else ""
+        parts.append(Caution(f"{left} of {len(runs)} runs are still to come{took}: what is said here may change."))
+    if failed := [f"{arm}, seed {seed}" for arm, seed, run in runs if run and run["failed"]]:
+        parts.append(Caution(f"Failed, by a guard or an error, and left out: {'; '.join(failed)}."))
+    if len({run["commit"] for run in done if "commit" in run}) > 1:
+        parts.append(Caution("The runs are of several commits: the code differs as well as the settings."))
+    if changed := sum(run.get("dirty") == "true" for run in done):
+        parts.append(Caution(f"{changed} runs were made with changes that are in no commit."))
+    doubts = [
+        "An interval holds what differs between seeds. It says nothing of another model, other problems or more training.",
+        "With few seeds, Student's interval rests on differences that are about normal, and the spread itself is known roughly: "
+        "so is the number of seeds still needed.",
+    ]
+    if len(found) > 1:
+        doubts.append("p-values are corrected for the number of arms (Holm); intervals are not.")
+    if len(runs) != len(done) or any(one.verdict == "too few seeds" for one in found):
+        doubts.append(
+            "Seeds that are added until a difference appears find one too often: fix their number before the first run."
+        )
+    return Section("Answer", [*parts, Note("What to doubt", "label"), Bullets(doubts)], "answer")
+
+
+def _scores(study: Study, runs: Runs) -> Table:
+    measures = list(dict.fromkeys(name for _, _, run in runs if run for name in run.get("scores", ())))
+    measures.sort(key=lambda name: name != study.measure)
+    rows = [
+        [arm, len(own), *(_spread([run["scores"][name] for run in own], 100) for name in measures)]
+        for arm, own in _by_arm(study, runs).items()
+    ]
+    text = "Percent on average over all benchmarks: mean over seeds, ± their standard deviation."
+    return Table(["arm", "runs", *measures], rows, text=text)
+
+
+def _differences(study: Study, found: list[Difference]) -> Table:
+    head = ["arm", "points, per seed", "mean", "95% interval", "p", f"power for ±{study.smallest_difference:g}"]
+    rows = [
+        [
+            one.arm,
+            ", ".join(f"{100 * value:+.1f}" for value in one.differences) or "–",
+            "–" if one.mean is None else f"{100 * one.mean:+.1f}",
+            "–" if one.interval is None else f"{100 * one.interval[0]:+.1f} to {100 * one.interval[1]:+.1f}",
+            "–" if one.p is None else f"{one.p:.3f}",
+            "–" if one.power is None else f"{100 * one.power:.0f}%",
+        ]
+        for one in found
+    ]
+    text = f"Power: the chance that the {len(study.seeds)} planned seeds find the smallest difference of interest, at the spread seen so far."
+    return Table(head, rows, text=text)
+
+
+def _training(study: Study, runs: Runs) -> Table:
+    rows = []
+    for arm, own in _by_arm(study, runs).items():
+        tokens = [run["training"]["tokens"] / 1000 for run in own]
+        seconds = [run["training"]["seconds"] for run in own]
+        per = [run["scores"][study.measure] / cost for run, cost in zip(own, tokens, strict=True) if cost]
+        last = [
+            _spread([run["curves"][name][-1] for run in own if run["curves"].get(name)], factor)
+            for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
+        ]
+        rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 100_000), *last])
+    head = [
+        "arm",
+        "1,000 tokens sampled",
+        "seconds",
+        "% per million tokens",
+        "entropy",
+        "response tokens",
+        "left out, %",
+    ]
+    return Table(head, rows, text="Of all RL stages up to the model; the last three in the last iteration.")
+
+
+def _what_was_run(study: Study, runs: Runs) -> list[Part]:
+    shared = _settings(study.settings)
+    arms = Table(["arm", "settings that differ"], [[arm, _settings(own)] for arm, own in study.arms.items()])
+    rows = [
+        [
+            arm,
+            seed,
+            run["started"],
+            duration(run["seconds"]),
+            ", ".join(run.get("ran", ())) or "nothing",
+            run.get("commit", "")[:8],
+            run.get("experiment") or "",
+        ]
+        for arm, seed, run in runs
+        if run
+    ]
+    total = sum(run["seconds"] for _, _, run in runs if run)
+    return [
+        f"Profile {study.profile}; of every arm {shared}. Smallest difference of interest: {study.smallest_difference:g} points.",
+        arms,
+        Table(["arm", "seed", "started", "took", "stages that ran", "commit", "experiment"], rows),
+        f"{duration(total)} in all. Stages that are not named were up to date or came from DVC's cache. `dvc exp apply EXPERIMENT` restores a run.",
+    ]
+
+
+def _forest(study: Study, found: list[Difference]) -> list[Part]:
+    shown = {
+        one.arm: (100 * one.mean, 100 * one.interval[0], 100 * one.interval[1])
+        for one in found
+        if one.mean is not None and one.interval is not None
+    }
+    text = "Differences from the first arm with 95% intervals"
+    return list(draw_chart("differences", text, lambda width: forest_figure(shown, study.smallest_difference, width)))
+
+
+def _curves(study: Study, runs: Runs) -> list[Part]:
+    groups = {arm: [run["curves"] for run in own] for arm, own in _by_arm(study, runs).items() if own}
+    text = "Training curves: each arm's mean over its seeds, and a band from the lowest to the highest"
+    return list(draw_chart("curves", text, lambda width: bands_figure(groups, width)))
+
+
+def _by_arm(study: Study, runs: Runs) -> dict[str, list[Mapping[str, Any]]]:
+    return {arm: [run for name, _, run in runs if name == arm and run and not run["failed"]] for arm in study.arms}
+
+
+def _settings(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "the profile's settings"
+
+
+def _spread(values: Sequence[float], factor: float = 1.0) -> str:
+    """`70.9 ± 1.2`: mean and standard deviation; the latter of two values or more."""
+    shown = [factor * value for value in values]
+    if not shown:
+        return "–"
+    digits = 0 if mean(shown) >= 1000 else 2 if mean(shown) < 1 else 1
+    return f"{mean(shown):,.{digits}f}" + (f" ± {stdev(shown):,.{digits}f}" if len(shown) > 1 else "")

@@ -1,0 +1,212 @@
+"""A study's runs: every arm with every seed, one after another through `flows.run`, each kept in `studies/results/NAME.json`.
+
+A run that is there with the settings that the study asks for is done. So a study that was stopped or killed goes on with the run
+where it was, which itself goes on where that run's stages were; what arms share comes from DVC's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from compass.checks.before_run import find_problems
+from compass.checks.finding import format_findings
+from compass.errors import UserError
+from compass.files import atomic_path
+from compass.report.results import read_results
+from compass.runs.repository import git_state
+from compass.settings import Settings
+from compass.settings.load import check_values, parse_values
+from compass.studies.study import FOLDER, RESULTS, Study, find_model, known_measures
+from flows.overrides import FILE, changed_text, read_text
+from flows.run import RunRequest, RunResult, find_free_name, list_experiments
+
+TARGET = "evaluate"
+"""The stage up to which every run goes: its scores decide."""
+
+CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
+"""What is kept of every iteration."""
+
+Start = Callable[[RunRequest], tuple[int, RunResult | None]]
+"""Starts a run; returns its exit status, and what it did where it ended well."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One training run of a study."""
+
+    arm: str
+    seed: int
+    overrides: Mapping[str, Any]
+    """What differs from the profile."""
+    values: Mapping[str, Any]
+    """The parameter file that the run has."""
+    settings: Settings
+
+    @property
+    def digest(self) -> str:
+        """Of the parameter file's values: a run with another digest is another run."""
+        return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
+    """Every run of a study, seed by seed, so that all arms have a run of the first seeds early.
+
+    Raises:
+        UserError: the profile, a setting or a value is none, an arm equals another, or the model or measure is none.
+    """
+    path, text, planned = root / FOLDER / f"{name}.yaml", read_text(root, study.profile), []
+    for seed in study.seeds:
+        for arm, own in study.arms.items():
+            overrides = {**study.settings, **own, "seed": seed}
+            try:
+                values = parse_values(changed_text(text, overrides)[0])
+                settings = check_values(values)
+                find_model(study, settings)
+            except UserError as error:
+                raise UserError(f"{path}: arm {arm}: {str(error).removeprefix(f'{FILE}: ')}") from None
+            planned.append(Planned(arm, seed, overrides, values, settings))
+    first: dict[str, str] = {}
+    for one in planned[: len(study.arms)]:
+        key = one.settings.model_dump_json()
+        if key in first:
+            raise UserError(f"{path}: the arms {first[key]} and {one.arm} have the same settings; change or remove one")
+        first[key] = one.arm
+    return planned
+
+
+def check_runs(name: str, planned: list[Planned], root: Path) -> None:
+    """Check everything that can be checked of every run before the first starts.
+
+    Raises:
+        UserError: a run could not end well, or `params.yaml` holds edits that the study would overwrite.
+    """
+    for one in {one.arm: one for one in planned}.values():
+        if found := find_problems(root, one.settings):
+            raise UserError(f"{root / FOLDER / f'{name}.yaml'}: arm {one.arm}:\n{format_findings(found)}")
+    held = parse_values(read_text(root), root / FILE)
+    known = [one.values for one in planned]
+    known += [parse_values(read_text(root, path.stem), path) for path in sorted((root / "profiles").glob("*.yaml"))]
+    if held not in known:
+        raise UserError(
+            f"{root / FILE} holds edits that no profile has, and a study writes its own values there; save it as "
+            "profiles/NAME.yaml, or drop the edits with `compass profile use NAME --force`"
+        )
+
+
+def read_runs(name: str, root: Path) -> list[dict[str, Any]]:
+    """The runs that `studies/results/NAME.json` holds; none where it does not exist.
+
+    Raises:
+        UserError: the file is not what `run_study` writes.
+    """
+    path = root / RESULTS / f"{name}.json"
+    if not path.exists():
+        return []
+    try:
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        assert all({"arm", "seed", "digest"} <= set(run) for run in runs)
+    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
+        raise UserError(f"{path}: holds no results of a study ({error}); restore it, or move it away") from None
+    return runs
+
+
+def find_done(planned: list[Planned], runs: list[dict[str, Any]]) -> list[tuple[Planned, dict[str, Any] | None]]:
+    """Every planned run with its result; None where it has none with these settings."""
+    kept = {(run["arm"], run["seed"], run["digest"]): run for run in runs}
+    return [(one, kept.get((one.arm, one.seed, one.digest))) for one in planned]
+
+
+def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callable[[str], object]) -> int:
+    """Run what a study still lacks, one run after another.
+
+    A run that fails, as by a guard, is passed over, and tried again by the next call. `params.yaml` holds the values of each run meanwhile,
+    and the study's profile when all have ended.
+
+    Args:
+        name: the study's.
+        study: its file.
+        root: the repository's root.
+        start: starts a run.
+        show: gets a line per run.
+
+    Returns:
+        0 where every run has its result; 3 where one failed; else the status of the run that was stopped.
+
+    Raises:
+        UserError: the study cannot run; nothing has been started.
+    """
+    root = root.resolve()
+    planned = plan_runs(name, study, root)
+    check_runs(name, planned, root)
+    failed = 0
+    for number, (one, result) in enumerate(find_done(planned, read_runs(name, root)), 1):
+        if result and not result.get("failed"):
+            continue
+        show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
+        experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
+        began, clock = datetime.now(UTC), time.monotonic()
+        status, done = start(RunRequest(TARGET, overrides=one.overrides, name=experiment, profile=study.profile))
+        if status not in (0, 3):
+            return status
+        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": done is None}
+        facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - clock)}
+        facts |= {"settings": dict(one.overrides), **git_state(root)}
+        if done is None:
+            failed += 1
+        else:
+            facts |= {
+                "ran": list(done.ran),
+                "restored": list(done.restored),
+                **measure_run(root, one.settings, find_model(study, one.settings)),
+            }
+            facts["experiment"] = experiment if experiment in list_experiments(root) else None
+        _keep(name, root, facts)
+    with atomic_path(root / FILE) as temporary:
+        temporary.write_text(read_text(root, study.profile), encoding="utf-8")
+    return 3 if failed else 0
+
+
+def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
+    """What the outputs in a folder say of a model.
+
+    Returns:
+        `scores`, on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
+    """
+    stages = list(settings.rl.stages)
+    stages = stages[: stages.index(model) + 1] if model in stages else []
+    found = read_results(root, stages)
+    curves: dict[str, list[float]] = {}
+    training = {"seconds": 0.0, "tokens": 0}
+    for stage in stages:
+        for name in CURVES:
+            curves.setdefault(name, []).extend(round(value, 5) for value in found.curves[stage].get(name, ()))
+        facts = found.summaries[stage]["metrics"]
+        training["seconds"] += facts["seconds_per_step"] * facts["steps"]
+        training["tokens"] += _count_tokens(root / "data" / stage / "rewards.parquet")
+    average = found.scores[model]["average"]
+    scores = {name: average[name] for name in known_measures(settings)}
+    return {"scores": scores, "training": {name: round(value) for name, value in training.items()}, "curves": curves}
+
+
+def _count_tokens(path: Path) -> int:
+    """Tokens of all responses that an RL stage sampled, those outside its updates included."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    return int(pc.sum(pq.read_table(path, columns=["response_tokens"])["response_tokens"]).as_py() or 0)
+
+
+def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:
+    """Add a run to the study's results, in the place of an earlier one of the same arm and seed."""
+    others = [run for run in read_runs(name, root) if (run["arm"], run["seed"]) != (facts["arm"], facts["seed"])]
+    (root / RESULTS).mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in [*others, facts])
+    with atomic_path(root / RESULTS / f"{name}.json") as temporary:
+        temporary.write_text(f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -1,0 +1,207 @@
+"""A study's runs in a small repository: checked first, each once, what arms share from DVC's cache, resumed where it stopped."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compass.errors import UserError
+from compass.report.study import compare_runs, write_study_page
+from compass.studies.study import read_study
+from flows.run import RunRequest, list_experiments, run
+from flows.studies import find_done, plan_runs, read_runs, run_study
+
+GRAPH = """\
+stages:
+  base:
+    cmd: python toy.py base
+    params: [seed]
+    outs: [models/toy-base]
+  rl-1:
+    cmd: python toy.py rl-1
+    params: [seed, rl.loss]
+    deps: [models/toy-base]
+    outs: [data/rl-1, metrics/rl-1.json]
+  evaluate:
+    cmd: python toy.py evaluate
+    params: [seed, rl.loss]
+    deps: [data/rl-1]
+    outs: [data/evaluate, metrics/evaluate.json]
+"""
+TOY = """\
+import json, pathlib, sys
+import pyarrow as pa, pyarrow.parquet as pq
+from compass.errors import UserError
+from compass.runs.progress import stage_progress
+from compass.settings import load_settings
+name, settings = sys.argv[1], load_settings("params.yaml")
+kl, seed = settings.rl.loss.kl_coef, settings.seed
+def write(path, value):
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+try:
+    with stage_progress(name):
+        with open("ran.log", "a") as log:
+            print(name, seed, kl, file=log)
+        if name == "rl-1" and pathlib.Path("fails").exists() and kl:
+            raise UserError("a guard stopped it")
+        if name == "base":
+            write("models/toy-base/weights.json", seed)
+        if name == "rl-1":
+            write("metrics/rl-1.json", {"metrics": {"seconds_per_step": 2.0, "steps": 2}})
+            pathlib.Path("data/rl-1").mkdir(parents=True, exist_ok=True)
+            rows = {"step": [1, 1, 2], "reward": [1.0, -1.0, 1.0], "response_tokens": [5, 6, 7], "used": [True] * 3}
+            pq.write_table(pa.table(rows), "data/rl-1/rewards.parquet")
+        if name == "evaluate":
+            score = 0.7 + 0.01 * seed - kl * (1 + 0.1 * seed)
+            write("data/evaluate/done.json", [seed, kl])
+            names = ("accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy")
+            write("metrics/evaluate.json", {"models": {"rl-1": {"average": dict.fromkeys(names, score)}}})
+except UserError as error:
+    sys.exit(f"{name}: {error}")
+"""
+STUDY = {
+    "question": "Does KL cost accuracy?",
+    "profile": "debug",
+    "arms": {"plain": {}, "kl": {"rl.loss.kl_coef": 0.1}},
+    "seeds": [0, 1],
+    "model": "rl-1",
+    "smallest_difference": 3.0,
+}
+
+
+@pytest.fixture
+def repository(toy: Path) -> Path:
+    (toy / "toy.py").write_text(TOY)
+    (toy / "dvc.yaml").write_text(GRAPH)
+    (toy / ".gitignore").write_text("/data/\n/models/\n/metrics/\n/.compass/\n/work/\n/ran.log\n__pycache__\n")
+    write(toy)
+    return toy
+
+
+def write(root: Path, **changed) -> None:
+    (root / "studies").mkdir(exist_ok=True)
+    (root / "studies/kl.yaml").write_text(yaml.safe_dump({**STUDY, **changed}, sort_keys=False))
+
+
+class Starter:
+    """Starts runs as `compass study run` does; `stop_after` runs it is interrupted instead, as by Ctrl-C."""
+
+    def __init__(self, root: Path, stop_after: int = 99) -> None:
+        self.root, self.left, self.started = root, stop_after, []
+
+    def __call__(self, request: RunRequest):
+        from flows.dvc_process import DvcError
+
+        if not self.left:
+            return 130, None
+        self.left -= 1
+        self.started.append(request.name)
+        try:
+            return 0, run(request, self.root, log=lambda line: None)
+        except DvcError as error:
+            return error.exit_status, None
+
+
+def study(root: Path, start: Starter) -> int:
+    return run_study("kl", read_study("kl", root), root, start=start, show=lambda line: None)
+
+
+def ran(root: Path) -> Counter:
+    return Counter(tuple(line.split()) for line in (root / "ran.log").read_text().splitlines())
+
+
+def results(root: Path):
+    """Every planned run with its result."""
+    planned = plan_runs("kl", read_study("kl", root), root)
+    return [(one.arm, one.seed, result) for one, result in find_done(planned, read_runs("kl", root))]
+
+
+def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path: Path) -> None:
+    before = (repository / "params.yaml").read_text()
+    (repository / "fails").touch()
+    assert study(repository, Starter(repository, stop_after=2)) == 130
+    assert [run and run["failed"] for *_, run in results(repository)] == [False, True, None, None]
+    [difference] = compare_runs(read_study("kl", repository), results(repository))
+    assert "0 of which both arms have a run" in difference.words
+
+    (repository / "fails").unlink()
+    second = Starter(repository)
+    assert study(repository, second) == 0
+    assert second.started == ["kl-kl-0", "kl-plain-1", "kl-kl-1"]  # the one that failed is tried again
+    counts = ran(repository)
+    assert [counts["base", seed, kl] for seed in "01" for kl in ("0.0", "0.1")] == [1, 0, 1, 0]  # once per seed
+    assert [counts["rl-1", seed, kl] for seed in "01" for kl in ("0.0", "0.1")] == [1, 2, 1, 1]
+    assert (repository / "params.yaml").read_text() == before
+    assert set(list_experiments(repository)) == {"kl-plain-0", "kl-kl-0", "kl-plain-1", "kl-kl-1"}
+
+    check_kept(results(repository))
+    page = write_study_page("kl", read_study("kl", repository), results(repository), tmp_path / "page").read_text()
+    assert "kl: worse by 10.5 points" in page
+    assert page.count("<svg") == 4  # two figures, each for a desk and for a phone
+    assert (tmp_path / "page/study.md").exists()
+
+    write(repository, arms={"plain": {}, "kl": {"rl.loss.kl_coef": 0.2}})
+    assert [run is not None for *_, run in results(repository)] == [True, False, True, False]
+
+
+def check_kept(found: list) -> None:
+    """What is kept of a run: its settings, scores, costs and curves."""
+    arm, seed, kept = found[1]
+    assert (arm, seed, kept["failed"], kept["experiment"]) == ("kl", 0, False, "kl-kl-0")
+    assert kept["settings"] == {"rl.loss.kl_coef": 0.1, "seed": 0}
+    assert kept["scores"]["accuracy"] == pytest.approx(0.6)
+    assert kept["training"] == {"seconds": 4, "tokens": 18}
+    assert kept["curves"]["accuracy"] == [0.5, 1.0]
+    assert kept["ran"] == ["rl-1", "evaluate"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"profile": "tinny"}, "there is no profile 'tinny'; profiles: debug, paper"),
+        (
+            {"arms": {"a": {}, "b": {"rl.loss.kl_coeff": 0.1}}},
+            "arm b: rl.loss.kl_coeff: there is no setting 'kl_coeff'",
+        ),
+        ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": "x"}}}, "arm b: rl.loss.kl_coef: "),
+        ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": 0.0}}}, "the arms a and b have the same settings"),
+        ({"measure": "acuracy"}, "measure: 'acuracy' is not measured with these settings; did you mean accuracy"),
+        ({"settings": {"rl.data.batch_size": 1000}}, "arm plain:"),
+    ],
+)
+def test_a_study_that_cannot_run_is_refused_before_its_first_run(changed: dict, said: str, repository: Path) -> None:
+    write(repository, **changed)
+    start = Starter(repository)
+    with pytest.raises(UserError) as error:
+        study(repository, start)
+    assert said in str(error.value)
+    assert start.started == []
+    assert not (repository / "ran.log").exists()
+
+
+def test_edits_of_params_yaml_are_not_overwritten(repository: Path) -> None:
+    path = repository / "params.yaml"
+    path.write_text(path.read_text().replace("samples: 4", "samples: 3"))
+    with pytest.raises(UserError, match="holds edits that no profile has"):
+        study(repository, Starter(repository))
+
+
+def test_a_file_that_holds_no_results_is_an_error(repository: Path) -> None:
+    path = repository / "studies/results/kl.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"runs": [{"arm": "kl"}]}))
+    with pytest.raises(UserError, match="holds no results of a study"):
+        read_runs("kl", repository)
+
+
+def test_every_study_of_the_project_can_run() -> None:
+    root = Path(__file__).resolve().parents[2]
+    files = sorted(path.stem for path in (root / "studies").glob("*.yaml"))
+    assert len(files) > 4
+    for name in files:
+        declared = read_study(name, root)
+        assert len(plan_runs(name, declared, root)) == len(declared.arms) * len(declared.seeds)
