@@ -33,6 +33,9 @@ TARGET = "evaluate"
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
 
+WRITTEN = (FILE, "dvc.lock", RESULTS.as_posix())
+"""Tracked files that every study changes: their changes say nothing of the code."""
+
 Start = Callable[[RunRequest], tuple[int, RunResult | None]]
 """Starts a run; returns its exit status, and what it did where it ended well."""
 
@@ -157,7 +160,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             return status
         facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": done is None}
         facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - clock)}
-        facts |= {"settings": dict(one.overrides), **git_state(root)}
+        facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
         if done is None:
             failed += 1
         else:

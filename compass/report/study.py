@@ -152,7 +152,7 @@ def _what_was_run(study: Study, runs: Runs) -> list[Part]:
     return [
         f"Profile {study.profile}; of every arm {shared}. Smallest difference of interest: {study.smallest_difference:g} points.",
         arms,
-        Table(["arm", "seed", "started", "took", "stages that ran", "commit", "experiment"], rows),
+        Table(["arm", "seed", "started last", "took", "stages that ran", "commit", "experiment"], rows),
         f"{duration(total)} in all. Stages that are not named were up to date or came from DVC's cache. `dvc exp apply EXPERIMENT` restores a run.",
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -15,14 +16,20 @@ def repository_root(folder: str | Path = ".") -> Path:
     return folder
 
 
-def git_state(folder: str | Path = ".") -> dict[str, str]:
-    """`{"commit": hash, "dirty": "true"|"false"}`, empty outside a git repository or without git."""
+def git_state(folder: str | Path = ".", *, without: Sequence[str] = ()) -> dict[str, str]:
+    """`{"commit": hash, "dirty": "true"|"false"}`, empty outside a git repository or without git.
+
+    Args:
+        folder: in the repository.
+        without: tracked paths whose changes do not count, relative to the folder.
+    """
 
     def git(*words: str) -> str:
         return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
 
     try:
-        dirty = bool(git("status", "--porcelain", "--untracked-files=no"))
+        paths = ["--", ".", *(f":(exclude){path}" for path in without)] if without else []
+        dirty = bool(git("status", "--porcelain", "--untracked-files=no", *paths))
         return {"commit": git("rev-parse", "HEAD"), "dirty": str(dirty).lower()}
     except (FileNotFoundError, subprocess.CalledProcessError):
         return {}

@@ -1,6 +1,7 @@
 """A study's runs in a small repository: checked first, each once, what arms share from DVC's cache, resumed where it stopped."""
 
 import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -79,6 +80,8 @@ def repository(toy: Path) -> Path:
     (toy / "dvc.yaml").write_text(GRAPH)
     (toy / ".gitignore").write_text("/data/\n/models/\n/metrics/\n/.compass/\n/work/\n/ran.log\n__pycache__\n")
     write(toy)
+    for words in (["add", "-A"], ["commit", "-qm", "a graph of three stages"]):
+        subprocess.run(["git", *words], cwd=toy, check=True)
     return toy
 
 
@@ -157,6 +160,7 @@ def check_kept(found: list) -> None:
     assert kept["training"] == {"seconds": 4, "tokens": 18}
     assert kept["curves"]["accuracy"] == [0.5, 1.0]
     assert kept["ran"] == ["rl-1", "evaluate"]
+    assert kept["dirty"] == "false"  # although params.yaml has the values of the run
 
 
 @pytest.mark.parametrize(
