@@ -38,6 +38,7 @@ from compass.verifier.extracting.sentences import (
     DENIED,
     FORMULA,
     LOOKED_AT,
+    NAMED_LAST,
     NUMBER,
     PRICE,
     SENTENCE,
@@ -65,6 +66,9 @@ _THOUGHT = re.compile(r"<(/?)think(?:ing)?>")
 _TOKEN = re.compile(
     r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text|user|human|end)\|>|<(?:/s|end_of_turn|start_of_turn)>"
 )
+_CHANNELS = ("analysis", "<|channel|>", "<|start|>assistant<|channel|>")
+"""What a response in the harmony format begins with, with and without its tokens."""
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<]{0,40}<\|message\|>|assistantfinal")
 _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
 _ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
@@ -80,6 +84,8 @@ def keep_own_turn(text: str) -> str:
     if thought is not None and not thought[1]:
         return ""
     text = text[thought.end() :] if thought is not None else text
+    if text.startswith(_CHANNELS):
+        text = text[max((final.end() for final in _FINAL_CHANNEL.finditer(text)), default=0) :]
     start = 0
     for token in _TOKEN.finditer(text):
         if text[start : token.start()].strip():
@@ -148,9 +154,11 @@ _THEREFORE = re.compile(
     re.IGNORECASE,
 )
 _ONE_VALUE = r"(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?"
-_ENDS_WITH_VALUE = re.compile(rf"\b(?:is|are|equals)\s{_ONE_VALUE}(?:,?\sor\s{_ONE_VALUE})?\.?$")
+_ENDS_WITH_VALUE = re.compile(
+    rf"\b(?:is|are|equals)\s{_ONE_VALUE}(?:,?\s(?:or|that\sis(?:\sto\ssay)?),?\s{_ONE_VALUE}){{0,3}}\.?$"
+)
 _GIVEN_UP = re.compile(
-    r"\b(?:cannot|can't|could not|couldn't|unable to|(?:don't|do not) know how to|am not able to)\s(?:solve|answer|find|determine)\b",
+    r"\bsorry,?\sbut\sI\b|\b(?:cannot|can't|could not|couldn't|unable to|(?:don't|do not) know how to|am not able to)\s(?:solve|answer|find|determine)\b",
     re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(
@@ -233,7 +241,7 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
        final after further reasoning. Words around a box take it back only where they deny, bound, change or suppose its value.
     2. `announcement`: an `answer` field of JSON, a tag, a heading, `####`, "the answer is", 答案 and its like. What is called final
        counts before the rest, then the last one; announcements in a row that contradict each other are none.
-    3. `sentence`: the value that a concluding last sentence ("So ...") states, and beyond `Mode.STRICT` any last sentence, or what code
+    3. `sentence`: the value that a last sentence states which concludes ("So ...") or is prose that ends the response, and beyond `Mode.STRICT` any last sentence, or what code
        printed last.
     4. `last value`, with `Mode.ANY` alone: the last choice, number, formula or yes and no, whichever `question` asks for.
 
@@ -263,7 +271,8 @@ def _may_hold_value(answer: str) -> bool:
     kind = answer_type(answer)
     if kind != "text":
         return kind == "unrecognised"
-    return _FOREIGN_COUNT.search(answer) is not None or (len(answer.split()) > A_NAME and find_numbers(answer) != set())
+    is_sentence = len(answer.split()) > A_NAME or FORMULA.search(answer) is not None
+    return _FOREIGN_COUNT.search(answer) is not None or (is_sentence and find_numbers(answer) != set())
 
 
 def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
@@ -307,6 +316,8 @@ def _read_words(tail: str, mode: Mode, given: Set[str]) -> Reading:
         return Reading(value, "announcement")
     if has_announcement(tail):
         return Reading(None, "cut off" if _cut_off(tail) else "taken back")
+    if _ENDS_IN_LABEL.search(tail):
+        return Reading(None, "cut off")
     value = _find_stated(tail, mode, given)
     return Reading(value, "sentence" if value is not None else "cut off" if _cut_off(tail) else "not found")
 
@@ -443,7 +454,7 @@ def _same(one: str, other: str) -> bool:
 
 def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
     """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
-    text = _RULE.sub("", text)
+    text = _PROVED.sub("", _RULE.sub("", text))
     output = _OUTPUT.search(text[-400:])
     if output is not None:
         return output[1].strip().splitlines()[-1] if mode is not Mode.STRICT else None
@@ -462,7 +473,7 @@ def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
         return last.rstrip(".!")
     concludes = _concludes(last)
     last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")
-    if mode is Mode.STRICT and len(sentences) > 1 and not concludes:
+    if mode is Mode.STRICT and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
         return None
     if is_hedged(last):
         return None
@@ -470,6 +481,14 @@ def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
     return last_formula(last) if value is None and mode is not Mode.STRICT else value
 
 
+_ENDS_IN_LABEL = re.compile(
+    r"(?:^|\n)[#* >]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}\s*\Z", re.IGNORECASE
+)
+"""A label or a heading with nothing after it: the response was cut off."""
+_CLOSING = re.compile(r"(?![-*•+#>|]\s|\d+[.)]\s)[^:]*[^\W\d_]{2,}\s[^:]*[^\W\d_]{2,}\s.*[.!]\**\Z", re.DOTALL)
+"""A sentence with words, which ends."""
+_PROVED = re.compile(r"\s*(?:\$?\\(?:blacksquare|square|qed|Box)\$?|[∎■□]|Q\.?\s?E\.?\s?D\.?)\s*\Z")
+"""What ends a proof."""
 _RULE = re.compile(r"(?:\s*\n\s*[-*_=#]{2,}\s*)+\Z")
 """Lines across the page at a text's end."""
 _PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+(?P<ends>\\s{1,3}(?=[A-Z(]))?")
@@ -519,9 +538,15 @@ def _concludes(sentence: str) -> bool:
     return (
         marks is not None
         or CHOSEN.search(sentence) is not None
+        or NAMED_LAST.search(sentence) is not None
         or find_bold_value(sentence) is not None
         or len(_VALUE.findall(COMPOUND.sub("0", sentence))) == 1
     )
+
+
+def _closes(end: str, sentence: str) -> bool:
+    """Whether a sentence of prose is the last thing said: no line of a list, and nothing after it."""
+    return _CLOSING.match(end.strip()) is not None and sentence.strip("* ") in end
 
 
 def _cut_off(text: str) -> bool:

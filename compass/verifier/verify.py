@@ -48,7 +48,8 @@ _DOTTED_THOUSANDS = re.compile(r"\$?(-?[1-9]\d{0,2}(?:\.\d{3})+),(\d{1,30})\$?(|
 _DECIMAL = re.compile(r"\d\.\d")
 _DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
-_EMPTY_SETS = {r"\{\}": r"\emptyset", "{}": r"\emptyset"}
+_WHOLE = {r"\{\}": r"\emptyset", "{}": r"\emptyset", "No": "no", "NO": "no"}
+"""Whole texts that would be read as something else: brackets around nothing, a product of letters."""
 _HOLDS_EMPTY_SET = re.compile(r"\{\s?\\(?:emptyset|varnothing|oslash)")
 _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infinitely many": r"\infty"}
 """Words that name a set of numbers, or how many there are."""
@@ -92,7 +93,7 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
         return Verdict(Outcome.UNRECOGNISED, "budget", f"longer than {MAX_LENGTH} characters")
     written = answer
     gold, answer = _normalised(gold), _normalised(answer)
-    gold, answer = _EMPTY_SETS.get(gold, gold), _EMPTY_SETS.get(answer, answer)
+    gold, answer = _WHOLE.get(gold, gold), _WHOLE.get(answer, answer)
     if _is_hollow(answer) or _is_hollow(gold):
         return Verdict(Outcome.UNRECOGNISED, "text", "nothing to read")
     if gold == answer:
@@ -134,7 +135,9 @@ def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
     if match is None:
         return None
     whole, decimals, unit = match[1].replace(".", ""), match[2], match[3]
-    if "." not in match[1] and (len(decimals) == 3 or not (_DECIMAL.search(gold) or decimals == "00")):
+    if "." not in match[1] and (
+        (len(decimals) == 3 and whole not in ("0", "-0")) or not (_DECIMAL.search(gold) or decimals == "00")
+    ):
         return None
     finding = _compare_readings(gold, _normalised(f"{whole}.{decimals}{unit}"))
     if not finding.same:

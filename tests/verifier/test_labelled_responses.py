@@ -56,20 +56,21 @@ STYLES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""Whole responses in 160 styles of models and prompts, written without sight of the rules. Rules were tuned on all but `third_held`, of
-which only styles and readings were looked at. Each row has what each mode should pay; null: either is right."""
+"""Whole responses in 237 styles of models and prompts, written without sight of the rules. Rules were tuned on all but `third_held`, of
+which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
+and another form of a line, which these rules pay, and two a value that ends a derivation. Each row has what each mode should pay; null: either is right."""
 
 
 @pytest.mark.parametrize(
     ("half", "mode", "found", "paid_wrongly"),
     [
-        ("seen", Mode.STRICT, 107, 0),
-        ("seen", Mode.LENIENT, 113, 0),
-        ("seen", Mode.ANY, 113, 0),
-        ("second", Mode.STRICT, 89, 0),
-        ("second", Mode.LENIENT, 96, 0),
-        ("second", Mode.ANY, 96, 0),
-        ("held", Mode.STRICT, 84, 0),
+        ("seen", Mode.STRICT, 108, 0),
+        ("seen", Mode.LENIENT, 114, 0),
+        ("seen", Mode.ANY, 114, 0),
+        ("second", Mode.STRICT, 90, 0),
+        ("second", Mode.LENIENT, 97, 0),
+        ("second", Mode.ANY, 97, 0),
+        ("held", Mode.STRICT, 88, 0),
         ("held", Mode.LENIENT, 97, 0),
         ("held", Mode.ANY, 98, 0),
         ("third", Mode.STRICT, 55, 0),
@@ -78,6 +79,12 @@ which only styles and readings were looked at. Each row has what each mode shoul
         ("third_held", Mode.STRICT, 43, 0),
         ("third_held", Mode.LENIENT, 48, 0),
         ("third_held", Mode.ANY, 48, 1),
+        ("fourth", Mode.STRICT, 67, 4),
+        ("fourth", Mode.LENIENT, 77, 2),
+        ("fourth", Mode.ANY, 80, 2),
+        ("fourth_held", Mode.STRICT, 72, 1),
+        ("fourth_held", Mode.LENIENT, 81, 1),
+        ("fourth_held", Mode.ANY, 83, 3),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(

@@ -89,7 +89,7 @@ def compare(gold: Node, answer: Node) -> Finding:
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
         gold = _identity(gold, answer) if symbols(gold) else _evaluated(gold)
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
-        answer = _evaluated(answer)
+        answer = _identity(answer, gold) if symbols(answer) else _evaluated(answer)
     return _compare_shapes(shape(_worked_out(gold)), shape(_worked_out(answer)))
 
 
@@ -150,11 +150,11 @@ def _evaluated(chain: Relation) -> Node:
     return last
 
 
-def _identity(chain: Relation, answer: Node) -> Node:
-    """`(x-1)(x+1) = x^2-1` holds for every x and names the expression, where the answer is that; any other equation stays one."""
-    if set(chain.operators) != {"="} or any(contains(side, *_STRUCTURED) for side in (*chain.sides, answer)):
+def _identity(chain: Relation, value: Node) -> Node:
+    """`(x-1)(x+1) = x^2-1` holds for every x and names the expression, where the other side's value is that; any other equation stays one."""
+    if set(chain.operators) != {"="} or any(contains(side, *_STRUCTURED) for side in (*chain.sides, value)):
         return chain
-    return answer if all(scalar.compare(side, answer).same for side in chain.sides) else chain
+    return value if all(scalar.compare(side, value).same for side in chain.sides) else chain
 
 
 def _compare_shapes(gold: Shape, answer: Shape) -> Finding:

@@ -30,7 +30,7 @@ VERBS = r"is|are|equals|est|sont|ist|sind|es|são|é|è|sono|είναι|jest|är
 """Verbs between a name and its value; only those that no English text has with another meaning, besides the English ones."""
 FOREIGN_ANNOUNCED = (
     rf"(?<![A-Za-z\u00c0-\u04ff])(?:{'|'.join(_ANSWER.values())})\**\s{{0,3}}(?:(?:est|sont|es|son|é|è|ist|lautet|sind|jest|är|är|adalah|là|هو|هي|है|는|은)(?!\w)"
-    r"(?:\s(?:donc|alors|de|also|pues|entonces)(?!\w)){0,2}|[:：】是为は=]|คือ)\**\s{0,3}[:：]?"
+    r"(?:\s(?:donc|alors|de|also|pues|entonces)(?!\w)){0,2}|[:：】是为は=]|คือ|\s?(?=(?-i:[A-J])(?![\w'’])))\**\s{0,3}[:：]?"
 )
 """A pattern for "the answer is" and "answer:" in any of the languages."""
 FOREIGN_THEREFORE = (

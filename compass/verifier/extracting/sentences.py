@@ -12,7 +12,7 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?\d[\d,]*(?:[.:]\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
 )
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
@@ -24,7 +24,7 @@ DENIED = re.compile(
 )
 HEDGED = re.compile(
     r"\b(?:either|maybe|perhaps|possibly|probably|might|could be|may be|not sure|unsure|uncertain|guess|between\s+[-−$\\\d]|somewhere"
-    r"|(?:less|greater|more|fewer|larger|smaller|higher|lower) than|at (?:most|least)|up to|one of|any of|whatever|something like)\b|"
+    r"|(?:less|greater|more|fewer|larger|smaller|higher|lower) than|at (?:most|least)|(?<!add )(?<!adds )(?<!adding )(?<!sum )(?<!sums )up to|one of|any of|whatever|something like)\b|"
     + FOREIGN_HEDGED,
     re.IGNORECASE,
 )
@@ -80,12 +80,22 @@ _RELATIVE = re.compile(
     r"(?<![\d,.])\d[\d,.]{0,30}\s{1,3}(?:\w{1,30}\s{1,3})?(?:more|less|fewer|greater|larger|smaller|higher|lower|times)\b",
     re.IGNORECASE,
 )
+_DIFFERENCE = re.compile(
+    r"[^\d$\\]*\d[\d,.]*\s(?:\w+\s)?(?:more|less|fewer|older|younger)\b[^\d$\\]*\sthan\b[^\d$\\]*", re.IGNORECASE
+)
+"""A sentence that states nothing but a difference: "so Kai has 28 more shells than Ida"."""
+_WHICH_NOT = re.compile(r"\b(?:who|that|which)\s(?:do|does|did|are|is|were|was|have|has)(?:\snot|n't)\b", re.IGNORECASE)
+"""What a clause says of the things counted: "16 pupils who do not take the bus"."""
 _POSSIBLE_SUBJECT = re.compile(
     r"\b(?:maximum|minimum|most|least|largest|smallest|greatest|fewest|highest|lowest)\b[^.;,]{1,120}?\b(?:that|which|who)\s(?:could|might|may)\sbe\b(?=[^.;,]*\bis\b)",
     re.IGNORECASE,
 )
 """A subject that speaks of what is possible: "the most points that could be chosen is 19" is sure of its 19."""
 _NAMED = re.compile(r"([A-Za-z](?:_\{?\w+\}?)?)\s*=[^=]+")
+_NAMED_VALUES = re.compile(
+    r"(?:^|[:\s*])((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
+)
+"""Values with their names in plain text, at the end: `x = 4, y = 3`."""
 _CONCLUDED = re.compile(
     r"[,;:]\s{1,3}(?:so|hence|thus|therefore)[\s,:]{1,3}(?:(?:I|we)\s(?:think|believe|conclude|choose|pick)\s(?:that\s)?)?(?:it\sis\s|it's\s)?(\$[^$]{1,200}\$|[-−]?\d[\d,./]{0,20}|[A-J](?![A-Za-z]))[.\s]{0,3}$",
     re.IGNORECASE,
@@ -111,12 +121,12 @@ _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
 _INTRODUCED = re.compile(r"(?:^|[.!?]\s)[^:$\d=]{3,80}:\s{0,3}(?:\*\*)?$")
-_NAMED_LAST = re.compile(
-    r"\b(?:it|this|that|day|month|answer|result|winner)\s(?:is|was|will\sbe|would\sbe|must\sbe)\s(?:a\s|an\s|on\s)?([A-Z][a-z]+(?:\s[A-Z][a-z]+)?)[.\s]*$"
+NAMED_LAST = re.compile(
+    r"\b(?i:it|this|that|day|month|answer|result|winner)\s(?:is|was|will\sbe|would\sbe|must\sbe)\s(?:a\s|an\s|on\s)?([A-Z][a-z]+(?:\s[A-Z][a-z]+)?)[.\s]*$"
 )
 """A proper noun that ends a sentence: "in 100 days it will be Friday"."""
 _SO_CLAUSE = re.compile(
-    r"(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
+    r"[,;]\s(?:and\s)?so\s(?!that\b|far\b|many\b|much\b|on\b(?!\s[a-z]))|(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
 )
 """Where what follows from the rest of a sentence begins."""
 _TOTAL = re.compile(
@@ -135,7 +145,7 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r",\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
@@ -261,14 +271,27 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
     decide, the only one that is not among the `given` numbers, those of the question."""
     sentence = drop_asides(_SO.split(sentence)[-1])
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
-    if so is not None and re.search(r"\d", sentence[so.end() :]):
-        sentence = sentence[so.end() :]
+    if (
+        so is not None
+        and re.search(r"\d", sentence[so.end() :])
+        and _WORDS.search(FORMULA.sub(" ", sentence[so.end() :]))
+    ):
+        value = find_stated_value(sentence[so.end() :], given)
+        if value is not None:
+            return value
     if (first := _YES_OR_NO_FIRST.match(sentence)) is not None:
         return first[1]
+    if (pairs := _NAMED_VALUES.search(sentence)) is not None:
+        return pairs[1]
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
-    if is_hedged(sentence) or DENIED.search(sentence) or sentence.rstrip().endswith("?") or _RELATIVE.search(sentence):
+    if (
+        is_hedged(sentence)
+        or DENIED.search(_WHICH_NOT.sub("", sentence))
+        or sentence.rstrip().endswith("?")
+        or (_RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence))
+    ):
         return None
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
     option = CHOSEN.search(sentence) or _OPTION.search(sentence)
@@ -282,7 +305,7 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
         return _read_bare_formula(sentence)
     if (bold := find_bold_value(sentence)) is not None:
         return read_value(bold)
-    if (named := _NAMED_LAST.search(sentence)) is not None:
+    if (named := NAMED_LAST.search(sentence)) is not None:
         return named[1]
     blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
     places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]

@@ -37,7 +37,7 @@ _UPRIGHT = frozenset("mathrm text textrm textnormal mbox".split())
 _UNIT_PART = re.compile(r"(?<!\\)([A-Za-zμ]+)|(?:\\[a-z]+|[^A-Za-zμ\\])+")
 _UNITS = re.compile(r"(?:[A-Za-zμ]|\\(?:cdot|times|mu|Omega)(?![a-z])|[-/^*(){}\s\d])+")
 _SPACED_UNIT = re.compile(
-    r"-?[\d.,]+(?:\\times10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
+    r"-?[\d.,]+(?:\\(?:times|cdot) ?10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
 )
 """A number, a space and a unit in plain letters, as the whole text: `5 m`, `9.8 m/s^2`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())

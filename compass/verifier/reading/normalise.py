@@ -287,8 +287,15 @@ def _unwrap(text: str) -> str:
     return text
 
 
+def _raised(signs: re.Match[str]) -> str:
+    """An exponent; a lone digit before a space stays bare, so that the space parts it from a unit: `10⁹ m`."""
+    exponent = "".join(SUPERSCRIPTS[sign] for sign in signs[0])
+    alone = len(exponent) == 1 and signs.string[signs.end() : signs.end() + 1] == " "
+    return f"^{exponent}" if alone else f"^{{{exponent}}}"
+
+
 def _unicode(text: str) -> str:
-    text = _SUPER.sub(lambda found: "^{" + "".join(SUPERSCRIPTS[sign] for sign in found.group()) + "}", text)
+    text = _SUPER.sub(_raised, text)
     text = _SUB.sub(lambda match: "_{" + "".join(SUBSCRIPTS[sign] for sign in match.group()) + "}", text)
 
     def vulgar(match: re.Match[str]) -> str:
