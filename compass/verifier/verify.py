@@ -100,7 +100,7 @@ def _verdict(gold: str, answer: str, tolerance: str | None) -> Verdict:
         return Verdict(Outcome.EQUAL, "text", "the same text")
     rewind()
     finding = _compare_decimal_comma(gold, written) or _compare_choices(gold, answer) or _compare_readings(gold, answer)
-    if not finding.same and (value := _unwrap_value(written)) is not None:
+    if not finding.same and (value := _unwrap_value(written)) is not None and not _names_two(answer, value):
         rewind()
         lean(Leniency.WORDING)
         finding = _compare_readings(gold, _normalised(value))
@@ -124,6 +124,11 @@ def _unwrap_value(answer: str) -> str | None:
         return read_box_answer(answer, boxes[0], 0, len(answer)) if len(boxes) == 1 and boxes[0].content else None
     announced = find_announced(answer)
     return announced[0].value if len(announced) == 1 else None
+
+
+def _names_two(answer: str, value: str) -> bool:
+    """Whether a normalised answer begins with the letter of a choice and the value announced in it is a letter again: "A. Final answer: E"."""
+    return split_choice(answer) is not None and read_choice(value) is not None
 
 
 def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:

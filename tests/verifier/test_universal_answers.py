@@ -47,3 +47,15 @@ def test_a_letter_that_runs_over_all_numbers_equals_no_gold(gold: str) -> None:
 )
 def test_upper_parts_of_binomials_and_real_families_compare_as_written(gold: str, answer: str, same: bool) -> None:
     assert verify(gold=gold, answer=answer).equal is same
+
+
+HEADS = ("{0}. ", "({0}) ", "{0}) ", "{0}: ", "{0}\n", "{0}, ", "{0} or ", r"\text{{({0})}} ")
+ANNOUNCED = ("Final answer: {0}", "Thus the answer is ${0}$.", "the answer is ({0})", r"\boxed{{{0}}}", "answer = {0}", "option {0}", "**{0}**", "{0}")  # fmt: skip
+AROUND = (r"\boxed{{{0}}}", r"\boxed{{{0}", "Answer: {0}", "{0}", r"\boxed{{\text{{{0}}}}}")
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_text_that_names_two_letters_is_paid_for_one_at_most(around: str) -> None:
+    for head, announced in product(HEADS, ANNOUNCED):
+        text = around.format(head.format("B") + announced.format("D"))
+        assert sum(reward(text, gold) > 0 for gold in ("B", "D")) < 2, text
