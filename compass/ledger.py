@@ -1,7 +1,7 @@
 """The ledger of dropped rows: why a row was dropped, on what evidence, and that no row is lost.
 
 Every curation stage writes the rows it keeps and the rows it drops; a dropped row says which stage dropped it, for
-which reason (one of `Reason`) and on what evidence. `split` checks that no row is lost between the two.
+which reason (one of `Reason`, or one that a filter of the user's gives) and on what evidence. `split` checks that no row is lost between the two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEDGER = (
 
 
 class Reason(StrEnum):
-    """Why a row was dropped: the closed list."""
+    """Why a row was dropped: every reason that the pipeline itself has."""
 
     # collect
     EMPTY_PROBLEM = "empty_problem"
@@ -78,10 +78,10 @@ class Drop:
     """What a filter `(record) -> Drop | None` returns against a row; None keeps it.
 
     `evidence` is what a person needs to check the verdict: the matched text, the twin's id and similarity, the
-    benchmark item. Values must be JSON.
+    benchmark item. Values must be JSON. `reason` is one of `Reason`, or the name that a filter of the user's gives.
     """
 
-    reason: Reason
+    reason: str
     evidence: dict[str, Any] = field(default_factory=dict)
 
 

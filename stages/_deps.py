@@ -1,7 +1,7 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
 It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`), and what `base` reads for
-a warm start.
+a warm start, and which files `denoise` reads for the user's filters.
 
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
 re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from compass.settings import SettingsError, load_settings
-from stages._rl_entries import WARM_START_DATA, reward_deps, start_deps, write_entries
+from stages._rl_entries import WARM_START_DATA, filter_deps, reward_deps, start_deps, write_entries
 
 EVERYWHERE = frozenset(
     {
@@ -57,10 +58,17 @@ def graph(root: Path) -> dict[str, Any]:
     return yaml.safe_load((root / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 
 
-def code_deps(stage: str, root: Path) -> list[str]:
-    """The files and folders of the library that `stage` depends on, sorted."""
+def code_deps(stage: str, root: Path, named: Sequence[str] = ()) -> list[str]:
+    """The files and folders of the library that `stage` depends on, sorted.
+
+    Args:
+        stage: its name in `dvc.yaml`.
+        root: the repository.
+        named: files that the parameters name for it; what they import of the library counts as well.
+    """
     script = f"stages/{stage}.py"
     needed = _used(script if (root / script).exists() else "stages/rl.py", root)
+    needed |= {file for path in named for file in _used(path, root)}
     deps = set()
     for path in needed:
         folder = Path(path).parent
@@ -68,7 +76,7 @@ def code_deps(stage: str, root: Path) -> list[str]:
         inside = {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
         if whole:
             deps.add(whole[0])
-        elif len(folder.parts) > 1 and inside <= needed:
+        elif is_code(path) and len(folder.parts) > 1 and inside <= needed:
             deps.add(str(folder))
         else:
             deps.add(path)
@@ -120,18 +128,20 @@ def _imported(path: str, root: Path) -> set[str]:
     return imported
 
 
-def write_deps(text: str, root: Path, *, warm_start: bool = False) -> str:
+def write_deps(text: str, root: Path, *, warm_start: bool = False, filters: Sequence[str] = ()) -> str:
     """A dvc.yaml with the code that every stage depends on, as it is now; all else stays.
 
     Args:
         text: the content of a dvc.yaml.
         root: the repository.
         warm_start: whether `base` reads curated problems.
+        filters: files of the user's filters, which `denoise` reads; it depends on no other Python file outside the library.
     """
-    wanted = {
-        stage: sorted({*code_deps(stage, root), *(dep for dep in entry["deps"] if not is_code(dep))})
-        for stage, entry in yaml.safe_load(text)["stages"].items()
-    }
+    wanted = {}
+    for stage, entry in yaml.safe_load(text)["stages"].items():
+        own = filters if stage == "denoise" else ()
+        others = (dep for dep in entry["deps"] if not is_code(dep) and not (stage == "denoise" and dep.endswith(".py")))
+        wanted[stage] = sorted({*code_deps(stage, root, own), *others})
     if "base" in wanted:
         wanted["base"] = [dep for dep in wanted["base"] if dep != WARM_START_DATA]
         wanted["base"] += [WARM_START_DATA] if warm_start else []
@@ -159,7 +169,8 @@ def main(root: Path = Path()) -> None:
     path = root / "dvc.yaml"
     settings = load_settings(root / "params.yaml")
     text = write_entries(path.read_text(encoding="utf-8"), start_deps(settings), reward_deps(settings, root))
-    path.write_text(write_deps(text, root, warm_start=settings.base.warm_start is not None), encoding="utf-8")
+    text = write_deps(text, root, warm_start=settings.base.warm_start is not None, filters=filter_deps(settings, root))
+    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

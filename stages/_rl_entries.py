@@ -1,4 +1,5 @@
-"""The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage.
+"""The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage; and what
+`base` and `denoise` read because a parameter names it.
 
 A stage's entry takes its starting model from the parameters (`models/${rl.stages.NAME.init_from}`), so that DVC follows a
 change of it by itself. A folder or file from elsewhere is a dependency as well; a hub id is pinned by its revision, which is a
@@ -64,6 +65,12 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
                 f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
                 f"run `make deps`, which writes {path.name} from the parameters",
             )
+    for path_ in filter_deps(settings, path.parent):
+        if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):
+            raise SettingsError(
+                f"{path} does not say that denoise depends on {path_}, which `denoise.filters` names",
+                f"run `make deps`, which writes {path.name} from the parameters",
+            )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
     if reads != (settings.base.warm_start is not None):
         raise SettingsError(
@@ -75,12 +82,18 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
 
 def reward_deps(settings: Settings, root: Path = Path()) -> dict[str, str]:
     """The file of each RL stage's own reward function, as a path from the repository's root; empty where it is not in the repository."""
-    return {name: _reward_file(stage, root) for name, stage in settings.rl.stages.items()}
+    return {name: _module_file(stage.reward.function, root) for name, stage in settings.rl.stages.items()}
 
 
-def _reward_file(stage: RlStage, root: Path) -> str:
-    place = root / Path(*stage.reward.function.partition(":")[0].split("."))
-    for path in (place.with_suffix(".py"), place / "__init__.py") if stage.reward.function else ():
+def filter_deps(settings: Settings, root: Path = Path()) -> list[str]:
+    """The files of the user's noise filters that are in the repository, as paths from its root."""
+    return sorted({path for name in settings.denoise.filters if (path := _module_file(name, root))})
+
+
+def _module_file(function: str, root: Path) -> str:
+    """The file of a function `package.module:name`, as a path from the repository's root; empty where it is not in the repository."""
+    place = root / Path(*function.partition(":")[0].split("."))
+    for path in (place.with_suffix(".py"), place / "__init__.py") if function else ():
         if path.is_file():
             return str(path.relative_to(root))
     return ""

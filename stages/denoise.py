@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compass.curation.denoise import denoise
+from compass.curation.noise.own_filter import filter_digests
 from compass.curation.odd_sources import OddSources
 from compass.records import count_records, read_records
 from compass.settings import Settings
@@ -26,11 +27,14 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     """Filter the deduplicated records as `settings.denoise` says.
 
     Returns:
-        The summary; `metrics` has the number of benchmark items that were compared, and `warnings` of sources that lose an odd share.
+        The summary; `metrics` has the number of benchmark items that were compared, the SHA-256 of the source file of each filter of the
+        user's (`filters`), and `warnings` of sources that lose an odd share.
 
     Raises:
         RecordError: records or benchmarks cannot be read.
+        FilterError: a filter of the user's cannot be used.
     """
+    digests = filter_digests(settings.denoise.filters)
     items = read_records(benchmarks)
     odd = OddSources("denoise", settings.curation.warn_share)
     if settings.curation.engine == "ray":
@@ -45,7 +49,8 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
         rows = read_records(records)
         pieces = [denoise(rows, items, settings.denoise)]
         summary = write_pieces(folder, "denoise", read=rows.num_rows, pieces=odd.watch(pieces))
-    return replace(summary, metrics={"benchmark_items": items.num_rows, **odd.metrics()})
+    own = {"filters": digests} if digests else {}
+    return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics()})
 
 
 if __name__ == "__main__":

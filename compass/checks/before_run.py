@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,7 @@ def find_problems(
         *find_graph_problems(settings, root),
         *found,
         *find_model_problems(settings, root),
+        *find_filter_problems(settings, root),
         *find_reward_problems(settings, root),
         *find_batch_problems(settings, root, rows),
         *find_machine_problems(settings, root),
@@ -91,6 +94,22 @@ def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
     return []
 
 
+def find_filter_problems(settings: Settings, root: Path) -> list[Finding]:
+    """What is wrong with the filters that `denoise.filters` names, as far as importing them shows it."""
+    if not settings.denoise.filters:
+        return []
+    from compass.curation.noise.own_filter import FilterError, load_filter
+
+    found = []
+    with _importing_from(root):
+        for name in settings.denoise.filters:
+            try:
+                load_filter(name)
+            except FilterError as error:
+                found.append(Finding("denoise.filters", "problem", error.message, error.remedy))
+    return found
+
+
 def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with the functions that `rl.reward.function` names, shared or of a stage.
 
@@ -108,18 +127,25 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
     from compass.rl.reward_function import RewardError
 
     found = []
-    sys.path.insert(0, str(root.resolve()))
-    importlib.invalidate_caches()
-    try:
+    with _importing_from(root):
         for function, (name, compare) in functions.items():
             try:
                 check_known(function, compare=compare)
             except RewardError as error:
                 where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
                 found.append(Finding(f"{where}.reward.function", "problem", error.message, error.remedy))
+    return found
+
+
+@contextmanager
+def _importing_from(root: Path) -> Iterator[None]:
+    """Look for modules in the repository's root first, as a stage does."""
+    sys.path.insert(0, str(root.resolve()))
+    importlib.invalidate_caches()
+    try:
+        yield
     finally:
         sys.path.remove(str(root.resolve()))
-    return found
 
 
 def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:

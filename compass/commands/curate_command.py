@@ -32,6 +32,8 @@ class Asked:
     params: Path | None = None
     """a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks; any of these
     sections alone will do."""
+    filters: Annotated[list[str], Parameter(name="--filter", consume_multiple=(1, None))] = field(default_factory=list)
+    """filters of yours, each package.module:function, instead of those that the parameter file names."""
     problem_field: str = ""
     """the field of the problem, in the files that have it; guessed without it."""
     answer_field: str = ""
@@ -71,9 +73,11 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         compass curate mine.csv --benchmark bench.jsonl --out curated    clean mine.csv, and drop what bench.jsonl holds
         compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
+        compass curate mine.csv --filter docs.example.own_filter:program  drop what a filter of yours finds
         compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
     from compass.commands.curate_sources import ask, source_settings, write_params
+    from compass.curation.noise.own_filter import load_filter
     from compass.process_tree import own_processes
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
     from compass.sources.recognise import check_named
@@ -101,10 +105,15 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     ask(questions)
     if asked.allow_licences:
         update["allow_licences"] = asked.allow_licences
+    denoise = given.get("denoise") or Denoise()
+    if asked.filters:
+        denoise = denoise.model_copy(update={"filters": asked.filters})
+    for name in denoise.filters:
+        load_filter(name)  # an error now, not after minutes
     settings = CurateSettings(
         collect=limits.model_copy(update=update),
         dedup=given.get("dedup") or Dedup(),
-        denoise=given.get("denoise") or Denoise(),
+        denoise=denoise,
         verify=given.get("verify") or Verify(),
         problems=asked.problems,
         seed=asked.seed,

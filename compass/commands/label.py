@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import Parameter
 
 from compass.errors import UserError
+from compass.named_function import load_function
 from compass.report.printable import printable_lines
 
 if TYPE_CHECKING:
@@ -127,14 +127,10 @@ def _judges(path: Path) -> set[str]:
 
 
 def _function(name: str) -> Callable[[str, str], bool]:
-    module, _, function = name.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"--second {name}: {error}; give MODULE:FUNCTION, a function of gold and response") from None
-    if not callable(found):
-        raise UserError(f"--second {name}: is no function")
-    return found
+    def error(found: str, remedy: str) -> UserError:
+        return UserError(f"--second {name}: {found}", remedy)
+
+    return load_function(name, error, "give MODULE:FUNCTION, a function of gold and response", ("gold", "response"))
 
 
 def _ask(waiting: list[Response], count: int, problems: Mapping[str, dict[str, Any]], path: Path) -> None:

@@ -29,7 +29,9 @@ _LOOK = "`compass ledger --reason {reason} --source {source} --sample 5` shows s
 _FIELDS = "name the fields if they are others (`compass curate FILE --explain` shows how they were read)"
 _GOLDS = "write these golds in a form that the verifier reads (`compass verify GOLD ANSWER` tries one), or name another field for them"
 _ELSEWHERE = "expected where it repeats another source; otherwise its problems lack a field that tells them apart"
-_REMEDIES = {
+_SKIP = "`denoise.skip_reasons: [{reason}]` keeps them"
+_OWN = "a filter that `denoise.filters` names gives this reason"
+_REMEDIES: dict[str, str] = {
     Reason.EMPTY_PROBLEM: _FIELDS,
     Reason.MISSING_ANSWER: _FIELDS,
     Reason.PLACEHOLDER_GOLD: _FIELDS,
@@ -105,7 +107,7 @@ class OddSources:
         if form:
             example = self._examples[source, reason, form]
             line += f", {-times:,} of them like {example!r}"
-        remedy = _REMEDIES.get(Reason(reason), f"`denoise.skip_reasons: [{reason}]` keeps them")
+        remedy = _REMEDIES.get(reason) or (_SKIP if reason in tuple(Reason) else _OWN).format(reason=reason)
         return f"{line}; {remedy}; {_LOOK.format(reason=reason, source=source)}"
 
 

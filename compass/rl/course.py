@@ -12,7 +12,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, write_json
-from compass.rl.reward_function import source_file
+from compass.rl.reward_function import reward_file
 from compass.rl.verl_keys import CHANGES_NO_UPDATE
 from compass.rl.weights import tensor_shapes
 from compass.sampling.model_source import Model, model_digest
@@ -72,7 +72,7 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         "problems": file_digest(training_set),
     }
     if settings.reward.function:
-        decides["reward"] = file_digest(source_file(settings.reward.function))
+        decides["reward"] = file_digest(reward_file(settings.reward.function))
     if settings.optimizer.follows_steps:
         decides["steps"] = settings.steps
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,24 +10,20 @@ It returns the reward, or a mapping with `score` (the reward) and `acc` (1 for a
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import inspect
 import math
-import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
 from compass.golds import gold_of
+from compass.named_function import load_function, source_file
 from compass.verifier import judge
 
 ARGUMENTS = ("data_source", "solution_str", "ground_truth", "extra_info")
 """By these names the function is called."""
 
-_PLACE = "put the file where Python finds it, such as `rewards/mine.py` in the repository, and name it `rewards.mine:function`"
 _SIGNATURE = "define it as `def reward(data_source, solution_str, ground_truth, extra_info)`"
 _RESULT = "return a finite number, or a mapping with finite `score` and `acc`"
 
@@ -81,22 +77,6 @@ def compute_score(
     }
 
 
-def source_file(function: str) -> Path:
-    """The file of the module in `module:function`, found by importing no more than the packages that hold it.
-
-    Raises:
-        RewardError: there is no such module.
-    """
-    module = function.partition(":")[0]
-    try:
-        found = importlib.util.find_spec(module)
-    except Exception as error:  # whatever a package of the user's raises
-        raise reward_error(function, f"the module {module} cannot be imported ({error})", _PLACE) from error
-    if found is None or not found.has_location or found.origin is None:
-        raise reward_error(function, f"there is no module {module}", _PLACE)
-    return Path(found.origin)
-
-
 @cache
 def load_reward(function: str) -> Callable[..., Any]:
     """Import the function.
@@ -107,22 +87,18 @@ def load_reward(function: str) -> Callable[..., Any]:
     Raises:
         RewardError: it cannot be imported, is not a plain function, or does not take the arguments.
     """
-    module, _, name = function.partition(":")
-    source_file(function)
-    try:
-        found = getattr(importlib.import_module(module), name, None)
-    except Exception as error:  # whatever a user's module raises at its top
-        raise reward_error(
-            function, f"importing it raised {type(error).__name__}: {error}", "mend the module"
-        ) from error
-    if not callable(found) or inspect.iscoroutinefunction(found):
-        what = "is async" if callable(found) else f"has no function {name}"
-        raise reward_error(function, f"{Path(sys.modules[module].__file__ or module).name} {what}", _SIGNATURE)
-    try:
-        inspect.signature(found).bind(**dict.fromkeys(ARGUMENTS))
-    except TypeError as error:
-        raise reward_error(function, f"its arguments are not those it is called with ({error})", _SIGNATURE) from error
-    return found
+    return load_function(
+        function, partial(reward_error, function), _SIGNATURE, ARGUMENTS, by_name=True, folder="rewards"
+    )
+
+
+def reward_file(function: str) -> Path:
+    """The file that holds the function.
+
+    Raises:
+        RewardError: there is no such module.
+    """
+    return source_file(function, partial(reward_error, function), "rewards")
 
 
 def score_by_function(function: str, right: bool, **arguments: Any) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from compass.settings.section import Positive, Section
+from compass.settings.section import FunctionName, Positive, Section
 
 NoiseFilter = Literal[
     "too_long",
@@ -47,6 +47,9 @@ class Denoise(Section):
 
     skip_reasons: list[NoiseFilter] = []
     """Noise filters that are off, such as `figure` to keep problems that speak of a figure."""
+
+    filters: list[FunctionName] = []
+    """Filters of yours, each `package.module:function`, asked after the built-in ones (docs/noise.md)."""
 
     strictness: Literal["possible", "likely", "sure"] = "likely"
     """The weakest noise finding that drops a row. A row with weaker findings is kept, and they stand in its `doubt`."""

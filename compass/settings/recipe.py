@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
@@ -12,10 +11,7 @@ from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
 from compass.settings.optimizer import Optimizer
 from compass.settings.prompting import Prompting
-from compass.settings.section import NotNegative, Positive, Section
-
-_FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-
+from compass.settings.section import NotNegative, Positive, Section, check_function_name
 
 VerlKey = Annotated[str, Field(pattern=r"^\w+(\.\w+)+$")]
 """A key of verl's configuration, such as `actor_rollout_ref.actor.policy_loss.loss_mode`."""
@@ -78,8 +74,8 @@ class Reward(Section):
     @field_validator("function")
     @classmethod
     def _named(cls, value: str) -> str:
-        if value and not _FUNCTION.fullmatch(value):
-            raise ValueError("must be `package.module:function`, such as `rewards.mine:reward`")
+        if value:
+            check_function_name(value)
         if value.startswith(("compass.", "stages.", "flows.")):
             raise ValueError("must be outside the pipeline's own packages; to change its reward see docs/changing.md")
         return value

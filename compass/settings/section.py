@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
+
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+def check_function_name(value: str) -> str:
+    """The value, if it names a function as `package.module:function`; else a `ValueError`."""
+    if not _FUNCTION.fullmatch(value):
+        raise ValueError("must be `package.module:function`, such as `rules.mine:function`")
+    return value
+
+
+FunctionName = Annotated[str, AfterValidator(check_function_name)]
+"""A function of the user's, `package.module:function`."""
 
 
 class Section(BaseModel):

@@ -100,7 +100,7 @@ def test_a_second_verifier_is_asked_once_and_its_differences_come_first(run_fold
     monkeypatch.setattr("grader.ends", None)  # kept verdicts are not asked for again
     label(run_folder, "q\n", monkeypatch)
     assert "3 a second verifier disagrees" in capsys.readouterr().out
-    assert label(run_folder, "q\n", monkeypatch, "--second", "json:loads") == 1
+    assert label(run_folder, "q\n", monkeypatch, "--second", "operator:eq") == 1
     assert "holds verdicts of grader:ends" in capsys.readouterr().err
 
 

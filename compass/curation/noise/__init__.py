@@ -3,13 +3,13 @@
     drop, doubts = noise.review(record, settings.denoise)
 
 Every filter is `(record, settings) -> Finding | None`, and says why, how sure it is and on what text. Adding one is a
-function, a `Reason`, a line in `FILTERS` and one in the settings' `NoiseFilter`. A finding as strong as `denoise.strictness` drops the row;
+function, a `Reason`, a line in `FILTERS` and one in the settings' `NoiseFilter`; the user's own (`denoise.filters`) need no edit. A finding as strong as `denoise.strictness` drops the row;
 weaker ones stay with it as doubts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from compass.curation.noise.answer_given import answer_given
 from compass.curation.noise.damaged_text import encoding, image, link, markup, too_long, too_short, truncated
@@ -21,6 +21,7 @@ from compass.curation.noise.language import language
 from compass.curation.noise.lost_context import lost_context
 from compass.curation.noise.multi_part import multi_part
 from compass.curation.noise.multi_question import multi_question
+from compass.curation.noise.own_filter import load_filter
 from compass.curation.noise.proof import proof
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
@@ -58,19 +59,27 @@ FILTERS: dict[Reason, Filter] = {
 def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]:
     """The verdict on a record: why it is dropped, or None and the doubts that stay with it.
 
-    The first filter whose finding is strong enough decides; a dropped row has no doubts.
+    The first filter whose finding is strong enough decides, the user's own after the built-in ones; a dropped row has no doubts.
 
     Args:
         record: a row with at least `problem` and `answer`.
         settings: thresholds, languages and strictness.
+
+    Raises:
+        FilterError: a filter of the user's cannot be used.
     """
     doubts = []
-    for reason, judge in FILTERS.items():
-        if reason not in settings.skip_reasons and (finding := judge(record, settings)):
+    for judge in _filters(settings):
+        if finding := judge(record, settings):
             if finding.drops(settings.strictness):
                 return finding.as_drop(), []
             doubts.append(finding)
     return None, doubts
+
+
+def _filters(settings: Denoise) -> Iterator[Filter]:
+    yield from (judge for reason, judge in FILTERS.items() if reason not in settings.skip_reasons)
+    yield from map(load_filter, settings.filters)
 
 
 def check(record: dict, settings: Denoise) -> Drop | None:

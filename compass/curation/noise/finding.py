@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from compass.curation.noise.text import excerpt
-from compass.ledger import Drop, Reason
+from compass.ledger import Drop
 
 
 class Strength(StrEnum):
@@ -42,7 +42,7 @@ class Finding:
     the record's field, `field` where that is not `problem`, and what else a person needs to check the finding.
     """
 
-    reason: Reason
+    reason: str
     strength: Strength
     evidence: dict[str, Any] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class Finding:
 
 
 def found(
-    reason: Reason, strength: Strength, record: dict, match: re.Match[str], in_field: str = "problem", **more: Any
+    reason: str, strength: Strength, record: dict, match: re.Match[str], in_field: str = "problem", **more: Any
 ) -> Finding:
     """A finding whose evidence is a match in a field of the record, or in a text of the same length."""
     where = {} if in_field == "problem" else {"field": in_field}
