@@ -18,6 +18,7 @@ def report(
     out: Path = Path("report"),
     title: str | None = None,
     viewer_megabytes: float = 20.0,
+    bundle: Path | None = None,
 ) -> int:
     """Write the page of a run, or of two compared: which model is better, by how much and how sure, and what differs.
 
@@ -30,17 +31,21 @@ def report(
         out: the folder to write.
         title: the page's heading.
         viewer_megabytes: most that responses may add to the page.
+        bundle: a folder to fill with all responses, verdicts and settings of the run, the page's scores and comparisons, and a script
+            that recomputes them with numpy alone.
 
     Raises:
-        UserError: a folder is no run, or the output folder holds something else.
+        UserError: a folder is no run, or an output folder holds something else.
 
     Examples:
         compass report                                          the run in this folder, into report/
         compass report exports/mine --out mine                  another run's folder, or what `compass evaluate` wrote
         compass report exports/s0 exports/s1 exports/s2         three seeds: mean, spread over runs, and what it comes from
+        compass report exports/mine --bundle bundle             the page, and a folder from which anyone can recompute its figures
         compass report --compare exports/one exports/two        which is better, by how much, how sure, and what differs
     """
     from compass.page.terminal import print_blocks
+    from compass.report.bundle import write_bundle
     from compass.report.headline import conclude
     from compass.report.page import write_pages, write_report
     from compass.report.run import read_run
@@ -49,6 +54,8 @@ def report(
         raise UserError("give RUNs of one recipe, or two to compare with --compare, not both")
     if models and not compare:
         raise UserError("--models chooses what --compare compares; without it all models are shown")
+    if bundle and (compare or len(folders) > 1):
+        raise UserError("--bundle takes the results of one run; give one folder")
     _check_out(out)
     if compare:
         from compass.report.compare import compare_sections, join_runs
@@ -71,6 +78,9 @@ def report(
         found = read_run(folders[0] if folders else Path())
         path = write_report(found, out, title=title or f"Report of {found.name}", megabytes=viewer_megabytes)
         print(conclude(found).headline)
+        if bundle:
+            write_bundle(found, bundle)
+            print(f"bundle: {bundle}; check it: python -I {bundle / 'recompute.py'}")
     print(f"page: {path}")
     return 0
 

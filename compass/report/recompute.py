@@ -1,0 +1,538 @@
+"""Recompute the figures of this bundle from its responses, with Python's standard library and numpy alone.
+
+    python -I recompute.py [FOLDER]     # FOLDER: the bundle, without it the one that holds this file
+
+`responses.jsonl.gz` has one row per response, with the verifier's verdict (`correct`; `correct_lenient` for the lenient reading) and, of a wrong
+sampled answer, the number of the first answers to that problem that the verifier calls the same (`vote`). `problems.jsonl.gz` has the problems
+and golds, `settings.json` what made the responses, and `figures.json` what the page shows. Every figure is computed again here, by code that
+shares nothing with the code that made it, and printed with `equal` or `DIFFERENT`. Exit status 1: some figure differs.
+
+Formulas: avg@k, pass@k (Chen et al. 2021), maj@k (Wang et al. 2022); Wilson's interval with an effective sample size, exact limits near 0 and 1,
+MOVER for averages; for differences Student's interval with one more win and one more loss, the sign-flip test, Holm's correction with weights.
+p-values that the page drew by chance (averages) are drawn again, with other signs, and count as equal within five standard errors.
+What follows from such a p is computed from the page's. Words are not checked: they repeat the figures. Nor is what the verifier decided.
+"""
+
+import gzip
+import json
+import sys
+from collections import Counter
+from functools import cache
+from itertools import combinations
+from math import ceil, comb, exp, gcd, lcm, lgamma, log, sqrt
+from pathlib import Path
+
+import numpy as np
+
+DRAWS = 9_999
+EXACT = 20_000_000
+rng = np.random.default_rng(20_260_101)
+
+
+# Student's t and the beta distribution
+
+
+def beta_share(x, a, b):
+    """The regularised incomplete beta function, by its continued fraction."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_share(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, 5_000):
+        for step in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                     -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):  # fmt: skip
+            d = 1 / (1 + step * d)
+            c = 1 + step / c
+            value *= c * d
+        if abs(c * d - 1) < 1e-16:
+            break
+    return front * value
+
+
+@cache
+def quantile(share, a, b):
+    """The beta distribution's quantile, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beta_share(middle, a, b) < share else (low, middle)
+    return (low + high) / 2
+
+
+def student(freedom, level):
+    """Student's two-sided quantile; 2 degrees of freedom at the least."""
+    freedom = max(freedom, 2)
+    x = quantile(1 - level, freedom / 2, 0.5)
+    return sqrt(freedom * (1 - x) / x)
+
+
+# One model
+
+
+def by_problem(rows, column="correct"):
+    """Problem to a column's values."""
+    found = {}
+    for row in rows:
+        found.setdefault(row["id"], []).append(row[column])
+    return found
+
+
+def shares_of(marks):
+    return np.array([np.mean(values) for values in marks.values()])
+
+
+def accuracy(shares, samples):
+    """Mean and interval of problems' shares of right samples."""
+    n, p = len(shares), float(shares.mean())
+    seen = np.append(shares, (0, 1))
+    middle = seen.mean()
+    effective = min(max(middle * (1 - middle) * n / seen.var(ddof=1), n), n * samples)
+    z = student(n - 1, 0.95)
+    centre, scale = p + z * z / (2 * effective), 1 + z * z / effective
+    half = z * sqrt(p * (1 - p) / effective + z * z / (4 * effective**2))
+    right, wrong = p * effective, (1 - p) * effective
+    low = quantile(0.05, right, wrong + 1) if right > 0 else 0.0
+    high = quantile(0.95, right + 1, wrong) if wrong > 0 else 1.0
+    return p, [max(0.0, min((centre - half) / scale, low)), min(1.0, max((centre + half) / scale, high))]
+
+
+def pass_at(n, right, k):
+    return 1 - comb(n - right, k) / comb(n, k)
+
+
+def majority(marks, votes):
+    """The chance that the most frequent answer is right; ties are drawn."""
+    wrong = Counter(vote for mark, vote in zip(marks, votes, strict=True) if not mark and vote is not None).values()
+    right, most = sum(marks), max(wrong, default=0)
+    return 0.0 if not right or right < most else 1 / (1 + sum(count == right for count in wrong))
+
+
+def majorities(marks, votes, k):
+    return {name: majority(marks[name][:k], votes[name][:k]) for name in marks}
+
+
+def score(rows, similar):
+    """A model's scores on one benchmark."""
+    drawn, greedy = ([row for row in rows if row["greedy"] is kind] for kind in (False, True))
+    marks, votes = by_problem(drawn), by_problem(drawn, "vote")
+    counts = np.array([len(values) for values in marks.values()])
+    shares, problems, k, mean = shares_of(marks), len(marks), int(counts.min()), counts.mean()
+    p, interval = accuracy(shares, mean)
+    out = {
+        "accuracy": p,
+        "ci95": interval,
+        "problems": problems,
+        "samples": k,
+        "sd": {"samples": None, "problems": None},
+    }
+    if k > 1 and problems > 1:
+        noise = float((shares * (1 - shares) / (counts - 1)).sum()) / problems**2
+        out["sd"] = {"samples": sqrt(noise), "problems": sqrt(max(shares.var(ddof=1) / problems - noise, 0))}
+    if counts.max() > k:
+        out["most_samples"] = int(counts.max())
+    for size in [2**power for power in range(1, 30) if 2**power < k] + [k] * (k > 1):
+        out[f"pass@{size}"] = float(np.mean([pass_at(len(one), sum(one), size) for one in marks.values()]))
+    if k > 1:
+        out[f"maj@{k}"] = float(np.mean(list(majorities(marks, votes, k).values())))
+    if greedy:
+        out["greedy"], out["greedy_ci95"] = accuracy(np.array([float(row["correct"]) for row in greedy]), 1)
+        out["greedy_lenient"] = float(np.mean([row["correct_lenient"] for row in greedy]))
+    out["lenient"], out["lenient_ci95"] = accuracy(shares_of(by_problem(drawn, "correct_lenient")), mean)
+    out["form"] = out["lenient"] - p
+    right = [row for row in drawn if row["correct"]]
+    for name, values in {
+        "length": [row["tokens"] for row in drawn],
+        "truncated": [row["finish_reason"] == "length" for row in drawn],
+        "boxed": [row["boxed"] for row in drawn],
+        "looped": [row["looped"] for row in drawn],
+        "unanswered": [row["answer_lenient"] is None for row in drawn],
+        "unextracted": [row["outcome"] == "none" and row["answer_lenient"] is not None for row in drawn],
+        "unreadable": [row["outcome"] == "unrecognised" for row in drawn],
+        "leaned": [bool(row["leniencies"]) for row in right] or [0],
+    }.items():
+        out[name] = float(np.mean(values))
+    for name in ("tokens", "seconds", "cost"):
+        if name in rows[0]:
+            out[name] = sum(row[name] or 0 for row in rows) / problems
+    out["prompt_too_long"] = len({row["id"] for row in drawn if row["finish_reason"] == "prompt_too_long"})
+    if similar is not None:
+        clean = np.array([share for name, share in zip(marks, shares, strict=True) if name not in similar])
+        out["similar"] = problems - len(clean)
+        if len(clean):
+            share, limits = accuracy(clean, mean)
+            out["clean"] = {"accuracy": share, "ci95": limits, "problems": len(clean)}
+    if all(row.get("correct_other") is not None for row in drawn):
+        share, limits = accuracy(shares_of(by_problem(drawn, "correct_other")), mean)
+        out["other_gold"] = {"accuracy": share, "ci95": limits}
+    return out
+
+
+def mover(values, intervals):
+    """The interval of a mean of independent benchmarks."""
+    middle, n = float(np.mean(values)), len(values)
+    low, high = (sqrt(sum((v - i[side]) ** 2 for v, i in zip(values, intervals, strict=True))) / n for side in (0, 1))
+    return [max(0.0, middle - low), min(1.0, middle + high)]
+
+
+def average(each):
+    """Means over benchmarks of what all of them have."""
+    out = {"samples": min(one["samples"] for one in each)}
+    for name in set.intersection(*(set(one) for one in each)) - {"samples", "most_samples", "clean", "other_gold"}:
+        values = [one[name] for one in each]
+        if name in ("problems", "prompt_too_long", "similar"):
+            out[name] = sum(values)
+        elif name.endswith("ci95"):
+            out[name] = mover([one[name.removesuffix("ci95").rstrip("_") or "accuracy"] for one in each], values)
+        elif name == "sd":
+            out[name] = {
+                part: None if None in (known := [value[part] for value in values])
+                else sqrt(sum(value**2 for value in known)) / len(known)
+                for part in ("samples", "problems")
+            }  # fmt: skip
+        else:
+            out[name] = float(np.mean(values))
+    if clean := [one["clean"] for one in each if "clean" in one]:
+        means = [one["accuracy"] for one in clean]
+        limits = mover(means, [one["ci95"] for one in clean])
+        out["clean"] = {
+            "accuracy": float(np.mean(means)),
+            "ci95": limits,
+            "problems": sum(one["problems"] for one in clean),
+        }
+    return out
+
+
+# Two models on the same problems
+
+
+class Pair:
+    """Both models' shares of right samples on the problems that both answered, and their numbers of samples."""
+
+    def __init__(self, ours, theirs, are_shares=True):
+        names = [name for name in theirs if name in ours]
+        self.n, self.are_shares = len(names), are_shares
+        self.a, self.b = (np.array([np.mean(side[name]) for name in names]) for side in (ours, theirs))
+        self.na, self.nb = (np.array([len(side[name]) for name in names]) for side in (ours, theirs))
+        if self.n:
+            self.measure()
+
+    def measure(self):
+        self.d = self.a - self.b
+        self.difference = float(self.d.mean())
+        self.right = float(self.a.mean() + self.b.mean()) / 2
+        self.spread = float(self.d.var(ddof=1)) if self.n > 1 else 0.0
+        self.variance = (self.spread + 2 * self.unseen(self.right) / self.n) / self.n
+        self.noise = None
+        if min(self.na.min(), self.nb.min()) > 1:
+            parts = self.a * (1 - self.a) / (self.na - 1) + self.b * (1 - self.b) / (self.nb - 1)
+            self.noise = float(parts.sum()) / self.n**2
+
+    def unseen(self, right):
+        """Squared size of the win and of the loss that were not drawn."""
+        size = (float(self.d @ self.d) + 1) / (np.count_nonzero(self.d) + 1)
+        return size + (1 - size) * (3 / max(self.n * min(right, 1 - right), 3)) ** 2 if self.are_shares else size
+
+    def less(self, other):
+        """The strict difference less the lenient one."""
+        found = Pair({}, {}, are_shares=False)
+        found.n, found.a, found.b, found.na, found.nb = self.n, self.d, other.d, self.na, self.nb
+        found.measure()
+        return found
+
+    def variance_at(self, variance, size):
+        """`variance`, were one model better by `size`."""
+        nearer = min(self.right + size / 2, 0.5) if self.right < 0.5 else max(self.right - size / 2, 0.5)
+        before, after = (2 * self.unseen(right) / self.n**2 for right in (self.right, nearer))
+        seen = (self.right * self.n + 1) / (self.n + 2)
+        moved = min(min(seen, 1 - seen) + size, 0.5)
+        growth = (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
+        return max(variance - before, 0) * growth + after
+
+
+def span(pairs):
+    """Mean difference over benchmarks, its variance and its degrees of freedom."""
+    parts = [pair.variance / len(pairs) ** 2 for pair in pairs]
+    freedom = sum(parts) ** 2 / sum(part**2 / max(pair.n - 1, 2) for part, pair in zip(parts, pairs, strict=True))
+    return float(np.mean([pair.difference for pair in pairs])), sum(parts), freedom
+
+
+def around(pairs, level=0.95):
+    middle, variance, freedom = span(pairs)
+    if len(pairs) == 1:
+        freedom = pairs[0].n - 1
+    half = student(freedom, level) * sqrt(variance)
+    return [max(-1.0, middle - half), min(1.0, middle + half)]
+
+
+def difference(pairs):
+    return {"difference": span(pairs)[0], "ci95": around(pairs)}
+
+
+def sign_flip(pairs, stated):
+    """The sign-flip test's p: exact where the page's is, else `stated` if signs drawn here agree with it."""
+    if len(pairs) == 1:
+        [pair] = pairs
+        whole = lcm(*(int(count) for counts in (pair.na, pair.nb) for count in counts))
+        steps = np.rint(pair.d * whole).astype(int)
+        fits = whole <= EXACT and np.allclose(pair.d * whole, steps, atol=1e-6)
+        steps = steps[steps != 0]
+        steps = steps // gcd(*(int(step) for step in steps)) if len(steps) else steps
+        if fits and np.abs(steps).sum() * len(steps) <= EXACT:
+            chances = np.ones(1)
+            for step in np.abs(steps):
+                none = np.zeros(2 * step)
+                chances = (np.append(chances, none) + np.append(none, chances)) / 2
+            far = np.abs(np.arange(len(chances)) - len(chances) // 2) >= abs(steps.sum())
+            return min(1.0, float(chances[far].sum()))
+    weights = np.concatenate([pair.d / pair.n for pair in pairs])
+    weights = weights[weights != 0]
+    if len(weights) < 2:
+        return 1.0
+    seen, hits = abs(weights.sum()) * (1 - 1e-9), 0
+    for size in [1_000] * (DRAWS // 1_000) + [DRAWS % 1_000]:
+        hits += int((np.abs(rng.choice((-1.0, 1.0), (size, len(weights))) @ weights) >= seen).sum())
+    own = hits / DRAWS
+    near = 5 * sqrt(3 * max(own, stated, 1 / DRAWS) / DRAWS) + 2 / DRAWS
+    return stated if abs(own - stated) <= near else own
+
+
+def holm(chances, weights):
+    """p-values corrected by Holm's method with weights, and the level at which each test was made."""
+    out, highest, left = [0.0] * len(chances), 0.0, sum(weights)
+    for i in sorted(range(len(chances)), key=lambda i: chances[i] / weights[i]):
+        out[i] = highest = max(highest, min(1.0, chances[i] * left / weights[i]))
+        left -= weights[i]
+    left = sum(weight for p, weight in zip(out, weights, strict=True) if p > 0.05)
+    return out, [0.05 * w / (left + (w if p <= 0.05 else 0)) for p, w in zip(out, weights, strict=True)]
+
+
+def verdict(found):
+    low, high = found["ci95"]
+    if found["p_corrected"] <= 0.05 and not low <= 0 <= high:
+        return "better" if found["difference"] > 0 else "worse"
+    return "tied" if max(map(abs, found["ci90"])) <= 0.06 else "cannot tell"
+
+
+def reach(freedom, level):
+    """Standard errors of a difference that a test at 1 - `level` finds in 80 of 100 repetitions."""
+    return student(freedom, level) + student(freedom, 0.6)
+
+
+def detectable(parts, freedom, level):
+    """The smallest difference found in 80 of 100 repetitions; `parts` are variances and their pairs."""
+    size = 0.0
+    for _ in range(50):
+        variance = sum(pair.variance_at(variance, size) for variance, pair in parts) / len(parts) ** 2
+        size = min(1.0, reach(freedom, level) * sqrt(variance))
+    return size
+
+
+def needed(pair, level):
+    """How many such problems, or samples per problem, would show the difference that was seen."""
+    out, seen = {"difference": abs(pair.difference), "problems": None, "samples": None}, pair.difference
+    if not seen:
+        return out
+    times = (reach(pair.n - 1, level) / seen) ** 2
+    own = pair.spread * times
+    problems = (own + sqrt(own**2 + 8 * pair.unseen(pair.right) * times)) / 2
+    out["problems"] = ceil(problems) if problems <= 1_000_000 else None
+    if pair.noise is not None and (allowed := 1 / times - max(pair.variance - pair.noise, 0)) > 0:
+        samples = 2 / (1 / pair.na.mean() + 1 / pair.nb.mean()) * pair.noise / allowed
+        out["samples"] = max(1, ceil(samples)) if samples <= 1_000_000 else None
+    return out
+
+
+def compare_measures(found, stated):
+    """Greedy accuracy, maj@k and pass@k: measure to each benchmark's pair."""
+    out = {}
+    for name, pairs in found.items():
+        out[name] = difference(pairs) | {"ci90": around(pairs, 0.9), "p": sign_flip(pairs, stated[name]["p"])}
+        out[name]["values"] = [
+            float(np.mean([side.mean() for side in sides]))
+            for sides in zip(*((pair.a, pair.b) for pair in pairs), strict=True)
+        ]
+    for one, p in zip(out.values(), holm([one["p"] for one in out.values()], [1] * len(out))[0], strict=True):
+        one["p_corrected"] = p
+        one["verdict"] = verdict(one)
+    return out
+
+
+def sides(rows, model, other, column, greedy=False):
+    """Benchmark to both models' values by problem, for the benchmarks of both."""
+    return {
+        name: tuple(
+            by_problem([row for row in rows[one, name] if row["greedy"] is greedy], column) for one in (model, other)
+        )
+        for one, name in rows
+        if one == model and (other, name) in rows
+    }
+
+
+def measures_of(rows, model, other, benchmarks):
+    """Measure to benchmark to the pair of both models' estimates per problem."""
+    marks, votes = (sides(rows, model, other, column) for column in ("correct", "vote"))
+    greedy = sides(rows, model, other, "correct", greedy=True)
+    k = min((len(values) for name in benchmarks for side in marks[name] for values in side.values()), default=1)
+    out = {"greedy": {name: Pair(*greedy[name]) for name in benchmarks}}
+    if k > 1:
+        out[f"maj@{k}"] = {
+            name: Pair(
+                *(
+                    {i: [p] for i, p in majorities(*both, k).items()}
+                    for both in zip(marks[name], votes[name], strict=True)
+                )
+            )
+            for name in benchmarks
+        }
+        out[f"pass@{k}"] = {
+            name: Pair(*({i: [pass_at(len(m), sum(m), k)] for i, m in side.items()} for side in marks[name]))
+            for name in benchmarks
+        }
+    pairs = {measure: {name: pair for name, pair in found.items() if pair.n} for measure, found in out.items()}
+    return {measure: found for measure, found in pairs.items() if found}
+
+
+def compare(rows, model, other, stated):
+    """One pair of models: every benchmark's comparison and their average, with the pairs that they are made of."""
+    marks, loose = (sides(rows, model, other, column) for column in ("correct", "correct_lenient"))
+    pairs = {name: Pair(*both) for name, both in marks.items()}
+    pairs = {name: pair for name, pair in pairs.items() if pair.n}
+    lenient = {name: Pair(*loose[name]) for name in pairs}
+    measures = measures_of(rows, model, other, list(pairs))
+    each = {}
+    for name, (ours, theirs) in marks.items():
+        counts = [len(values) for side in (ours, theirs) for values in side.values()]
+        each[name] = {"problems": 0, "missing": len(ours.keys() ^ theirs.keys()), "samples": [min(counts), max(counts)]}
+        said, one = stated["benchmarks"][name], {n: [found[name]] for n, found in measures.items() if name in found}
+        each[name]["measures"] = compare_measures(one, said["measures"])
+        if name in pairs:
+            each[name] |= compare_pairs([pairs[name]], [lenient[name]], said)
+            each[name] |= {"gained": int((pairs[name].d > 0).sum()), "lost": int((pairs[name].d < 0).sum())}
+    whole = {name: list(found.values()) for name, found in measures.items() if len(found) == len(pairs)}
+    mean = {"problems": 0, "benchmarks": len(pairs), "missing": sum(one["missing"] for one in each.values())}
+    mean["measures"] = compare_measures(whole, stated["average"]["measures"])
+    if pairs:
+        mean |= compare_pairs(list(pairs.values()), list(lenient.values()), stated["average"])
+        counts = [count for pair in pairs.values() for side in (pair.na, pair.nb) for count in side]
+        mean["samples"] = [int(min(counts)), int(max(counts))]
+    return {"benchmarks": each, "average": mean}, pairs
+
+
+def compare_pairs(pairs, lenient, stated):
+    variance = span(pairs)[1]
+    noise = None if None in (parts := [pair.noise for pair in pairs]) else sum(parts) / len(pairs) ** 2
+    rest = None if noise is None else sqrt(max(variance - noise, 0))
+    return difference(pairs) | {
+        "problems": sum(pair.n for pair in pairs),
+        "ci90": around(pairs, 0.9),
+        "p": sign_flip(pairs, stated["p"]),
+        "sd": {"samples": None if noise is None else sqrt(noise), "problems": rest},
+        "lenient": difference(lenient),
+        "form": difference([pair.less(loose) for pair, loose in zip(pairs, lenient, strict=True)]),
+    }
+
+
+def correct(family):
+    """Holm's correction over a family of (comparison, its pairs, its weight), and what depends on it."""
+    levels = holm([found["p"] for found, *_ in family], [weight for *_, weight in family])
+    for (found, pairs, _), p, alpha in zip(family, *levels, strict=True):
+        found["p_corrected"] = p
+        found["verdict"] = verdict(found)
+        found["detectable"] = detectable([(pair.variance, pair) for pair in pairs], span(pairs)[2], 1 - alpha)
+        if "gained" in found:
+            [pair] = pairs
+            rest = None if pair.noise is None else max(pair.variance - pair.noise, 0)
+            found["needed"] = needed(pair, 1 - alpha)
+            found["detectable_at_best"] = None if rest is None else detectable([(rest, pair)], pair.n - 1, 1 - alpha)
+
+
+# The whole page
+
+
+def recompute(rows, problems, stated):
+    """Scores and comparisons, in the shape of `figures.json`."""
+    cells = {}
+    for row in rows:
+        cells.setdefault((row["model"], row["benchmark"]), []).append(row)
+    models = list(dict.fromkeys(model for model, _ in cells))
+    known = [row for row in problems if row["similar"] is not None]
+    similar = {row["id"] for row in known if row["similar"]} if known else None
+    scores = {}
+    for (model, benchmark), own in cells.items():
+        scores.setdefault(model, {})[benchmark] = score(own, similar)
+    for found in scores.values():
+        found["average"] = average(list(found.values()))
+    said = {(pair["model"], pair["other"]): pair for pair in stated["comparisons"]["pairs"]}
+    primary, count = stated["comparisons"]["primary"], comb(len(models), 2)
+    pairs, averages, single = [], [], []
+    for other, model in combinations(models, 2):
+        found, parts = compare(cells, model, other, said[model, other])
+        weight = 0.8 if {model, other} == set(primary or ()) else 0.2 / max(count - 1, 1)
+        if parts:
+            averages.append((found["average"], list(parts.values()), weight))
+        single += [(found["benchmarks"][name], [pair], weight / len(parts)) for name, pair in parts.items()]
+        pairs.append({"model": model, "other": other, **found})
+    correct(averages)
+    correct(single)
+    for pair in pairs:
+        if "base" in (pair["model"], pair["other"]):
+            sign, model = (1, pair["model"]) if pair["other"] == "base" else (-1, pair["other"])
+            for name, found in {**pair["benchmarks"], "average": pair["average"]}.items():
+                if found["problems"]:
+                    scores[model][name]["over_base"] = sign * found["difference"]
+                    scores[model][name]["over_base_ci95"] = sorted(sign * limit for limit in found["ci95"])
+                    scores[model][name]["over_base_form"] = sign * found["form"]["difference"]
+    return {"scores": scores, "comparisons": {"pairs": pairs}}
+
+
+def leaves(value, name=()):
+    """Every figure and verdict of nested JSON, by its path; words are left out."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key != "words":
+                yield from leaves(inner, (*name, key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            own = f"{inner['model']} against {inner['other']}" if isinstance(inner, dict) else str(place)
+            yield from leaves(inner, (*name, own))
+    else:
+        yield " / ".join(name), value
+
+
+def same(one, other):
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return abs(one - other) <= 1e-9 * max(1, abs(one))
+    return one == other
+
+
+def read_rows(path):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def main(folder):
+    rows, problems = (read_rows(folder / f"{name}.jsonl.gz") for name in ("responses", "problems"))
+    stated = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    found = dict(leaves(recompute(rows, problems, stated)))
+    page = dict(leaves({"scores": stated["scores"], "comparisons": {"pairs": stated["comparisons"]["pairs"]}}))
+    different = 0
+    for name in [*page, *(name for name in found if name not in page)]:
+        fits = name in page and name in found and same(page[name], found[name])
+        different += not fits
+        shown = (
+            page.get(name, "not there")
+            if fits
+            else f"{page.get(name, 'not there')}, recomputed {found.get(name, 'not there')}"
+        )
+        print(f"{'equal    ' if fits else 'DIFFERENT'} {name}: {shown}")
+    print(
+        f"{len(rows):,} responses, {len(page):,} figures of the page: {len(page) - different:,} equal, {different:,} different"
+    )
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent))
