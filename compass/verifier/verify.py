@@ -272,6 +272,8 @@ def _compare_words(gold: str, answer: str) -> Finding | None:
     dates = read_date(gold), read_date(answer)
     if dates[0] is not None and dates[1] is not None:
         return Finding(same_date(*dates), "text", "dates")
+    if any(date is not None and _is_bare(other) for date, other in zip(dates, (answer, gold), strict=True)):
+        return Finding(False, "text", "a date against a number")  # "4 July" is no 4 of something
     if ("-" in gold and is_iso_date(gold)) or ("-" in answer and is_iso_date(answer)):
         return Finding(False, "text", "a date against something else")
     if " " in gold and is_spelled(gold) and is_spelled(answer):

@@ -147,6 +147,21 @@ _SIGN = {"positive": ">0", "negative": "<0", "nonnegative": r"\ge0", "nonpositiv
 _ALL_BUT = re.compile(
     r"(?:\\text\s?\{\s?)?(?:the set of |set of )?(?:all |any |every )?(?:real numbers?|reals?)(?: x)?,?\s(?:except(?: for)?|other than|but|excluding|without)(?:\s?\}\s?|\s)(?P<values>[^a-z]{1,40}(?:and\s[^a-z]{1,20})?)"
 )
+_BAR_POINT = re.compile(r"[A-Z]?\(-?[\d./]+(?:\|-?[\d./]+){1,2}\)")
+"""A point with bars between its coordinates, as German and Dutch schools write it: `M(4 | 2)`."""
+_BOUNDED = re.compile(
+    r"(?:the set of |set of )?(?:all |any |every )?(?:real (?:numbers?|values?)|reals?|values|numbers)?(?: of)?(?P<name> ?(?<![A-Za-z])[A-Za-z](?![A-Za-z]))?,?"
+    r"\s?(?:(?:that|which)\s(?:are|is)\s|is\s|with\s|being\s)?(?P<not>not\s|no\s)?"
+    r"(?P<than>at most|at least|(?:strictly\s)?(?:less|smaller|lower|greater|larger|more|bigger|higher) than(?P<equal> or equal to)?)\s?(?P<value>[^A-Za-z\s][^A-Za-z]{0,30})"
+)
+"""A half-line in words: "all real numbers greater than or equal to 2", "x is at most 4"."""
+_BETWEEN = re.compile(
+    r"(?:the set of |set of )?(?:all |any |every )(?:real (?:numbers?|values?)|reals?|real)(?: of)?(?: ?(?<![A-Za-z])[A-Za-z](?![A-Za-z]))?,?\s?(?:(?:that|which)\s(?:are|is|lie)\s|lying\s)?(?P<how>from|between)\s?(?P<low>-?[\d./]+) (?:to|and)\s?(?P<high>-?[\d./]+),?"
+    r"(?:\s?\(?(?P<ends>inclusive|(?:both\s)?(?:ends|endpoints|limits)?\s?included|including (?:both|the) (?:ends|endpoints)|exclusive|excluded)\)?)?"
+)
+"""An interval in words: "all real numbers from -1 to 5, both endpoints included". `from` includes its ends, `between` does not, unless said."""
+_RATIO_IN_WORDS = re.compile(r"\d[\d.]*(?: to \d[\d.]*){2,4}")
+_LETTERS_AND = re.compile(r"[A-J](?:&[A-J])+")
 _KIND_OF_FIGURE = re.compile(
     r"\\text\s?\{\s?(?P<kind>triangle|angle)\s*\}\s?(?=[A-Z])|^(?P<plain>triangle|angle)\s(?=[A-Z]{1,3}$)"
 )
@@ -184,6 +199,17 @@ def rewrite_notation(text: str) -> str:
         text = _SIGNED.sub(_compare_with_zero, text) if _SIGNED.fullmatch(text) else text
     if "real" in text and (match := _ALL_BUT.fullmatch(text)):
         text = rf"\mathbb{{R}}\setminus\{{{match['values']}\}}"
+    if "at most" in text or "at least" in text or " than" in text:
+        text = _BOUNDED.sub(_write_bound, text) if _BOUNDED.fullmatch(text) else text
+    if "real" in text and (match := _BETWEEN.fullmatch(text)):
+        closed = "ex" not in (match["ends"] or "") and (match["ends"] is not None or match["how"] == "from")
+        text = f"{'[' if closed else '('}{match['low']},{match['high']}{']' if closed else ')'}"
+    if "&" in text and _LETTERS_AND.fullmatch(text):
+        text = text.replace("&", ",")
+    if " to " in text and _RATIO_IN_WORDS.fullmatch(text):
+        text = text.replace(" to ", ":")
+    if "|" in text and _BAR_POINT.fullmatch(text):
+        text = text.replace("|", ",")
     if "angle" in text:
         text = _KIND_OF_FIGURE.sub(lambda match: rf"\{match['kind'] or match['plain']} ", text)
     if " " in text:
@@ -205,6 +231,17 @@ def _join_parts(text: str) -> str:
 
 def _compare_with_zero(match: re.Match[str]) -> str:
     return match["name"] + _SIGN[match["sign"].replace("-", "")]
+
+
+def _write_bound(match: re.Match[str]) -> str:
+    if match["name"] is None and "real" not in match[0]:
+        return match[0]  # "at most 4" alone bounds an answer and is none
+    above = match["than"] == "at least" or re.search("greater|larger|more|bigger|higher", match["than"]) is not None
+    closed = match["than"].startswith("at ") or match["equal"] is not None
+    if match["not"]:
+        above, closed = not above, not closed
+    sign = {(True, True): r"\ge ", (True, False): ">", (False, True): r"\le ", (False, False): "<"}[above, closed]
+    return f"{(match['name'] or 'x').strip()}{sign}{match['value'].strip()}"
 
 
 def _intervals(text: str) -> str:
