@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -36,6 +35,7 @@ from compass.verifier.extracting.sentences import (
     COMPOUND,
     DANGLING,
     DENIED,
+    EVERY,
     FORMULA,
     LOOKED_AT,
     NAMED_LAST,
@@ -43,16 +43,21 @@ from compass.verifier.extracting.sentences import (
     PRICE,
     SENTENCE,
     YES_OR_NO,
+    YES_OR_NO_FIRST,
+    Asked,
     drop_asides,
     find_bold_value,
     find_last_value,
     find_numbers,
+    find_part_labels,
     find_readable_part,
     find_stated_value,
     formula_text,
     is_hedged,
+    join_letters,
     last_formula,
     last_side,
+    read_question,
 )
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
@@ -144,9 +149,10 @@ MAX_RESPONSE = 1_000_000
 _CUT = re.compile(
     r"[-+*/=^_({\[,\\]$|(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)$"
 )
+_BECAUSE = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
 _CONCLUSION = re.compile(
     rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
-    r"|\b(?:in total|altogether|in all)\b|\bso\s(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
+    r"|\b(?:in total|altogether|in all)\b|\bso\s(?!(?:on|far|much|many)\b)(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
     re.IGNORECASE,
 )
 _THEREFORE = re.compile(
@@ -282,7 +288,7 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     tail = _drop_pictures(drop_placeholders(text[-TAIL:])).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else "cut off")
-    reading = _read_words(tail, mode, find_numbers(question or ""))
+    reading = _read_words(_drop_footnotes(tail), mode, read_question(question))
     if mode is Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
         return reading if value is None else Reading(value, "last value")
@@ -297,19 +303,19 @@ def list_candidates(response: str, question: str | None = None) -> list[tuple[st
     found = [("box", box.content) for box in find_boxes(text) if box.content]
     found += [("announcement", one.value) for one in find_announced(tail)]
     others = (
-        ("sentence", _find_stated(tail, Mode.LENIENT, find_numbers(question or ""))),
+        ("sentence", _find_stated(tail, Mode.LENIENT, read_question(question))),
         ("last value", find_last_value(tail, question)),
     )
     return found + [(evidence, value) for evidence, value in others if value]
 
 
-def _read_words(tail: str, mode: Mode, given: Set[str]) -> Reading:
-    """What a response without a box announces, or else states in its last sentence; `given` are the question's numbers."""
+def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
+    """What a response without a box announces, or else states in its last sentence."""
     values = find_announced(tail)
     if values:
         place, value = values[-1].place, values[-1].value
         after = tail[max(place, tail.find(value, place)) + len(value) :]
-        if CORRECTED.search(after) and (corrected := _find_stated(after, mode, given)) is not None:
+        if CORRECTED.search(after) and (corrected := _find_stated(after, mode, asked)) is not None:
             return Reading(corrected, "sentence")
         value = _choose_announced(values, tail)
         if value is None or _concludes_otherwise(after, value):
@@ -319,7 +325,7 @@ def _read_words(tail: str, mode: Mode, given: Set[str]) -> Reading:
         return Reading(None, "cut off" if _cut_off(tail) else "taken back")
     if _ENDS_IN_LABEL.search(tail):
         return Reading(None, "cut off")
-    value = _find_stated(tail, mode, given)
+    value = _find_stated(tail, mode, asked)
     return Reading(value, "sentence" if value is not None else "cut off" if _cut_off(tail) else "not found")
 
 
@@ -351,7 +357,7 @@ def _concludes_otherwise(after: str, answer: str) -> bool:
     sentences = [part for part in SENTENCE.split(drop_placeholders(after)) if part and part.strip()]
     last = next((sentence for sentence in reversed(sentences[-LOOKED_AT:]) if _may_state(sentence)), "")
     conclusions = list(_THEREFORE.finditer(last))
-    if not conclusions:
+    if not conclusions or _BECAUSE.search(last, 0, conclusions[-1].start()):
         return False
     claim = last[conclusions[-1].end() :]
     values = [last_side(formula_text(formula)) for formula in FORMULA.finditer(claim)]
@@ -387,7 +393,7 @@ def _answer_of_group(text: str, boxes: list[Box], group: list[Box]) -> str | Non
 
 
 _CALLED_FINAL = re.compile(r"\bfinal\s+(?:answer|result)\b", re.IGNORECASE)
-_ITS = r"(?:(?:that|this|it|which)|(?:that|this|the|my)\s(?:\w+\s)?(?:answer|result|value|total|solution|check|work|calculation|reasoning))"
+_ITS = r"(?:(?:that|this|it|which)|(?:that|this|the|my)\s(?:\w+\s)?(?:answer|result|value|total|solution|check|work|calculation|reasoning)(?:\s(?:above|before|I\sgave|there))?)"
 _SECOND_LOOK = re.compile(
     r"(?:^|[.!?;:\n]\s{0,3})(?:but\s|no,?\s)?(?:wait|hold on|oops)(?=[,.!?…—–-]|\s(?:no|that|this|I|a (?:sec|moment|minute))\b)"
     r"|\b(?:let me|let's|I(?:'ll|\swill|\sneed to|\shave to|\sshould|\smust))\s(?:re-?(?:do|compute|calculate|think|start|consider|count)|(?:start|begin|try|think)\s(?:over|again))\b",
@@ -399,7 +405,7 @@ _REJECTION = re.compile(
     rf"\b{_ITS}(?:'s|\s(?:is|was|looks|seems|must be))\s(?:\w+\s)?(?:wrong|incorrect|impossible|mistaken|off|not\s(?:right|correct|possible|what)|a mistake)\b"
     rf"|\b{_ITS}\s(?:can'?t|cannot|could\s?n[o']t)\sbe\s(?:right|correct|true|the answer|possible|it)\b"
     rf"|\b{_ITS}\s(?:fails|contradicts|(?:does\s?n[o']t|did\s?n[o']t)\s(?:work|fit|hold|check|match|satisfy|add up|make sense))\b"
-    r"|\bI(?:'ve|\shave)?\s(?:made\s(?:a|an|some|the)\b.{0,20}\b(?:mistake|error|slip)|mis\w+|forgot|dropped|overlooked|missed|mixed up|swapped)\b"
+    r"|\bI(?:'ve|\shave)?\s(?:made\s(?:a|an|some|the)\b.{0,20}\b(?:mistake|error|slip)|mis\w+|forgot|dropped|overlooked|missed|mixed\s(?:\w+\s)?up|swapped)\b"
     r"|\b(?:disregard|ignore|scratch|forget)\s(?:that|this|it|(?:the|my)\s(?:above|previous|last|box|answer))\b",
     re.IGNORECASE,
 )
@@ -410,14 +416,23 @@ _SUPPOSED = re.compile(r"\b(?:if|whether|hope|common|would|unless|in case)\b", r
 
 def _takes_back(after: str, answer: str) -> bool:
     """Whether the text after an answer withdraws it and does not come back to it."""
-    value = answer.strip("$ ")
     for found in _REJECTION.finditer(after):
         low = max(after.rfind(mark, 0, found.start()) for mark in ".!?\n") + 1
         if not _SUPPOSED.search(after, low, found.end()):
             end = SENTENCE.search(after, found.end())
-            return end is None or value not in after[end.end() :]
+            return end is None or not _comes_back(after[end.end() :], answer)
     again = _SECOND_LOOK.search(after)
-    return again is not None and value not in after[again.end() :]
+    return again is not None and not _comes_back(after[again.end() :], answer)
+
+
+def _comes_back(text: str, answer: str) -> bool:
+    """Whether a text states an answer again, or ends in it."""
+    value = answer.strip("$ ")
+    if value not in text:
+        return False
+    stated = [one.value for one in find_announced(text)] + [box.content or "" for box in find_boxes(text)]
+    stated += [find_stated_value(sentence) or "" for sentence in SENTENCE.split(text) if sentence and value in sentence]
+    return any(one and _same(answer, one) for one in stated)
 
 
 def _hedges(text: str, boxes: list[Box], group: list[Box]) -> bool:
@@ -474,8 +489,13 @@ def _same(one: str, other: str) -> bool:
     return one == other or verify(gold=one, answer=other).equal or verify(gold=other, answer=one).equal
 
 
-def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
-    """The answer that the last sentence states; with `Mode.STRICT` only one that concludes."""
+def _find_stated(text: str, mode: Mode, asked: Asked) -> str | None:
+    """The answer that a text's last sentence states, with `Mode.STRICT` only one that concludes; that of each part where the question has
+    parts, and that of the first sentence where the rest explains it."""
+    if asked.parts and (joined := _join_stated_parts(text, mode, asked)) is not None:
+        return joined
+    if (shorter := _drop_afterword(text)) != text and (value := _find_stated(shorter, mode, asked)) is not None:
+        return value
     text = _PROVED.sub("", _RULE.sub("", text))
     output = _OUTPUT.search(text[-400:])
     if output is not None:
@@ -485,10 +505,13 @@ def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
     if display and not text[display[-1].end() :].strip(" .\n"):
         return last_side(formula_text(display[-1]))
+    text = FORMULA.sub(_join_lines, text)
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    last = next((one for one in reversed(sentences[-LOOKED_AT:]) if _may_state(one)), sentences[-1]).strip()
+    if len(sentences) > 1 and _EXPLAINS.match(sentences[1]) and not any(map(_THEREFORE.search, sentences[2:])):
+        return find_stated_value(sentences[0].strip("* "), asked)
+    last = _choose_sentence(sentences[-LOOKED_AT:]).strip()
     if _ONE_CHOICE.fullmatch(last):
         return last.strip("().!* ")
     if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
@@ -498,19 +521,113 @@ def _find_stated(text: str, mode: Mode, given: Set[str]) -> str | None:
     if mode is Mode.STRICT and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
         return None
     if is_hedged(last):
-        return None
-    value = find_stated_value(last, given)
+        return None if (every := EVERY.search(last)) is None else every[1]
+    value = find_stated_value(last, asked)
+    if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
+        return joined
     return last_formula(last) if value is None and mode is not Mode.STRICT else value
 
 
+def _choose_sentence(sentences: list[str]) -> str:
+    """Of a text's last sentences the last that may state the answer; one that concludes with a value counts before remarks after it,
+    which hold no value, choose nothing and take nothing back."""
+    for at in reversed(range(len(sentences) - 1)):
+        if _CONCLUSION.search(sentences[at]) and _VALUE.search(sentences[at]) and not _is_aside(sentences[at]):
+            rest = sentences[at + 1 :]
+            remarks = not any(_chooses(one) or is_hedged(one) for one in rest if not _is_aside(one))
+            if remarks and not _takes_back(" ".join(rest), "\0"):
+                return sentences[at]
+            break
+    return next((one for one in reversed(sentences) if _may_state(one)), sentences[-1])
+
+
+def _chooses(sentence: str) -> bool:
+    """Whether a sentence holds a value, or states a word: a name at its end, bold, a choice, yes or no, or what it concludes."""
+    signs = (_VALUE, _THEREFORE, NAMED_LAST, CHOSEN, YES_OR_NO_FIRST)
+    is_word = _ONE_CHOICE.fullmatch(sentence) or _ONE_NAME.fullmatch(sentence) or find_bold_value(sentence)
+    return bool(is_word or any(sign.search(sentence) for sign in signs))
+
+
+def _join_stated_parts(text: str, mode: Mode, asked: Asked) -> str | None:
+    """What is stated after the label of each part, as `(a) 3, (b) 5`; None where a part has no label of its own, or states nothing."""
+    labels = [label for label in find_part_labels(text) if label[0] in asked.parts]
+    last = {letter: (start, end) for letter, start, end in labels}
+    if "".join(sorted(last, key=lambda letter: last[letter])) != asked.parts:
+        return None
+    starts = [*(_sentence_start(text, last[letter][0]) for letter in asked.parts[1:]), len(text)]
+    values = [
+        _find_stated(text[last[letter][1] : end].strip(" *:,.\n"), mode, asked._replace(parts=""))
+        for letter, end in zip(asked.parts, starts, strict=True)
+    ]
+    return (
+        ", ".join(f"({letter}) {last_side(value)}" for letter, value in zip(asked.parts, values, strict=True) if value)
+        if all(values)
+        else None
+    )
+
+
+def _sentence_start(text: str, place: int) -> int:
+    return max(text.rfind("\n", 0, place), text.rfind(". ", 0, place)) + 1
+
+
+def _join_lines(formula: re.Match[str]) -> str:
+    """A display formula on one line; any other as it stands, for two prices enclose a formula as well."""
+    if not formula[0].startswith(("$$", "\\[")):
+        return formula[0]
+    return f"{formula[0][:2]}{' '.join(formula[0][2:-2].split())}{formula[0][-2:]}"
+
+
+_AFTERWORD = re.compile(
+    r"\n[#*_>\s-]{0,8}(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|(?:you|we|one)\scan\salso|equivalently|alternative(?:ly)?|another\sway|(?:second\s)?method\s(?:2|two)|aside|p\.?\s?s)\b",
+    re.IGNORECASE,
+)
+"""What opens a last section that adds to an answer: a check, notes, another way."""
+_EXPLAINS = re.compile(
+    r"\W*(?:why\b|how so\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
+    re.IGNORECASE,
+)
+"""What comes after an answer that is explained."""
+_FOOTNOTE = re.compile(r"\n[ \t]*(?:\[(\d{1,2})\]|\\\*|[¹²³⁴⁵⁶⁷⁸⁹](?=\s))[^\n]*")
+
+
+def _drop_afterword(text: str) -> str:
+    """The text without a last section that checks, notes or derives again what stands before it, unless that section concludes or finds fault."""
+    for opening in _AFTERWORD.finditer(text):
+        rest = text[opening.start() :]
+        if not (
+            any(sentence and _CONCLUSION.search(sentence) for sentence in SENTENCE.split(rest))
+            or CORRECTED.search(rest)
+            or _REJECTION.search(rest)
+            or _SECOND_LOOK.search(rest)
+        ):
+            return text[: opening.start()]
+    return text
+
+
+def _drop_footnotes(text: str) -> str:
+    """The text without footnotes and without the numbers in brackets that point to them."""
+    notes = list(_FOOTNOTE.finditer(text))
+    if not notes or not text[: notes[0].start()].strip():
+        return text
+    text = _FOOTNOTE.sub("", text)
+    return (
+        re.sub(rf"\s?\[(?:{'|'.join(note[1] for note in notes if note[1])})\]", "", text)
+        if any(note[1] for note in notes)
+        else text
+    )
+
+
 _ENDS_IN_LABEL = re.compile(
-    r"(?:^|\n)[#* >]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}\s*\Z", re.IGNORECASE
+    r"(?:^|\n)[#* >]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}\s*\Z|<((?:final[_ -]?)?answer)>\s*(?:</\1>)?\s*\Z",
+    re.IGNORECASE,
 )
 """A label or a heading with nothing after it: the response was cut off."""
 _CLOSING = re.compile(r"(?![-*•+#>|]\s|\d+[.)]\s)[^:]*[^\W\d_]{2,}\s[^:]*[^\W\d_]{2,}\s.*[.!]\**\Z", re.DOTALL)
 """A sentence with words, which ends."""
-_PROVED = re.compile(r"\s*(?:\$?\\(?:blacksquare|square|qed|Box)\$?|[∎■□]|Q\.?\s?E\.?\s?D\.?)\s*\Z")
-"""What ends a proof."""
+_PROVED = re.compile(
+    r"(?:\s*(?:\$?\\(?:blacksquare|square|qed|Box|diamond)\$?|[∎■□◇♦]|Q\.?\s?E\.?\s?D\.?|[\[(]\d{1,3}\s(?:marks?|points?|pts)[\])]))+[ \t]*(?=\n|\Z)"
+)
+"""What ends a proof, and the marks that it earns."""
 _RULE = re.compile(r"(?:\s*\n\s*[-*_=#]{2,}\s*)+\Z")
 """Lines across the page at a text's end."""
 _PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+(?P<ends>\\s{1,3}(?=[A-Z(]))?")
@@ -524,7 +641,8 @@ def _drop_pictures(text: str) -> str:
 _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
-    r"|^\s*\([^()]*\)[.\s]*$|^\W*$",
+    r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
+    r"|^\W*now\s(?:try|you)\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
 

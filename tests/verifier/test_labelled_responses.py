@@ -56,35 +56,38 @@ STYLES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""Whole responses in 237 styles of models and prompts, written without sight of the rules. Rules were tuned on all but `third_held`, of
-which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
+"""Whole responses in 282 styles of models and prompts, written without sight of the rules; the fifth round is prose alone. Rules were tuned on
+all but `third_held`, of which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
 and another form of a line, which these rules pay, and two a value that ends a derivation. Each row has what each mode should pay; null: either is right."""
 
 
 @pytest.mark.parametrize(
     ("half", "mode", "found", "paid_wrongly"),
     [
-        ("seen", Mode.STRICT, 108, 0),
-        ("seen", Mode.LENIENT, 114, 0),
-        ("seen", Mode.ANY, 114, 0),
-        ("second", Mode.STRICT, 90, 0),
-        ("second", Mode.LENIENT, 97, 0),
-        ("second", Mode.ANY, 97, 0),
+        ("seen", Mode.STRICT, 109, 0),
+        ("seen", Mode.LENIENT, 115, 0),
+        ("seen", Mode.ANY, 115, 0),
+        ("second", Mode.STRICT, 92, 0),
+        ("second", Mode.LENIENT, 99, 0),
+        ("second", Mode.ANY, 99, 0),
         ("held", Mode.STRICT, 88, 0),
         ("held", Mode.LENIENT, 97, 0),
         ("held", Mode.ANY, 98, 0),
         ("third", Mode.STRICT, 55, 0),
         ("third", Mode.LENIENT, 59, 0),
         ("third", Mode.ANY, 59, 0),
-        ("third_held", Mode.STRICT, 43, 0),
-        ("third_held", Mode.LENIENT, 48, 0),
-        ("third_held", Mode.ANY, 48, 1),
+        ("third_held", Mode.STRICT, 45, 0),
+        ("third_held", Mode.LENIENT, 50, 0),
+        ("third_held", Mode.ANY, 50, 1),
         ("fourth", Mode.STRICT, 67, 4),
         ("fourth", Mode.LENIENT, 77, 2),
         ("fourth", Mode.ANY, 80, 2),
-        ("fourth_held", Mode.STRICT, 72, 1),
-        ("fourth_held", Mode.LENIENT, 81, 1),
-        ("fourth_held", Mode.ANY, 83, 3),
+        ("fourth_held", Mode.STRICT, 72, 0),
+        ("fourth_held", Mode.LENIENT, 81, 0),
+        ("fourth_held", Mode.ANY, 84, 2),
+        ("fifth", Mode.STRICT, 72, 1),
+        ("fifth", Mode.LENIENT, 83, 0),
+        ("fifth", Mode.ANY, 83, 0),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(
@@ -133,6 +136,28 @@ def test_a_last_sentence_is_read_whatever_its_words_and_what_follows_them() -> N
         if not judge(gold=value.strip("*"), response=response, question=question, mode=Mode.LENIENT).equal:
             missed.append((response, value))
     assert len(missed) <= 0.02 * number / 7, missed[:20]
+
+
+ASKED = [
+    ("How many {}s does it have?", "So it has {} {}s, which come in {} pairs."),
+    ("How many {}s are there?", "There are {} {}s in all, and {} of the other kind."),
+    ("Find the number of {}s.", "Hence it has {} {}s, since there are {} sides, not more."),
+    ("What is the {}?", "Therefore the {1} is {0}, the same as that of {2} such figures."),
+    ("Find the {} of the figure.", "The {1} we are after is {0}, and the rest of it measures {2}."),
+    ("Determine the {}, as a number.", "The {1} of the figure is then {0}; the other one is {2}."),
+]
+NOUNS = ["divisor", "radius", "edge", "minute", "perimeter", "row"]
+
+
+def test_of_several_values_the_one_that_the_question_asks_for_is_the_answer() -> None:
+    for (question, sentence), noun, (value, other) in product(
+        ASKED, NOUNS, [("24", "12"), ("$7$", "31"), ("3/4", "9")]
+    ):
+        response = f"First we add: 5 + 6 = 11.\n\n{sentence.format(value, noun, other)}"
+        asked = f"A figure with 8 sides is given. {question.format(noun)}"
+        for mode, gold in product(Mode, (value, other)):
+            judgement = judge(gold=gold, response=response, question=asked, mode=mode)
+            assert judgement.equal is (gold == value), (response, asked, mode, judgement)
 
 
 STATED = [

@@ -144,7 +144,12 @@ def _first(rest: str) -> str | None:
     if value := _after(rest):
         return value
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip()
-    return (find_stated_value(sentence) or _read_label(sentence)) if sentence else None
+    if not sentence:
+        return None
+    stated = find_stated_value(sentence)
+    if stated is not None and re.search(r"[\d$\\]", sentence) is None and re.search(r"\d", stated):
+        stated = None  # a number in words may only count the thing that is named
+    return stated or _read_label(sentence)
 
 
 _ESCAPE = re.compile(r"\\(\\|[\"/]|n(?!(?:eq?|u|abla|ot|i|mid|leq|geq)(?![a-z]))|u[0-9a-fA-F]{4})")

@@ -34,15 +34,17 @@ FOREIGN_ANNOUNCED = (
 )
 """A pattern for "the answer is" and "answer:" in any of the languages."""
 FOREIGN_THEREFORE = (
-    r"ao todo|no total|in totale|au total|всего|итого|razem|w sumie|celkem|toplam|tổng cộng|por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
+    r"ao todo|no total|in totale|au total|всего|итого|razem|w sumie|celkem|toplam|tổng cộng|por (?:lo )?tanto|as[ií] que|entonces|en total|donc|ainsi|par conséquent|also(?=,?\s(?:ist|sind|gilt|beträgt|hat|haben|der|die|das|es|gibt|gab|wir|folgt|lautet|kostet|braucht))|daher|somit|folglich|insgesamt|quindi|dunque|pertanto"
     r"|portanto|logo|assim|dus|następnie|więc|zatem|takže|tedy|итак|следовательно|значит|таким образом|поэтому|отже|тому|vậy|do đó|jadi|maka"
     r"|따라서|그러므로|よって|したがって|ゆえに|综上|所以|因此|故|इसलिए|أي|إذن"
 )
 """What opens a conclusion."""
 FOREIGN_HEDGED = (
-    "可能|也许|大概|或许|不确定|peut-être|probablement|quiz[áa]s?|tal vez|talvez|forse|vielleicht|wahrscheinlich|возможно|может быть|наверное"
+    "可能|也许|大概|或许|不确定|peut-être|probablement|quiz[áa]s?|tal vez|talvez|forse|vielleicht|wahrscheinlich(?!k)|возможно|может быть|наверное"
     "|być może|chyba|snad|belki|có lẽ|mungkin|かもしれ|たぶん|おそらく|아마|어쩌면|ربما|شاید|शायद"
 )
 """What makes an answer doubtful."""
+FOREIGN_HOW_MANY = r"cu[áa]nt[oa]s|wie\s?viele|combien\sd[e'’]|quanti|quante|quantos|quantas|hoeveel|hur\smånga|ile|kolik|kaç|сколько|скільки|berapa"
+"""What asks for a number."""
 FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
 """What says that something is not the answer."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
-from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, VERBS
+from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, FOREIGN_HOW_MANY, VERBS
 from compass.verifier.reading.normalise import CHINESE
-from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
+from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
 )
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
@@ -38,6 +39,29 @@ _EXPLAINED = re.compile(
 _LETTERS = re.compile(rf"^\W{{0,4}}?(?:(?i:both|options?|choices?)\s)*({_CHOICES})(?!\s?[-+*/^_=(\[{{\\<>])")
 DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)\s*$")
 """A last word after which something is missing."""
+_GOES_ON = re.compile(
+    r"[\w(^]|\s?[:+*/^=−-]\s?[\w$(]|,?\s(?:that\sis|i\.e\.|or|which\sis|namely)[\s,]|,?\sand\s(?:\w+\s=\s)?[$\\\d-]|,\s[$\\\d-]"
+)
+_OTHER = re.compile(r"\b(?:other|remaining|rest(?:\sof\sthe)?)\s$", re.IGNORECASE)
+_HAS_VALUE = r"[^.;:,$\d=]{0,60}?(?:\b(?:is|are|was|equals|becomes|comes\sto)|=)\s(?:(?:therefore|thus|then|hence|so|also|exactly|simply|just|equal\sto|now)\s)?(?=[-−$\\\d])"
+_LETTER_VALUE = re.compile(
+    r"(?<![A-Za-z\\])([a-z])\s?=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
+)
+_SPOKEN = re.compile(r"(?<=[\di)])\s(plus|minus)\s(?=[\d(])")
+"""A sign in words between two numbers."""
+_COUNTED_WORDS = re.compile(r"(?:\s{1,3}[^\W\d_]+(?:-[^\W\d_]+)?){1,3}")
+_GIVES_NAME = re.compile(r"\b(?:is|was|be|on|falls\son|lands\son)\s(?:an?\s)?$")
+EVERY = re.compile(
+    r"\b(?:is|are|be)\s(?:therefore\s|thus\s|then\s|hence\s)?((?:the set of\s)?(?:all|every|any)\s(?:real|values?|numbers?|integers?|whole|natural|positive|negative|non-?\w+)\b[^.!?]*)[.!]?$",
+    re.IGNORECASE,
+)
+"""A set in words that ends a sentence: "the domain is all real x that are at most 4"."""
+_ALL = re.compile(r"(?:all|every|any)\b", re.IGNORECASE)
+_RANKED = re.compile(
+    r"(?:^|,\s|\b(?:so|thus|hence|therefore|that)\s)(\$[^$]{1,200}\$|[-−]?\d[\d./^,]*|[A-Z])\sis\s(?:the\s)?(?:\w{2,}(?:er|est)|more|less|most|least|correct)\b(?!\sthan)[^$\d]*$",
+    re.IGNORECASE,
+)
+"""What a sentence ranks before others: "$3^{40}$ is the larger of the two"."""
 _EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b")
 _CONTRAST = re.compile(
     r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;]{1,40}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
@@ -91,7 +115,7 @@ _POSSIBLE_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """A subject that speaks of what is possible: "the most points that could be chosen is 19" is sure of its 19."""
-_NAMED = re.compile(r"([A-Za-z](?:_\{?\w+\}?)?)\s*=[^=]+")
+_NAMED = re.compile(r"((?:[A-Za-z]|\\[a-z]{2,9})(?:_\{?\w+\}?)?)\s*=[^=]+")
 _NAMED_VALUES = re.compile(
     r"(?:^|[:\s*])((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
 )
@@ -102,7 +126,7 @@ _CONCLUDED = re.compile(
 )
 _WORDS = re.compile(r"[\u4e00-\u9fff]|(?<![A-Za-z\\])(?!(?:and|or)\b)[A-Za-z]{2,}")
 _COUNTED = re.compile(
-    rf"(\$?[-−]?\d[\d,]*(?:\.\d+)?(?:\s?[€£¥])?)\s(?!(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|times|plus|minus|more|less|or|and|to|of|out|squared|cubed|pi)\b)"
+    rf"(\$?[-−]?\d[\d,]*(?:\.\d+)?(?:\s?[€£¥])?)\s(?!(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|times|plus|minus|more|less|or|and|to|of(?!\s(?:them|these|those)\b)|out|squared|cubed|pi)\b)"
     r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
 )
 """A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
@@ -145,7 +169,8 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|when|where|since|because|as|who|while|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"|,\s+with\s.*$|(?<=[\w$)])(?<!\bbut)(?<!\band),?\s+(?:because|since)\s[^,;]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
@@ -160,7 +185,7 @@ _ASKS_WHETHER = re.compile(
     r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
-_YES_OR_NO_FIRST = re.compile(r"\W{0,3}(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
+YES_OR_NO_FIRST = re.compile(r"\W{0,3}(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
 YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
@@ -174,10 +199,90 @@ _NO_CHAIN = re.compile(r"[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\\$(])|\n+|(?<=。)|\bI hope\b.*",
+    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\u00c0-\u00de\u0400-\u042f¿¡\\$(\[])|\n+|(?<=。)|\bI hope\b.*",
     re.DOTALL,
 )
 """Where a sentence ends; its full stop may stand inside its last formula."""
+
+
+_HOW_MANY = re.compile(
+    rf"(?<!\w)(?:how\s(?:many|much)|(?:what|which)(?=\spercent)|number\sof|{FOREIGN_HOW_MANY})\s+((?:[^\W\d_-]+[\s-]){{0,3}}?[^\W\d_]{{3,}})"
+    r"(?=[?.,;:]|\s(?:do|does|did|are|is|was|were|can|could|will|would|have|has|had|must|should|may|of|in|there|on|to|an?|the|for|if|that|who|which|with|such|whose|needed)\b|\s*$"
+    r"|\s(?!and\b)[^\W\d_]+\s(?:an?|the|this|these|he|she|it|they|you|I|we)\b)",
+    re.IGNORECASE,
+)
+_WHAT_IS = re.compile(
+    r"\b(?:what(?:\sis|\sare|\swas|'s)|find|determine|compute|calculate|evaluate|give|state)\s(?:the|its|his|her|their|our)\s(?:[^\W\d_]+\s){0,2}?([^\W\d_]{3,})"
+    r"(?=[?.,;:]|\s(?:of|in|if|when|for|that|to|on|at|between|from|by|with|after|per|such)\b|\s\$?\\?\(?[A-Za-z]\b|\s*$)",
+    re.IGNORECASE,
+)
+_ASKED_LETTERS = re.compile(
+    r"\b(?:find|solve\sfor|determine|compute|(?:values?\sof))\s((?:\$?[a-z]\$?,\s){0,4}\$?[a-z]\$?,?\sand\s\$?[a-z])(?![a-z])",
+    re.IGNORECASE,
+)
+_SYSTEM = re.compile(r"\b(?:system|simultaneous(?:ly)?)\b", re.IGNORECASE)
+_WHICH_NAME = re.compile(r"\b(?:what|which)\s(?:\w+\s)?(day|weekday|month)\b", re.IGNORECASE)
+_NAMES = {
+    "day": re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"),
+    "month": re.compile(
+        r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+    ),
+}
+_PART = re.compile(r"(?<![\w(])(?:\(([a-f])\)|([a-f])\))(?=[\s*:.,])")
+"""The label of a part: `(a)`, `b)`."""
+_STEM = 2
+"""Letters at a word's end that its other forms may change: `hour` and `hours`, `hora` and `horas`."""
+
+
+class Asked(NamedTuple):
+    """What a question gives, and what it asks for."""
+
+    numbers: frozenset[str] = frozenset()
+    """Its numbers, as digits without thousands separators."""
+    counted: frozenset[str] = frozenset()
+    """What it asks the number of, in lower case: `divisors` of "how many positive divisors"."""
+    subjects: frozenset[str] = frozenset()
+    """What it asks the value of, in lower case: `radius` of "find the radius"."""
+    letters: tuple[str, ...] = ()
+    """The unknowns that it asks for, where they are several."""
+    names: re.Pattern[str] | None = None
+    """Finds the days or the months, if it asks for one."""
+    named: frozenset[str] = frozenset()
+    """Days and months that it names itself."""
+    parts: str = ""
+    """The letters of its parts in their order: `ab`."""
+
+
+NOTHING_ASKED = Asked()
+
+
+def read_question(question: str | None) -> Asked:
+    """What a question gives and asks for, as far as its words show."""
+    if not question:
+        return Asked()
+    kind = _WHICH_NAME.search(question)
+    letters = _ASKED_LETTERS.search(question)
+    if letters is not None:
+        unknowns = set(re.findall(r"(?<![A-Za-z])[a-z](?![A-Za-z])", letters[1]))
+    else:
+        system = _SYSTEM.search(question)
+        unknowns = set(re.findall(r"(?<![A-Za-z\\])[x-z](?![A-Za-z])", question[system.end() :])) if system else set()
+    names = _NAMES["month" if kind[1].lower() == "month" else "day"] if kind else None
+    labels = "".join(letter for letter, _, _ in find_part_labels(question))
+    return Asked(
+        numbers=frozenset(find_numbers(question)),
+        counted=frozenset(match[1].split()[-1].lower() for match in _HOW_MANY.finditer(question)),
+        subjects=frozenset(match[1].lower() for match in _WHAT_IS.finditer(question)),
+        letters=tuple(sorted(unknowns)) if len(unknowns) > 1 else (),
+        names=names,
+        named=frozenset(names.findall(question)) if names else frozenset(),
+        parts=labels if len(labels) > 1 and "abcdef".startswith(labels) else "",
+    )
+
+
+def find_part_labels(text: str) -> list[tuple[str, int, int]]:
+    """The labels of parts in a text, `(a)` or `b)`, as letter, beginning and end."""
+    return [(label[1] or label[2], label.start(), label.end()) for label in _PART.finditer(text)]
 
 
 def read_value(sentence: str) -> str | None:
@@ -248,11 +353,8 @@ def _bare(rest: str) -> str:
         return chain[1].rpartition("=")[2].strip()
     if (subject := _SUBJECT.match(rest)) is not None:
         rest = rest[subject.end() :]
-    if (counted := _COUNTED.fullmatch(rest)) is not None and answer_type(rest) in (
-        "unrecognised",
-        "expression",
-        "text",
-    ):
+    unread = ("unrecognised", "expression", "text")
+    if (counted := _COUNTED.fullmatch(rest)) is not None and (" of th" in rest or answer_type(rest) in unread):
         return counted[1]
     rest = _COMPARED.sub("", rest)
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
@@ -266,9 +368,9 @@ def find_bold_value(sentence: str) -> str | None:
     return bold[-1] if re.search(r"\d|\$|\\", bold[-1]) or not re.search(r"\d|\$|\\|:", sentence) else None
 
 
-def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
-    """The value that a sentence states: the only one in it, or the one straight after its last verb or equals sign; where that does not
-    decide, the only one that is not among the `given` numbers, those of the question."""
+def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None:
+    """The value that a sentence states: the one that counts what the question asks the number of, the only one in it, or the one straight
+    after its last verb or equals sign; where that does not decide, the only one that is not among the numbers of the question."""
     sentence = drop_asides(_SO.split(sentence)[-1])
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
     if (
@@ -276,23 +378,26 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
         and re.search(r"\d", sentence[so.end() :])
         and _WORDS.search(FORMULA.sub(" ", sentence[so.end() :]))
     ):
-        value = find_stated_value(sentence[so.end() :], given)
+        value = find_stated_value(sentence[so.end() :], asked)
         if value is not None:
             return value
-    if (first := _YES_OR_NO_FIRST.match(sentence)) is not None:
+    if (first := YES_OR_NO_FIRST.match(sentence)) is not None:
         return first[1]
     if (pairs := _NAMED_VALUES.search(sentence)) is not None:
         return pairs[1]
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
-    if (
-        is_hedged(sentence)
-        or DENIED.search(_WHICH_NOT.sub("", sentence))
-        or sentence.rstrip().endswith("?")
-        or (_RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence))
-    ):
+    if (every := EVERY.search(sentence)) is not None:
+        return every[1]
+    if is_hedged(sentence) or sentence.rstrip().endswith("?"):
         return None
+    if asked.names is not None and (name := _find_asked_name(sentence, asked)) is not None:
+        return name
+    if DENIED.search(_WHICH_NOT.sub("", sentence)) or (
+        _RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence)
+    ):
+        return _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
     option = CHOSEN.search(sentence) or _OPTION.search(sentence)
     if option is not None:
@@ -307,13 +412,30 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
         return read_value(bold)
     if (named := NAMED_LAST.search(sentence)) is not None:
         return named[1]
-    blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
-    places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]
+    if (ranked := _RANKED.search(sentence)) is not None:
+        return ranked[1].strip("$")
+    if (number := _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)) is not None:
+        return number
+    return _choose_value(sentence, asked)
+
+
+def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
+    """A text with its formulas blanked out, and the formulas' last sides and the numbers beside them, each with beginning and end, in order."""
+    blank = FORMULA.sub(lambda match: " " * len(match.group()), text)
+    places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(text)]
     places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
-    places.sort()
+    return blank, sorted(places)
+
+
+def _choose_value(sentence: str, asked: Asked) -> str | None:
+    """Of the formulas and numbers in a sentence the one that it states, by verbs, prepositions and what the question gives."""
+    sentence = _SPOKEN.sub(lambda match: f" {'+' if match[1] == 'plus' else '-'} ", write_numbers(sentence))
+    blank, places = _find_places(sentence)
     if not places:
         verbs = list(_VERB_ALONE.finditer(sentence))
         return sentence[verbs[-1].end() :].strip() or None if verbs else None
+    if (named_values := _join_named(sentence, [span for span, _ in places])) is not None:
+        return named_values
     (start, end), last = places[-1]
     if end == len(sentence) and sentence[start] in "$\\" and _INTRODUCED.search(blank[:start]):
         return last
@@ -326,12 +448,89 @@ def find_stated_value(sentence: str, given: Collection[str] = ()) -> str | None:
         return amount
     if (main := _find_main_value(blank, places)) is not None:
         return main
-    named = [_NAMED.fullmatch(sentence[a:b].strip("$ ")) for (a, b), _ in places]
-    if all(named) and len({name[1] for name in named if name}) == len(named):
-        return ", ".join(name[0] for name in named if name)
-    if (named[-1] or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(blank[end:]):
+    if (_NAMED.fullmatch(sentence[start:end].strip("$ ")) or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(
+        blank[end:]
+    ):
         return last
-    return _only_fresh(places, given)
+    return _only_fresh(places, asked.numbers)
+
+
+def _find_asked_number(sentence: str, asked: Asked) -> str | None:
+    """The only value that counts what the question asks the number of: 24 in "it has 24 divisors, which form 12 pairs". None where there
+    are several, or the clause around it denies, compares or is unsure."""
+    if not asked.counted:
+        return None
+    found = set()
+    sentence = write_numbers(sentence)
+    blank, places = _find_places(sentence)
+    for (start, end), value in places:
+        after = _COUNTED_WORDS.match(blank, end)
+        if _OTHER.search(sentence, 0, start):
+            continue
+        if value.endswith("%") and "percent" in asked.counted:
+            found.add(value)
+            continue
+        if after is None or not any(_is_form_of(word.lower(), asked.counted) for word in after[0].split()):
+            continue
+        low = max(sentence.rfind(mark, 0, start) for mark in ",;:") + 1
+        high = min((at for mark in ",;:" if (at := sentence.find(mark, end)) >= 0), default=len(sentence))
+        clause = sentence[low:high]
+        if DENIED.search(clause) or _RELATIVE.search(clause) or (_ADJUNCT.search(blank[low:start]) and len(places) > 1):
+            continue
+        found.add(value)
+    return found.pop() if len(found) == 1 else None
+
+
+def _find_asked_subject(sentence: str, asked: Asked) -> str | None:
+    """The value that a verb gives to what the question asks for: 1 in "the remainder is 1, the same as that of $7^4 = 2401$". None where none
+    does, or several do."""
+    found = set()
+    for subject in asked.subjects:
+        for match in re.finditer(rf"\b{re.escape(subject)}\b{_HAS_VALUE}", sentence, re.IGNORECASE):
+            formula = FORMULA.match(sentence, match.end())
+            number = NUMBER.match(sentence, match.end()) if formula is None else None
+            end = formula.end() if formula else number.end() if number else match.end()
+            if end == match.end() or _GOES_ON.match(sentence, end) or DENIED.search(match[0]):
+                continue
+            found.add(last_side(formula_text(formula)) if formula else number[0].strip(" ,") if number else "")
+    return found.pop() if len(found) == 1 else None
+
+
+def join_letters(text: str, letters: tuple[str, ...]) -> str | None:
+    """The last values that a text gives the letters, `x = 4, y = 3`; None where one has none."""
+    given = {match[1]: match[2] for match in _LETTER_VALUE.finditer(text)}
+    return ", ".join(f"{letter} = {given[letter]}" for letter in letters) if set(letters) <= set(given) else None
+
+
+def _join_named(sentence: str, spans: list[tuple[int, int]]) -> str | None:
+    """The values of several names, each once, `x = 3, y = 4`; without their names where those are one letter with numbers: `x_1 = 3`, `x_2 = 4`.
+    None where a value has no name."""
+    named = [name for start, end in spans if (name := _NAMED.fullmatch(sentence[start:end].strip("$ ")))]
+    names = {name[1] for name in named}
+    if len(named) < 2 or len(named) != len(spans) or len(names) != len(named):
+        return None
+    numbered = len({name.partition("_")[0] for name in names}) == 1
+    return ", ".join(name[0].partition("=")[2].strip() if numbered else name[0] for name in named)
+
+
+def _is_form_of(word: str, others: Collection[str]) -> bool:
+    """Whether a word differs from one of the others in its ending alone."""
+    for other in others:
+        length = max(3, min(len(word), len(other)) - _STEM)
+        if word[:length] == other[:length] and abs(len(word) - len(other)) <= _STEM:
+            return True
+    return False
+
+
+def _find_asked_name(sentence: str, asked: Asked) -> str | None:
+    """The only day or month in a sentence that the question does not name itself, or the one that a verb gives; None where neither is so."""
+    assert asked.names is not None
+    found = list(asked.names.finditer(sentence))
+    fresh = {match[0] for match in found} - asked.named
+    if len(fresh) == 1:
+        return fresh.pop()
+    given = {match[0] for match in found if _GIVES_NAME.search(sentence, 0, match.start())}
+    return given.pop() if len(given) == 1 else None
 
 
 def _read_bare_formula(sentence: str) -> str | None:
@@ -370,11 +569,9 @@ def find_last_value(text: str, question: str | None) -> str | None:
         value = find_stated_value(sentence.strip("*#|> ")) if re.search(r"\d|[$\\]", sentence) else None
         if value is not None and re.search(r"\d|[\\^]|^[a-z]$", value):
             return value
-        blank = FORMULA.sub(lambda match: " " * len(match.group()), sentence)
-        places = [(match.start(), last_side(formula_text(match))) for match in FORMULA.finditer(sentence)]
-        places += [(match.start(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
+        _, places = _find_places(sentence)
         if places:
-            return max(places)[1]
+            return places[-1][1]
     return None
 
 
@@ -382,19 +579,26 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     """The one value in a text that cannot be read whole: what is left without its words set as text, its only formula or number, the one
     that no preposition introduces, or the only one that is not among the `given` numbers, those of the question; None where it holds none,
     or several. A box may only lose its words."""
-    if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
+    if (
+        len(text) > LONGEST_PHRASE
+        or is_hedged(text)
+        or DENIED.search(text)
+        or not _NAMING.search(text)
+        or _ALL.match(text)
+    ):
         return None
+    _, sign, right = _split_last_side(text)
+    if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
+        return right.strip()
     bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
     if bare != text and answer_type(bare) not in ("unrecognised", "text"):
         return bare
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
-    blank = FORMULA.sub(lambda match: " " * len(match.group()), text)
-    places = [(match.span(), last_side(formula_text(match))) for match in FORMULA.finditer(text)]
-    places += [(match.span(), match.group().strip(" ,")) for match in NUMBER.finditer(blank)]
+    blank, places = _find_places(text)
     if len({value for _, value in places}) == 1:
         return places[0][1]
-    return _find_main_value(blank, sorted(places)) or _only_fresh(places, given)
+    return _find_main_value(blank, places) or _only_fresh(places, given)
 
 
 def _only_fresh(places: list[tuple[tuple[int, int], str]], given: Collection[str]) -> str | None:

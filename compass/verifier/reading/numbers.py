@@ -214,6 +214,31 @@ def write_digits(text: str) -> str:
     return text
 
 
+_SCALE_WORDS = "hundred|thousand|million|billion"
+_NUMBER_WORDS = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True)) + f"|{_SCALE_WORDS}"
+_RUN = re.compile(
+    rf"(?<![\w-])(?<!\bthe\s)(?<!\bthese\s)(?<!\bthose\s)(?:(?:minus|negative)\s)?(?:an?\s(?={_SCALE_WORDS}))?(?:{_NUMBER_WORDS})(?!\w)"
+    rf"(?:(?:\s|-|(?<=hundred)\sand\s|(?<=thousand)\sand\s|(?<=million)\sand\s)(?:{_NUMBER_WORDS})(?!\w))*(?!-\w)",
+    re.IGNORECASE,
+)
+"""A number in words, but for "the two", which stands for things."""
+
+
+def write_numbers(sentence: str) -> str:
+    """A sentence without digits and formulas with the numbers that it writes in words in digits: "there are 35 diagonals"; any other as it
+    is. A lone "one" or "zero" stays: it may stand for a thing, or begin a term."""
+    if re.search(r"[\d$\\]", sentence):
+        return sentence
+    return _RUN.sub(_write_run, sentence)
+
+
+def _write_run(run: re.Match[str]) -> str:
+    words = run[0].lower().replace("-", " ").split()
+    negative = words[0] in ("minus", "negative")
+    value = read_number_words(words[1:] if negative else words)
+    return run[0] if value is None or words in (["one"], ["zero"]) else f"{'-' if negative else ''}{value}"
+
+
 def _continues(rest: str) -> bool:
     """Whether what follows begins with another word of a number."""
     word = _WORD.match(rest.lstrip())
