@@ -1,0 +1,273 @@
+"""The answer that a text states in its sentences: which sentence counts, and what around it does not."""
+
+from __future__ import annotations
+
+import re
+
+from compass.verifier.extracting.announcements import CORRECTED
+from compass.verifier.extracting.boxes import drop_placeholders
+from compass.verifier.extracting.languages import FOREIGN_THEREFORE
+from compass.verifier.extracting.retractions import REJECTION, SECOND_LOOK, same_answer, takes_back
+from compass.verifier.extracting.sentences import (
+    AMOUNT,
+    CHOSEN,
+    COMPOUND,
+    DANGLING,
+    DENIED,
+    EVERY,
+    FORMULA,
+    LOOKED_AT,
+    NAMED_LAST,
+    NUMBER,
+    PRICE,
+    SENTENCE,
+    YES_OR_NO,
+    YES_OR_NO_FIRST,
+    Asked,
+    drop_asides,
+    find_bold_value,
+    find_part_labels,
+    find_stated_value,
+    formula_text,
+    is_hedged,
+    join_letters,
+    last_formula,
+    last_side,
+)
+
+_BECAUSE = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
+_CONCLUSION = re.compile(
+    rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
+    r"|\b(?:in total|altogether|in all)\b|\bso\s(?!(?:on|far|much|many)\b)(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
+    re.IGNORECASE,
+)
+_THEREFORE = re.compile(
+    rf"\b(?:so|thus|hence|therefore|consequently|in total|altogether|in conclusion)\b|{FOREIGN_THEREFORE}",
+    re.IGNORECASE,
+)
+_ONE_VALUE = r"(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?"
+_ENDS_WITH_VALUE = re.compile(
+    rf"\b(?:is|are|equals)\s{_ONE_VALUE}(?:,?\s(?:or|that\sis(?:\sto\ssay)?),?\s{_ONE_VALUE}){{0,3}}\.?$"
+)
+_CUT = re.compile(
+    r"[-+*/=^_({\[,\\]$|(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)$"
+)
+_ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
+"""A response that is a word or a name, such as `Canberra`: an answer as it stands."""
+_ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
+"""A last line that is the letter of a choice."""
+_OUTPUT = re.compile(
+    r"(?:```(?:output|text)?\s{0,3}\n|<\|?(?:execution|output|result)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
+)
+"""What code printed last, in a fence or between tags."""
+_VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
+_AFTERWORD = re.compile(
+    r"\n[#*_>\s-]{0,8}(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|(?:you|we|one)\scan\salso|equivalently|alternative(?:ly)?|another\sway|(?:second\s)?method\s(?:2|two)|aside|p\.?\s?s)\b",
+    re.IGNORECASE,
+)
+"""What opens a last section that adds to an answer: a check, notes, another way."""
+_EXPLAINS = re.compile(
+    r"\W*(?:why\b|how so\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
+    re.IGNORECASE,
+)
+"""What comes after an answer that is explained."""
+_FOOTNOTE = re.compile(r"\n[ \t]*(?:\[(\d{1,2})\]|\\\*|[¹²³⁴⁵⁶⁷⁸⁹](?=\s))[^\n]*")
+_CLOSING = re.compile(r"(?![-*•+#>|]\s|\d+[.)]\s)[^:]*[^\W\d_]{2,}\s[^:]*[^\W\d_]{2,}\s.*[.!]\**\Z", re.DOTALL)
+"""A sentence with words, which ends."""
+_PROVED = re.compile(
+    r"(?:\s*(?:\$?\\(?:blacksquare|square|qed|Box|diamond)\$?|[∎■□◇♦]|Q\.?\s?E\.?\s?D\.?|[\[(]\d{1,3}\s(?:marks?|points?|pts)[\])]))+[ \t]*(?=\n|\Z)"
+)
+"""What ends a proof, and the marks that it earns."""
+_RULE = re.compile(r"(?:\s*\n\s*[-*_=#]{2,}\s*)+\Z")
+"""Lines across the page at a text's end."""
+_ASIDE = re.compile(
+    r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
+    r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
+    r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
+    r"|^\W*now\s(?:try|you)\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
+    re.IGNORECASE,
+)
+
+
+def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str | None:
+    """The answer that a text's last sentence states, where it `must_conclude` only one that does; that of each part where the question has
+    parts, and that of the first sentence where the rest explains it."""
+    if asked.parts and (joined := _join_stated_parts(text, asked, must_conclude=must_conclude)) is not None:
+        return joined
+    if (shorter := _drop_afterword(text)) != text and (
+        value := find_stated_answer(shorter, asked, must_conclude=must_conclude)
+    ) is not None:
+        return value
+    text = _PROVED.sub("", _RULE.sub("", text))
+    output = _OUTPUT.search(text[-400:])
+    if output is not None:
+        return output[1].strip().splitlines()[-1] if not must_conclude else None
+    if is_cut_off(text):
+        return None
+    display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
+    if display and not text[display[-1].end() :].strip(" .\n"):
+        return last_side(formula_text(display[-1]))
+    text = FORMULA.sub(_join_lines, text)
+    sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
+    if not sentences:
+        return None
+    if len(sentences) > 1 and _EXPLAINS.match(sentences[1]) and not any(map(_THEREFORE.search, sentences[2:])):
+        return find_stated_value(sentences[0].strip("* "), asked)
+    last = _choose_sentence(sentences[-LOOKED_AT:]).strip()
+    if _ONE_CHOICE.fullmatch(last):
+        return last.strip("().!* ")
+    if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
+        return last.rstrip(".!")
+    concludes = _concludes(last)
+    last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")
+    if must_conclude and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
+        return None
+    if is_hedged(last):
+        return None if (every := EVERY.search(last)) is None else every[1]
+    value = find_stated_value(last, asked)
+    if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
+        return joined
+    return last_formula(last) if value is None and not must_conclude else value
+
+
+def _choose_sentence(sentences: list[str]) -> str:
+    """Of a text's last sentences the last that may state the answer; one that concludes with a value counts before remarks after it,
+    which hold no value, choose nothing and take nothing back."""
+    for at in reversed(range(len(sentences) - 1)):
+        if _CONCLUSION.search(sentences[at]) and _VALUE.search(sentences[at]) and not _is_aside(sentences[at]):
+            rest = sentences[at + 1 :]
+            remarks = not any(_chooses(one) or is_hedged(one) for one in rest if not _is_aside(one))
+            if remarks and not takes_back(" ".join(rest), "\0"):
+                return sentences[at]
+            break
+    return next((one for one in reversed(sentences) if _may_state(one)), sentences[-1])
+
+
+def _chooses(sentence: str) -> bool:
+    """Whether a sentence holds a value, or states a word: a name at its end, bold, a choice, yes or no, or what it concludes."""
+    signs = (_VALUE, _THEREFORE, NAMED_LAST, CHOSEN, YES_OR_NO_FIRST)
+    is_word = _ONE_CHOICE.fullmatch(sentence) or _ONE_NAME.fullmatch(sentence) or find_bold_value(sentence)
+    return bool(is_word or any(sign.search(sentence) for sign in signs))
+
+
+def _join_stated_parts(text: str, asked: Asked, *, must_conclude: bool) -> str | None:
+    """What is stated after the label of each part, as `(a) 3, (b) 5`; None where a part has no label of its own, or states nothing."""
+    labels = [label for label in find_part_labels(text) if label[0] in asked.parts]
+    last = {letter: (start, end) for letter, start, end in labels}
+    if "".join(sorted(last, key=lambda letter: last[letter])) != asked.parts:
+        return None
+    starts = [*(_sentence_start(text, last[letter][0]) for letter in asked.parts[1:]), len(text)]
+    values = [
+        find_stated_answer(
+            text[last[letter][1] : end].strip(" *:,.\n"), asked._replace(parts=""), must_conclude=must_conclude
+        )
+        for letter, end in zip(asked.parts, starts, strict=True)
+    ]
+    return (
+        ", ".join(f"({letter}) {last_side(value)}" for letter, value in zip(asked.parts, values, strict=True) if value)
+        if all(values)
+        else None
+    )
+
+
+def _sentence_start(text: str, place: int) -> int:
+    return max(text.rfind("\n", 0, place), text.rfind(". ", 0, place)) + 1
+
+
+def _join_lines(formula: re.Match[str]) -> str:
+    """A display formula on one line; any other as it stands, for two prices enclose a formula as well."""
+    if not formula[0].startswith(("$$", "\\[")):
+        return formula[0]
+    return f"{formula[0][:2]}{' '.join(formula[0][2:-2].split())}{formula[0][-2:]}"
+
+
+def _drop_afterword(text: str) -> str:
+    """The text without a last section that checks, notes or derives again what stands before it, unless that section concludes or finds fault."""
+    for opening in _AFTERWORD.finditer(text):
+        rest = text[opening.start() :]
+        if not (
+            any(sentence and _CONCLUSION.search(sentence) for sentence in SENTENCE.split(rest))
+            or CORRECTED.search(rest)
+            or REJECTION.search(rest)
+            or SECOND_LOOK.search(rest)
+        ):
+            return text[: opening.start()]
+    return text
+
+
+def drop_footnotes(text: str) -> str:
+    """The text without footnotes and without the numbers in brackets that point to them."""
+    notes = list(_FOOTNOTE.finditer(text))
+    if not notes or not text[: notes[0].start()].strip():
+        return text
+    text = _FOOTNOTE.sub("", text)
+    return (
+        re.sub(rf"\s?\[(?:{'|'.join(note[1] for note in notes if note[1])})\]", "", text)
+        if any(note[1] for note in notes)
+        else text
+    )
+
+
+def _may_state(sentence: str) -> bool:
+    """Whether a sentence may give the answer, or take it back: it is no aside and holds a value, a word that it states, or a doubt."""
+    if _is_aside(sentence):
+        return False
+    speaks = (
+        _VALUE.search(sentence)
+        or YES_OR_NO.search(sentence)
+        or CHOSEN.search(sentence)
+        or _ONE_CHOICE.fullmatch(sentence)
+    )
+    doubts = is_hedged(sentence) or DENIED.search(sentence) or CORRECTED.search(sentence)
+    return (
+        bool(speaks or doubts) or find_stated_value(sentence) is not None or _ONE_NAME.fullmatch(sentence) is not None
+    )
+
+
+def _is_aside(sentence: str) -> bool:
+    """Whether a sentence is a note, a check, a question, in brackets, speaks to the reader, or cheers: it states no answer."""
+    cheers = sentence.rstrip().endswith("!") and not re.search(
+        r"[\d$\\]|^(?:yes|no|true|false)\b", sentence, re.IGNORECASE
+    )
+    return cheers or sentence.rstrip().endswith("?") or _ASIDE.search(sentence) is not None
+
+
+def _concludes(sentence: str) -> bool:
+    """Whether a sentence presents its value as the result: it begins with "so", ends in "is 5", sets a value in bold, or holds no other."""
+    sentence = drop_asides(sentence)
+    marks = _CONCLUSION.search(sentence) or _ENDS_WITH_VALUE.search(sentence) or YES_OR_NO.fullmatch(sentence)
+    return (
+        marks is not None
+        or CHOSEN.search(sentence) is not None
+        or NAMED_LAST.search(sentence) is not None
+        or find_bold_value(sentence) is not None
+        or len(_VALUE.findall(COMPOUND.sub("0", sentence))) == 1
+    )
+
+
+def _closes(end: str, sentence: str) -> bool:
+    """Whether a sentence of prose is the last thing said: no line of a list, and nothing after it."""
+    return _CLOSING.match(end.strip()) is not None and sentence.strip("* ") in end
+
+
+def is_cut_off(text: str) -> bool:
+    """Whether a response ends in the middle of a formula, or of a sentence."""
+    rest = PRICE.sub("", FORMULA.sub(" 0", AMOUNT.sub("", text.replace(r"\$", ""))))
+    return (
+        rest.count("$") % 2 == 1
+        or rest.count(r"\[") > rest.count(r"\]")
+        or bool(_CUT.search(rest.rstrip().rstrip("*_")) or DANGLING.search(rest))
+    )
+
+
+def concludes_otherwise(after: str, answer: str) -> bool:
+    """Whether the last sentence after an answer concludes with values of which none is that answer: "so there are 40 of them"."""
+    sentences = [part for part in SENTENCE.split(drop_placeholders(after)) if part and part.strip()]
+    last = next((sentence for sentence in reversed(sentences[-LOOKED_AT:]) if _may_state(sentence)), "")
+    conclusions = list(_THEREFORE.finditer(last))
+    if not conclusions or _BECAUSE.search(last, 0, conclusions[-1].start()):
+        return False
+    claim = last[conclusions[-1].end() :]
+    values = [last_side(formula_text(formula)) for formula in FORMULA.finditer(claim)]
+    values += [number.strip(" ,") for number in NUMBER.findall(FORMULA.sub(" ", claim))]
+    return bool(values) and answer.strip("$ ") not in claim and not any(same_answer(answer, value) for value in values)
