@@ -62,7 +62,7 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
     from compass.sources.collect import collect_benchmarks
 
     looked = places(known)
-    place = next(place for place in looked if place.here is not False)
+    place = next((place for place in looked if place.here is not False), looked[0])
     fact: dict[str, Any] = {
         "name": known.name,
         "rows": known.rows,
@@ -89,11 +89,13 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
 
 
 def _shown(known: KnownBenchmark, fact: dict[str, Any], *, whole: bool) -> str:
-    lines = [f"{known.name:15} {known.rows:>5,} problems   {fact['state']}: {fact['where']}"]
+    state = f"{fact['state']}: {fact['where']}"
     if fact["state"] == "missing":
-        lines[0] = (
-            f"{known.name:15} {known.rows:>5,} problems   not here, read from {fact['where']} when it is first used"
+        on_hub = any(copy.source.hub for copy in known.copies)
+        state = (
+            f"not here, {'read from' if on_hub else 'looked for'} {fact['where']}{' when it is first used' * on_hub}"
         )
+    lines = [f"{known.name:19} {known.rows:>5,} problems   {state}"]
     if fact["problem"]:
         lines.append(fact["problem"])
     if fact["sha256"]:

@@ -7,6 +7,7 @@ revision `main`. `sha256` is `compass.evaluation.benchmarks.content_hash` of the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from compass.settings import Source
@@ -52,6 +53,23 @@ def _here(name: str, stem: str, rows: int, sha256: str, licence: str, **fields: 
 def _file(name: str, file: str, url: str, rows: int, sha256: str, licence: str, **fields: Any) -> Copy:
     source = Source(name=name, path=f"{FOLDER}/{name}/{file}", licence=licence, **fields)
     return Copy(source, rows, sha256, f"curl -L --create-dirs -o {FOLDER}/{name}/{file} {url}")
+
+
+def _one_file(
+    name: str,
+    rows: int,
+    sha256: str,
+    licence: str,
+    citation: str,
+    url: str,
+    rules: str = "the verifier's rules",
+    **fields: Any,
+) -> KnownBenchmark:
+    """A benchmark with one public file."""
+    file = f"test{PurePosixPath(url).suffix}"
+    return KnownBenchmark(
+        name, rows, licence, rules, citation, (_file(name, file, url, rows, sha256, licence, **fields),)
+    )
 
 
 def _hub(name: str, hub: str, file: str, rows: int, sha256: str, licence: str, revision: str, **fields: Any) -> Copy:
@@ -114,7 +132,7 @@ KNOWN_BENCHMARKS = (
         "amc-2023",
         83,
         "Apache-2.0; the problems are the MAA's",
-        "numbers; AMC 12 of 2022 and 2023 with the choices taken away",
+        "numbers; AMC 12 of 2022 and 2023 with the choices taken away: not the 40 problems of 2023 alone that others call AMC23",
         "Project Numina, aimo-validation-amc, 2024",
         (
             _here("amc-2023", "amc", 83, _SHA["amc-2023"], "Apache-2.0", level_field="level"),
@@ -296,6 +314,74 @@ KNOWN_BENCHMARKS = (
         12,
         "ac8a641db12cc87be39e61ea89f2e04c80c5f2e7",
         "problems of 2025's competitions that no model solved reliably",
+    ),
+    _one_file(
+        "beyond-aime",
+        100,
+        "",
+        "CC0-1.0",
+        "ByteDance Seed 2025, BeyondAIME: Advancing Math Reasoning Evaluation Beyond High School Olympiads",
+        "https://huggingface.co/api/datasets/ByteDance-Seed/BeyondAIME/parquet/default/test/0.parquet",
+        "whole numbers",
+    ),
+    _one_file(
+        "imo-answerbench",
+        400,
+        "7330fa54a5962a4f576fa032c0d9631aa91ddf3269defc681911ac3126cd71db",
+        "CC-BY-4.0",
+        "Luong et al. 2025, arXiv 2511.01846 (IMO-Bench)",
+        "https://raw.githubusercontent.com/google-deepmind/superhuman/a02069ef66dbae4c5b0713ba0dc144a35375558f/imobench/answerbench.csv",
+        "the verifier's rules; 15 golds are words or cannot be read; 29 problems or golds were corrected in 2026, in a file that is not whole CSV",
+        problem_field="Problem",
+        answer_field="Short Answer",
+        id_field="Problem ID",
+    ),
+    *(
+        _one_file(
+            f"olymmath-{level}",
+            100,
+            sha256,
+            "MIT",
+            "Sun et al. 2025, arXiv 2503.21380; the English edition",
+            f"https://raw.githubusercontent.com/RUCAIBox/OlymMATH/94e19ffb8b7b7abe0f10f0015620c2e1eb57bf67/data/OlymMATH-EN-{level.upper()}.jsonl",
+            id_field="unique_id",
+        )
+        for level, sha256 in (
+            ("easy", "84595726a575c2bfbf61b665e9637cc38004386b899d7ed5f0fc576b02821788"),
+            ("hard", "4974a147399c60d542428ae10df469c767f4669231fb97797d9d9c8816eb7222"),
+        )
+    ),
+    _one_file(
+        "math-perturb-simple",
+        279,
+        "e2f3f741d0906905f2b935d98acce9782090682957a60d6eb9e75bd2c3501554",
+        "Apache-2.0",
+        "Huang et al. 2025, arXiv 2502.06453 (MATH-P-Simple)",
+        "https://raw.githubusercontent.com/Kaffaljidhmah2/MATH-Perturb/df4840f680fce405c9449008564574961c7f4df1/math_perturb/math_perturb_simple.jsonl",
+        "the verifier's rules; problems of MATH, level 5, changed so that the same way leads to the answer",
+        id_field="problem_id",
+    ),
+    *(
+        _one_file(
+            name,
+            rows,
+            sha256,
+            "CC-BY-NC-ND-4.0",
+            "Mirzadeh et al. 2024, arXiv 2410.05229",
+            f"https://raw.githubusercontent.com/apple/ml-gsm-symbolic/b6a1625025fc857300203bac9f617e5d8ec99f65/generated_data/{file}.jsonl",
+            "numbers behind ####; 50 problems from each template of GSM8K",
+            problem_field="question",
+            solution_field="answer",
+        )
+        for name, rows, file, sha256 in (
+            ("gsm-symbolic", 5_000, "GSM_symbolic", ""),
+            (
+                "gsm-symbolic-p2",
+                2_500,
+                "GSM_p2",
+                "a39e687de4ca2c5ae2d6df22a6f258bc375bdcfc28eb007454dfc6bd3b71c1f4",
+            ),
+        )
     ),
     KnownBenchmark(
         "gsm8k",

@@ -28,7 +28,8 @@ def test_all_are_listed_with_the_command_that_gets_them(folder: Path, capsys: py
     shown = capsys.readouterr().out
     assert f"COMPASS_DATA is {folder.parent}" in shown
     for name, known in BENCHMARKS.items():
-        assert f"{name:15} {known.rows:>5,} problems   not here, read from " in shown
+        word = "read from" if known.copies[-1].source.hub else "looked for"
+        assert f"{name:19} {known.rows:>5,} problems   not here, {word} " in shown
     assert "get it: hf download openai/gsm8k main/test-00000-of-00001.parquet" in shown
     status, found = facts(capsys)
     assert status == 0

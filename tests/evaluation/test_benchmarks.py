@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from dataclasses import replace
@@ -29,6 +30,7 @@ from compass.settings import Benchmark, Collect, Source
 from compass.sources.adapters import ADAPTERS
 from compass.sources.collect import collect_benchmarks
 from compass.sources.hub import is_commit
+from compass.verifier import verify
 
 
 def items(*rows: tuple[str, str, str]):
@@ -146,6 +148,55 @@ def test_a_competition_is_read_in_the_shape_that_matharena_publishes(
     assert records["answer"].to_pylist() == [str(row["answer"]) for row in rows]
     pq.write_table(pa.Table.from_pylist(rows[1:]), downloaded)
     with pytest.raises(BenchmarkError, match=f"expected {known.rows} problems, found {known.rows - 1}"):
+        read(benchmark)
+
+
+PUBLISHED = {
+    "beyond-aime": {"problem": "What is ${n}^2$?", "answer": "{n}", "problem_type": "Algebra"},
+    "imo-answerbench": {"Problem ID": "imo-bench-algebra-{n:03}", "Problem": "Find $a$ with ${n}a = 1$,\nand $a > 0$.", "Short Answer": "$\\frac{{1}}{{{n}}}$", "Category": "Algebra", "Subcategory": "Other", "Source": "IMO"},
+    "olymmath-easy": {"problem": "What is ${n}^2$?", "answer": "\\sqrt{{{n}}}", "subject": "Algebra", "unique_id": "OlymMATH-EASY-{n}-EN"},
+    "olymmath-hard": {"problem": "What is ${n}^2$?", "answer": "{n}", "subject": "Algebra", "unique_id": "OlymMATH-HARD-{n}-EN"},
+    "math-perturb-simple": {"problem_id": "{n}", "problem": "What is ${n}^2$?", "answer": "{n}", "level": "Level 5", "type": "Algebra", "original_split": "test"},
+    "gsm-symbolic": {"id": "{n}", "instance": "3", "question": "Ann has {n} eggs and eats none. How many are left?", "answer": "None of {n} is eaten.\n#### {n}", "original_id": "7", "original_question": "?", "original_answer": "#### 1"},
+    "gsm-symbolic-p2": {"id": "1", "instance": "{n}", "question": "Ann has {n} eggs and eats none. How many are left?", "answer": "None is eaten.\n#### {n}", "original_id": "7", "original_question": "?", "original_answer": "#### 1"},
+}  # fmt: skip
+"""A row of each benchmark that has one public file, in its published fields."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_benchmark_of_one_file_is_read_in_its_published_shape(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_DATA", str(tmp_path))
+    known = BENCHMARKS[name]
+    rows = [{field: text.format(n=n) for field, text in PUBLISHED[name].items()} for n in range(1, known.rows + 1)]
+    [copy] = known.copies
+    path = Path(copy.source.path.replace("$COMPASS_DATA", str(tmp_path)))
+    assert f"-o {copy.source.path} https://" in copy.get
+
+    def put(rows: list[dict[str, str]]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".parquet":
+            pq.write_table(pa.Table.from_pylist(rows), path)
+        elif path.suffix == ".csv":
+            with path.open("w", newline="") as file:
+                writer = csv.DictWriter(file, list(rows[0]))
+                writer.writeheader()
+                writer.writerows(rows)
+        else:
+            write(path, rows)
+
+    put(rows)
+    benchmark = Benchmark(name=name)
+    records = collect_benchmarks(find_benchmarks([benchmark]), Collect(sources=[], benchmarks=[])).kept
+    pairs_read = list(zip(records["problem"].to_pylist(), records["answer"].to_pylist(), strict=True))
+    assert len({text for text, _ in pairs_read}) == known.rows
+    assert verify(gold=pairs_read[8][1], answer={"imo-answerbench": "1/9", "olymmath-easy": "3"}.get(name, "9")).equal
+    if copy.sha256:
+        with pytest.raises(BenchmarkError, match=f"expected the content hash {copy.sha256}"):
+            read(benchmark)
+    put(rows[1:])
+    with pytest.raises(BenchmarkError, match=f"expected {known.rows:,} problems, found {known.rows - 1:,}"):
         read(benchmark)
 
 
