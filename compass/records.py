@@ -33,7 +33,7 @@ RECORD = pa.schema(
         ("source_level", pa.string()),  # the source's own difficulty, as published; a rate behind SOLVE_RATE
         ("cluster", pa.string()),  # dedup: id of the cluster's survivor
         ("cluster_size", pa.int32()),
-        ("doubt", pa.string()),  # denoise: weak noise findings, a JSON list of reason, strength and evidence
+        ("findings", pa.string()),  # denoise: what noise filters found, a JSON list of reason, strength and evidence
         ("n_rollouts", pa.int32()),  # grade
         ("solve_rate", pa.float64()),
         ("level", pa.int32()),  # 1 (easy) to 5 (hard)

@@ -1,4 +1,4 @@
-"""`compass label`: a person judges a sample of the run's responses, and learns how often the verifier is wrong."""
+"""`compass label`: a person judges a sample of the run's responses, and learns how often the verifier is wrong; or of its rows, and how right curation is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
+from compass.commands.ask_labels import SHOWN, ask
 from compass.errors import UserError
 from compass.named_function import load_function
 from compass.report.printable import printable_lines
@@ -17,56 +18,74 @@ from compass.report.printable import printable_lines
 if TYPE_CHECKING:
     from compass.evaluation.labels import Response
 
-ANSWERS = {"y": True, "n": False, "?": None}
-SHOWN = 1_500
-"""Characters of a response's end that are shown; `a` shows all."""
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """What is judged, and where judgements are kept."""
 
+    rows: bool = False
+    """judge rows of a curation, dropped and kept, instead of responses."""
     data: Path = Path("data")
-    """a pipeline's data folder, or one of `compass evaluate`."""
+    """a pipeline's data folder, or one of `compass evaluate`; with --rows also one of `compass curate`."""
     labels: Path = Path("labels")
     """the folder where labels are kept."""
     count: int = 40
-    """responses to judge now; 0 judges none."""
+    """responses or rows to judge now; 0 judges none."""
     seed: int = 0
-    """another seed draws other responses."""
+    """another seed draws others."""
     second: str | None = None
     """MODULE:FUNCTION of another verifier, called with gold and response; its verdicts are kept."""
     model: str | None = None
     """only responses of this model."""
     benchmark: str | None = None
     """only responses to this benchmark."""
+    reason: str | None = None
+    """with --rows: only rows dropped for this reason."""
+    source: str | None = None
+    """with --rows: only rows of this source."""
     json: bool = False
     """print what the labels measure as JSON."""
 
 
 def label(*, asked: Asked = Asked()) -> int:
-    """Judge a sample of responses and measure how often the verifier is wrong. Stop and go on at any time.
+    """Judge a sample of responses and measure how often the verifier is wrong, or with --rows how right curation is. Stop and go on at any time.
 
     Raises:
-        UserError: there are no samples, the second verifier cannot be used, or labels cannot be read.
+        UserError: there are no samples or rows, the second verifier cannot be used, or labels cannot be read.
 
     Examples:
         compass label                                    judge 40 responses of data/evaluate
         compass label --second my_grader:is_right        look first at what another verifier judges differently
         compass label --count 0                          only say what the labels so far measure
+        compass label --rows                             judge 40 rows that curation kept or dropped
     """
-    from compass.evaluation.labels import distinct_responses, in_turn, measured_error, read_labels
+    from compass.evaluation.labels import WEIGHTS, distinct_responses, in_turn, measured_error, read_labels
 
     if asked.count < 0:
         raise UserError(f"--count {asked.count}: must be 0 or more")
+    for name in ("second", "model", "benchmark") if asked.rows else ("reason", "source"):
+        if getattr(asked, name) is not None:
+            raise UserError(f"--{name} is for {'responses: leave out --rows' if asked.rows else 'rows: add --rows'}")
+    if asked.rows:
+        from compass.commands.label_rows import label_rows
+
+        return label_rows(
+            asked.data,
+            asked.labels,
+            asked.count,
+            asked.seed,
+            reason=asked.reason,
+            source=asked.source,
+            as_json=asked.json,
+        )
     samples, problems = _read(asked)
     path = asked.labels / "labels.jsonl"
     labels = read_labels(path)
     second = _second(asked, distinct_responses(samples), problems)
     responses = distinct_responses(samples, second)
     if asked.count:
-        waiting = list(in_turn(responses, labels, asked.seed))
+        waiting = list(in_turn(responses, labels, asked.seed, WEIGHTS))
         _ask(waiting, min(asked.count, len(waiting)), problems, path)
         labels = read_labels(path)
     _print(measured_error(responses, labels), as_json=asked.json)
@@ -135,32 +154,14 @@ def _function(name: str) -> Callable[[str, str], bool]:
 
 def _ask(waiting: list[Response], count: int, problems: Mapping[str, dict[str, Any]], path: Path) -> None:
     """Show responses one by one, without the verifier's verdict, and keep what the person says."""
-    from compass.evaluation.labels import write_label
-
-    print(f"Is the final answer right? y yes, n no, ? cannot tell, s skip, a show all, q quit. Labels: {path}")
-    done = 0
-    for response in waiting:
-        if done == count:
-            return
-        _show(response, problems[response.id], done + 1, count)
-        said = _say(response)
-        if said == "q":
-            return
-        if said in ANSWERS:
-            write_label(path, response, ANSWERS[said], "person")
-            done += 1
-
-
-def _say(response: Response) -> str:
-    while True:
-        try:
-            said = input("y/n/?/s/a/q: ").strip().lower()
-        except EOFError:
-            return "q"
-        if said == "a":
-            print(printable_lines(response.text))
-        elif said in (*ANSWERS, "s", "q"):
-            return said
+    ask(
+        "Is the final answer right?",
+        waiting,
+        count,
+        path,
+        lambda response, number: _show(response, problems[response.id], number, count),
+        lambda response: response.text,
+    )
 
 
 def _show(response: Response, problem: Mapping[str, Any], number: int, count: int) -> None:

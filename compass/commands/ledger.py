@@ -172,7 +172,7 @@ def _doubtful(outputs: Outputs, asked: Asked) -> int:
             print(f"{row['id']}  kept  ({printable(row['source'])}:{printable(row['source_id'])})")
             print(f"  problem   {printable(row['problem'], 400)}")
             print(f"  answer    {printable(row['answer'] or 'none', 100)}")
-            for finding in row["doubt"]:
+            for finding in row["findings"]:
                 said = json.dumps(finding["evidence"], ensure_ascii=False)
                 print(f"  doubt     {finding['reason']} ({finding['strength']}): {printable(said, 400)}")
             print()

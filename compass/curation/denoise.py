@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from compass.curation import noise
 from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
-from compass.curation.noise.finding import doubt_column
+from compass.curation.noise.finding import findings_column
 from compass.ledger import Drop, split
 from compass.parallel import in_processes
 from compass.progress import report
@@ -32,7 +32,7 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
 
     Where both apply, a benchmark item in full (exact or reworded) counts before noise, and noise before a share of an
     item's n-grams; the evidence of such a noisy row then names the item as `also_contaminated`. Noise findings below
-    `settings.strictness` drop nothing: they stand in the kept row's column `doubt`.
+    `settings.strictness` drop nothing. The column `findings` of every row, kept or dropped, holds all of them.
 
     Args:
         records: `RECORD` rows.
@@ -75,21 +75,20 @@ def denoise_pieces(
             yield pack(piece)
 
     for verdicts in mapping(partial(_judge, pack(benchmarks), settings), packed()):
-        doubtful = with_column(waiting.popleft(), "doubt", [doubt for _, doubt in verdicts])
-        yield split(doubtful, [drop for drop, _ in verdicts], "denoise")
+        judged = with_column(waiting.popleft(), "findings", [findings for _, findings in verdicts])
+        yield split(judged, [drop for drop, _ in verdicts], "denoise")
 
 
 Verdict = tuple[Drop | None, str | None]
-"""Why a row is dropped, and what its column `doubt` holds: not both."""
+"""Why a row is dropped, and what its column `findings` holds."""
 
 
 def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Verdict]]:
     index = BenchmarkIndex(unpack(benchmarks), settings)
 
     def judge_row(record: dict) -> Verdict:
-        noisy, doubts = noise.review(record, settings)
-        drop = judge(noisy, index.search(record["problem"]), record["answer"])
-        return drop, None if drop else doubt_column(doubts)
+        noisy, findings = noise.review(record, settings)
+        return judge(noisy, index.search(record["problem"]), record["answer"]), findings_column(findings)
 
     return lambda batch: [judge_row(record) for record in unpack(batch).to_pylist()]
 

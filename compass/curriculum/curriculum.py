@@ -141,7 +141,7 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
     Returns:
         Kept rows, with `level` and `stages` filled, dropped rows, and each stage's selection.
     """
-    rows = records.select(["id", "source", "source_level", "level", "solve_rate", "doubt"]).to_pylist()
+    rows = records.select(["id", "source", "source_level", "level", "solve_rate", "findings"]).to_pylist()
     own = source_levels([r["source"] for r in rows], [r["source_level"] for r in rows])
     levels: list[int | None] = [
         row["level"] if row["level"] is not None else own_level if settings.use_source_level else None
@@ -170,8 +170,8 @@ def curriculum(records: pa.Table, settings: Curriculum, seed: int) -> tuple[pa.T
 def _trainable(row: dict[str, Any], level: int | None, settings: Curriculum) -> Drop | None:
     if settings.sources and row["source"] not in settings.sources:
         return Drop(Reason.NOT_SELECTED, {"source": row["source"], "sources": settings.sources})
-    if row["doubt"] and settings.doubtful == "drop":
-        return Drop(Reason.DOUBTFUL, {"doubt": json.loads(row["doubt"])})
+    if row["findings"] and settings.doubtful == "drop":
+        return Drop(Reason.DOUBTFUL, {"findings": json.loads(row["findings"])})
     lowest, highest = settings.solve_rate
     rate = row["solve_rate"]
     if level is None:

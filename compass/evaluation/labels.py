@@ -1,18 +1,18 @@
 """Judgements of a person on a run's own answers, and the verifier's error that they measure.
 
 Right answers that look ordinary are many and hardly ever wrong; the others are few and hold most errors. Hence responses are drawn by stratum,
-and what is found in a stratum counts by the stratum's share of all responses.
+and what is found in a stratum counts by the stratum's share of all responses. `row_labels.py` does the same with the rows of a curation.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -40,25 +40,38 @@ class LabelsError(UserError):
     """Labels or samples that cannot be used; the message names the file and line."""
 
 
+Labels = Mapping[tuple[str, str], bool | None]
+"""Labels by id and digest, None where the person could not tell."""
+
+
 @dataclass(frozen=True)
-class Response:
-    """A distinct response to a problem. `count` is how many rows it stands for: models repeat themselves."""
+class Judged:
+    """What a person judges: the id of its problem, a digest of its text, and the stratum in which it is drawn."""
 
     id: str
     digest: str
-    text: str
-    correct: bool
     stratum: str
-    count: int
 
     @property
     def key(self) -> tuple[str, str]:
-        """What labels are kept by: the problem's id and the response's digest."""
+        """What labels are kept by."""
         return self.id, self.digest
 
 
-def response_digest(text: str) -> str:
-    """16 hex digits that stand for a response's text."""
+One = TypeVar("One", bound=Judged)
+
+
+@dataclass(frozen=True)
+class Response(Judged):
+    """A distinct response to a problem. `count` is how many rows it stands for: models repeat themselves."""
+
+    text: str
+    correct: bool
+    count: int
+
+
+def text_digest(text: str) -> str:
+    """16 hex digits that stand for a text: a response, or a row's problem and gold."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -73,11 +86,11 @@ def distinct_responses(samples: pa.Table, second: Mapping[tuple[str, str], bool]
     first: dict[tuple[str, str], tuple[Any, ...]] = {}
     counts: dict[tuple[str, str], int] = {}
     for row in zip(*(samples.column(name).to_pylist() for name in names), strict=True):
-        key = row[0], response_digest(row[1] or "")
+        key = row[0], text_digest(row[1] or "")
         first.setdefault(key, row)
         counts[key] = counts.get(key, 0) + 1
     return [
-        Response(*key, row[1] or "", row[2], _stratum(row, (second or {}).get(key)), counts[key])
+        Response(*key, _stratum(row, (second or {}).get(key)), row[1] or "", row[2], counts[key])
         for key, row in first.items()
     ]
 
@@ -93,23 +106,29 @@ def _stratum(row: tuple[Any, ...], second: bool | None) -> str:
     return "unread" if outcome == "unrecognised" or (outcome == "none" and answer_lenient) else "wrong"
 
 
-def in_turn(responses: list[Response], labels: Mapping[tuple[str, str], bool | None], seed: int) -> Iterator[Response]:
-    """The responses that have no label, in the order in which they are judged: rounds over the strata, at random within each.
+def in_turn(items: list[One], labels: Labels, seed: int, weights: Mapping[str, int]) -> Iterator[One]:
+    """What has no label, in the order in which it is judged: rounds over the strata, at random within each.
 
     Wherever one stops, what was judged of a stratum is a random draw of it.
+
+    Args:
+        items: what may be judged.
+        labels: those that there are.
+        seed: another one draws others.
+        weights: the strata in their order, and how many of each are drawn in one round.
     """
     queues = {
         name: iter(
             sorted(
-                (one for one in responses if one.stratum == name and one.key not in labels),
+                (one for one in items if one.stratum == name and one.key not in labels),
                 key=lambda one: draw_key("\0".join(one.key), f"{seed}\0label"),
             )
         )
-        for name in STRATA
+        for name in weights
     }
     while queues:
         for name in list(queues):
-            for _ in range(WEIGHTS[name]):
+            for _ in range(weights[name]):
                 if (one := next(queues[name], None)) is None:
                     del queues[name]
                     break
@@ -117,7 +136,7 @@ def in_turn(responses: list[Response], labels: Mapping[tuple[str, str], bool | N
 
 
 def read_labels(path: Path) -> dict[tuple[str, str], bool | None]:
-    """Labels by id and digest: whether the response is right, None where the person could not tell. The last one counts.
+    """Labels by id and digest: whether the response, or the row, is right; None where the person could not tell. The last one counts.
 
     Raises:
         LabelsError: a line is no label.
@@ -137,10 +156,10 @@ def read_labels(path: Path) -> dict[tuple[str, str], bool | None]:
     return labels
 
 
-def write_label(path: Path, response: Response, right: bool | None, by: str) -> None:
+def write_label(path: Path, judged: Judged, right: bool | None, by: str) -> None:
     """Append one label, so that stopping at any moment loses none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    row = {"id": response.id, "digest": response.digest, "right": right, "by": by}
+    row = {"id": judged.id, "digest": judged.digest, "right": right, "by": by}
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -150,7 +169,7 @@ def judge_by(second: Callable[[str, str], bool], golds: Mapping[str, str], respo
     return bool(second(golds[response.id], response.text))
 
 
-def measured_error(responses: list[Response], labels: Mapping[tuple[str, str], bool | None]) -> dict[str, Any]:
+def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
     """How often the strict verdict is wrong on these responses, by the labels that were given.
 
     Returns:
@@ -161,7 +180,8 @@ def measured_error(responses: list[Response], labels: Mapping[tuple[str, str], b
     """
     total = sum(one.count for one in responses)
     strata: dict[str, dict[str, int]] = {}
-    parts = []
+    parts: list[tuple[float, float, float, float]] = []
+    wrong_ways: list[tuple[float, float]] = []
     known = True
     for name in STRATA:
         own = [one for one in responses if one.stratum == name]
@@ -173,27 +193,34 @@ def measured_error(responses: list[Response], labels: Mapping[tuple[str, str], b
         strata[name] = {"responses": sum(one.count for one in own), "labelled": len(judged), "wrong": len(wrong)}
         if not judged:
             known &= share <= 0.01
-            parts.append((share, 0.0, 0.0, 0.0, 1.0))
+            parts.append((share, 0.0, 0.0, 1.0))
             continue
         weight = sum(one.count for one, _ in judged)
         accepted = sum(one.count for one in wrong if one.correct) / weight
         refused = sum(one.count for one in wrong if not one.correct) / weight
-        low, high = wilson(accepted + refused, len(judged), NORMAL)
-        parts.append((share, accepted, refused, low, high))
-    error = sum(share * (accepted + refused) for share, accepted, refused, _, _ in parts)
-    below = sqrt(sum((share * (a + r - low)) ** 2 for share, a, r, low, _ in parts))
-    above = sqrt(sum((share * (high - a - r)) ** 2 for share, a, r, _, high in parts))
+        parts.append((share, accepted + refused, *wilson(accepted + refused, len(judged), NORMAL)))
+        wrong_ways.append((share * accepted, share * refused))
+    error, interval = join_strata(parts)
     keys = {one.key for one in responses}
     return {
         "responses": total,
         "labelled": sum(one["labelled"] for one in strata.values()),
         "unsure": sum(right is None for key, right in labels.items() if key in keys),
         "error": error if known else None,
-        "ci95": [max(0.0, error - below), min(1.0, error + above)],
-        "accepted_wrong": sum(part[0] * part[1] for part in parts) if known else None,
-        "refused_right": sum(part[0] * part[2] for part in parts) if known else None,
+        "ci95": interval,
+        "accepted_wrong": sum(accepted for accepted, _ in wrong_ways) if known else None,
+        "refused_right": sum(refused for _, refused in wrong_ways) if known else None,
         "strata": strata,
     }
+
+
+def join_strata(parts: Iterable[tuple[float, float, float, float]]) -> tuple[float, list[float]]:
+    """A rate over strata, and its 95% interval by MOVER, of each stratum's share, rate and interval."""
+    parts = list(parts)
+    rate = sum(share * own for share, own, _, _ in parts)
+    below = sqrt(sum((share * (own - low)) ** 2 for share, own, low, _ in parts))
+    above = sqrt(sum((share * (high - own)) ** 2 for share, own, _, high in parts))
+    return rate, [max(0.0, rate - below), min(1.0, rate + above)]
 
 
 def samples_folder(data: Path) -> Path:

@@ -127,8 +127,8 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
     facts = ""
     if stage == "dedup" and (row["cluster_size"] or 1) > 1:
         facts = f"stands for {row['cluster_size']} rows of the same problem"
-    elif stage == "denoise" and row["doubt"]:
-        doubts = json.loads(row["doubt"])
+    elif stage == "denoise" and row["findings"]:
+        doubts = json.loads(row["findings"])
         named = (f"{doubt['reason']} ({doubt['strength']}) {doubt['evidence'].get('text', '')}" for doubt in doubts)
         facts = f"doubtful: {printable('; '.join(named), 300)}"
     elif stage == "grade" and row["solve_rate"] is not None:

@@ -25,7 +25,7 @@ STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "selec
 """Stages that write kept and dropped rows, in their order; `select` is the last one of `compass curate`."""
 
 DECIDES = "denoise"
-"""The stage that fills the column `doubt`."""
+"""The stage that fills the column `findings`."""
 
 SETTINGS = "curate.json"
 """Written first by `compass curate`: its settings."""
@@ -182,7 +182,7 @@ def search(
 def find_doubtful(
     outputs: Outputs, *, stage: str | None = None, reason: str | None = None, source: str | None = None
 ) -> list[dict[str, Any]]:
-    """Rows with doubts that a stage kept: id, source, source_id, problem, answer, and `doubt` as a list of findings.
+    """Rows with doubts that a stage kept: id, source, source_id, problem, answer, and `findings` as a list.
 
     Args:
         outputs: where the rows are.
@@ -200,13 +200,13 @@ def find_doubtful(
             f"{outputs.folder}: no rows that `{stage}` kept with doubts; `{DECIDES}` doubts, and these stages "
             f"have run: {', '.join(stages)}"
         )
-    columns = ["id", "source", "source_id", "problem", "answer", "doubt"]
+    columns = ["id", "source", "source_id", "problem", "answer", "findings"]
     kept = read_table(outputs.kept[stage], columns=columns)
     rows = []
-    for row in kept.filter(pc.is_valid(kept["doubt"])).to_pylist():
-        doubts = [finding for finding in json.loads(row["doubt"]) if reason in (None, finding["reason"])]
+    for row in kept.filter(pc.is_valid(kept["findings"])).to_pylist():
+        doubts = [finding for finding in json.loads(row["findings"]) if reason in (None, finding["reason"])]
         if doubts and source in (None, row["source"]):
-            rows.append({**row, "doubt": doubts})
+            rows.append({**row, "findings": doubts})
     return rows
 
 
@@ -214,7 +214,7 @@ def count_doubts(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[st
     """For each reason and strength the rows of every source, the most frequent first."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
-        for reason, strength in {(finding["reason"], finding["strength"]) for finding in row["doubt"]}:
+        for reason, strength in {(finding["reason"], finding["strength"]) for finding in row["findings"]}:
             counts.setdefault((reason, strength), Counter())[row["source"]] += 1
     ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     return [(reason, strength, dict(sources.most_common())) for (reason, strength), sources in ordered]

@@ -52,7 +52,7 @@ class Denoise(Section):
     """Filters of yours, each `package.module:function`, asked after the built-in ones (docs/noise.md)."""
 
     strictness: Literal["possible", "likely", "sure"] = "likely"
-    """The weakest noise finding that drops a row. A row with weaker findings is kept, and they stand in its `doubt`."""
+    """The weakest noise finding that drops a row. A row with weaker findings is kept, and they are its doubts."""
 
     drawing_code: Literal["drop", "keep"] = "drop"
     """What becomes of problems that need their Asymptote or TikZ code. Kept code counts as the figure that the text speaks of."""

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from compass.curation import denoise as module
@@ -10,6 +12,7 @@ from compass.curation.denoise import denoise, judge, pack, unpack
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
+ROOT = Path(__file__).resolve().parents[2]
 ITEM = (
     "A train leaves with 27 people. At the next stop 2 people get on and 6 get off. How many people are on the train?"
 )
@@ -123,21 +126,49 @@ def test_what_a_filter_doubts_is_kept_with_the_doubt(records):
     rows = records((SHADED, "64-16\\pi", "web"), ("What is the sum of 2 and 2?", "4", "web"))
     kept, dropped = denoise(rows, records(), Denoise())
     doubtful, clean = kept.to_pylist()
-    assert (dropped.num_rows, clean["doubt"]) == (0, None)
-    (finding,) = json.loads(doubtful["doubt"])
+    assert (dropped.num_rows, clean["findings"]) == (0, None)
+    (finding,) = json.loads(doubtful["findings"])
     start, end = finding["evidence"]["span"]
     assert (finding["reason"], finding["strength"]) == ("figure", "possible")
     assert doubtful["problem"][start:end] == "of the shaded region"
 
 
-def test_strictness_draws_the_line_and_a_dropped_row_has_no_doubt(records):
+def test_strictness_draws_the_line_and_findings_stay_with_dropped_rows(records):
     rows = records((SHADED, "64-16\\pi", "web"), (f"What is 2 + 3? {LINK}", "5", "web"))
     kept, dropped = denoise(rows, records(), Denoise(strictness="possible"))
     assert kept.num_rows == 0
-    assert [(row["reason"], row["doubt"]) for row in dropped.to_pylist()] == [("figure", None), ("link", None)]
+    found = [[finding["reason"] for finding in json.loads(row["findings"])] for row in dropped.to_pylist()]
+    assert [row["reason"] for row in dropped.to_pylist()] == ["figure", "link"]
+    assert found == [["figure"], ["link"]]
     assert json.loads(dropped.to_pylist()[0]["evidence"])["strength"] == "possible"
 
 
-def test_a_doubtful_row_that_comes_from_a_benchmark_is_dropped(records):
-    ((reason, _),) = fates(records((SHADED, "64", "web")), records((SHADED, "64", "bench")))
-    assert reason == "contaminated"
+def test_a_doubtful_row_that_comes_from_a_benchmark_is_dropped_and_keeps_its_findings(records):
+    _, dropped = denoise(records((SHADED, "64", "web")), records((SHADED, "64", "bench")), Denoise())
+    (row,) = dropped.to_pylist()
+    assert row["reason"] == "contaminated"
+    assert [finding["reason"] for finding in json.loads(row["findings"])] == ["figure"]
+
+
+@pytest.mark.parametrize("strictness", ["possible", "likely", "sure"])
+def test_another_strictness_needs_no_new_run(records, strictness):
+    """Of the findings of one run, the first as strong as the line is the reason that a run with that line gives."""
+    problems = [
+        json.loads(line) for line in (ROOT / "tests/data/noise_filters.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    rows = records(*[(row["problem"], row.get("answer", "7"), "web") for row in problems])
+    judged = pa.concat_tables([table.select(["id", "findings"]) for table in denoise(rows, records(), Denoise())])
+    order = ["possible", "likely", "sure"]
+    strong = set(order[order.index(strictness) :])
+    told = {
+        row["id"]: next(
+            (one["reason"] for one in json.loads(row["findings"] or "[]") if one["strength"] in strong), None
+        )
+        for row in judged.to_pylist()
+    }
+    kept, dropped = denoise(rows, records(), Denoise(strictness=strictness))
+    fates = dict.fromkeys(kept["id"].to_pylist()) | dict(
+        zip(dropped["id"].to_pylist(), dropped["reason"].to_pylist(), strict=True)
+    )
+    assert told == fates
+    assert len(set(fates.values())) > 5

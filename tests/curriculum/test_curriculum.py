@@ -167,14 +167,14 @@ def test_each_source_has_its_own_scale():
 @pytest.mark.parametrize("doubtful", ["keep", "drop"])
 def test_doubtful_rows_are_trained_on_unless_the_settings_drop_them(doubtful):
     doubt = [{"reason": "figure", "strength": "possible", "evidence": {"text": "the picture"}}]
-    rows = [{"id": str(n), "source": "s", "problem": "p", "level": 1, "doubt": None} for n in range(4)]
-    rows[2]["doubt"] = json.dumps(doubt)
+    rows = [{"id": str(n), "source": "s", "problem": "p", "level": 1, "findings": None} for n in range(4)]
+    rows[2]["findings"] = json.dumps(doubt)
     settings = Curriculum(mixes={"rl-1": {"1": 1.0}}, problems=10, doubtful=doubtful)
     kept, dropped, chosen = curriculum(table(rows), settings, 0)
     if doubtful == "keep":
         assert (kept.num_rows, dropped.num_rows) == (4, 0)
-        assert kept.column("doubt").to_pylist()[2] == rows[2]["doubt"]
+        assert kept.column("findings").to_pylist()[2] == rows[2]["findings"]
     else:
         (row,) = dropped.to_pylist()
-        assert (row["id"], row["reason"], json.loads(row["evidence"])) == ("2", "doubtful", {"doubt": doubt})
+        assert (row["id"], row["reason"], json.loads(row["evidence"])) == ("2", "doubtful", {"findings": doubt})
         assert len(chosen["rl-1"].ids) == kept.num_rows == 3

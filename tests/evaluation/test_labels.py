@@ -4,13 +4,14 @@ import pytest
 
 from compass.evaluation.accuracy import wilson
 from compass.evaluation.labels import (
+    WEIGHTS,
     LabelsError,
     distinct_responses,
     error_of_run,
     in_turn,
     measured_error,
     read_labels,
-    response_digest,
+    text_digest,
     write_label,
 )
 
@@ -45,7 +46,7 @@ def test_responses_belong_to_the_first_stratum_that_holds():
         "unfound 0": "unread",
         "wrong 0": "wrong",
     }
-    second = {("p0", response_digest("right 0")): False, ("p0", response_digest("wrong 0")): False}
+    second = {("p0", text_digest("right 0")): False, ("p0", text_digest("wrong 0")): False}
     found = {one.text: one.stratum for one in distinct_responses(table, second)}
     assert (found["right 0"], found["wrong 0"]) == ("second", "wrong")
 
@@ -57,13 +58,13 @@ def test_a_response_that_is_there_twice_is_judged_once_and_counts_twice():
 
 def test_the_order_goes_round_the_strata_and_skips_what_has_a_label():
     responses = distinct_responses(samples(right=50, wrong=50, disputed=4))
-    order = list(in_turn(responses, {}, seed=0))
+    order = list(in_turn(responses, {}, 0, WEIGHTS))
     assert len(order) == 104
     assert [one.stratum for one in order[:7]] == ["disputed"] * 3 + ["wrong"] * 2 + ["right", "disputed"]
     labelled = {one.key: True for one in order[:10]}
-    assert not {one.key for one in in_turn(responses, labelled, seed=0)} & set(labelled)
-    assert list(in_turn(responses, {}, seed=0)) == order
-    assert list(in_turn(responses, {}, seed=1)) != order
+    assert not {one.key for one in in_turn(responses, labelled, 0, WEIGHTS)} & set(labelled)
+    assert list(in_turn(responses, {}, 0, WEIGHTS)) == order
+    assert list(in_turn(responses, {}, 1, WEIGHTS)) != order
 
 
 def test_labels_are_kept_line_by_line_and_the_last_one_counts(tmp_path):
@@ -125,7 +126,7 @@ def test_the_interval_holds_the_true_error():
     for seed in range(200):
         faulty = {one.key: generator.random() < chances[one.stratum] for one in responses}
         truth = np.mean(list(faulty.values()))
-        drawn = [one for _, one in zip(range(120), in_turn(responses, {}, seed), strict=False)]
+        drawn = [one for _, one in zip(range(120), in_turn(responses, {}, seed, WEIGHTS), strict=False)]
         low, high = measured_error(responses, {one.key: one.correct != faulty[one.key] for one in drawn})["ci95"]
         held += low <= truth <= high
     assert held / 200 >= 0.93

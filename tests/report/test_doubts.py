@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.curation.noise.finding import Finding, Strength, doubt_column
+from compass.curation.noise.finding import Finding, Strength, findings_column
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.outputs import count_doubts, find_doubtful, find_outputs
@@ -20,7 +20,7 @@ def folder(tmp_path: Path, records) -> Path:
     rows = records(*[(f"How long is the side number {n} in it?", str(n), source) for n, source in enumerate("aabb")])
     figure = Finding(Reason.FIGURE, Strength.POSSIBLE, {"text": "in it", "span": [30, 35]})
     proof = Finding(Reason.PROOF, Strength.LIKELY, {"text": "How"})
-    doubted = with_column(rows, "doubt", [doubt_column(d) for d in ([figure], [figure, proof], [figure], [])])
+    doubted = with_column(rows, "findings", [findings_column(d) for d in ([figure], [figure, proof], [figure], [])])
     write_records(tmp_path / "collect/kept.parquet", rows)
     write_records(tmp_path / "denoise/kept.parquet", doubted)
     write_records(tmp_path / "verify/kept.parquet", split(doubted, [Drop(Reason.LINK), None, None, None], "verify")[0])
@@ -33,7 +33,7 @@ def test_rows_are_chosen_by_stage_reason_and_source(folder: Path) -> None:
     assert [row["answer"] for row in find_doubtful(outputs, stage="verify")] == ["1", "2"]
     assert [row["answer"] for row in find_doubtful(outputs, source="b")] == ["2"]
     (row,) = find_doubtful(outputs, reason="proof")
-    assert [finding["reason"] for finding in row["doubt"]] == ["proof"]
+    assert [finding["reason"] for finding in row["findings"]] == ["proof"]
     assert count_doubts(find_doubtful(outputs)) == [
         ("figure", "possible", {"a": 2, "b": 1}),
         ("proof", "likely", {"a": 1}),
@@ -62,4 +62,4 @@ def test_the_command_counts_shows_and_writes_them(folder: Path, capsys: pytest.C
     assert shown[3] == '  doubt     figure (possible): {"span": [30, 35], "text": "in it"}'
     ledger("--reason", "proof", "--out", str(folder / "rows.jsonl"))
     (row,) = map(json.loads, (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines())
-    assert row["doubt"] == [{"evidence": {"text": "How"}, "reason": "proof", "strength": "likely"}]
+    assert row["findings"] == [{"evidence": {"text": "How"}, "reason": "proof", "strength": "likely"}]

@@ -44,7 +44,7 @@ def data(tmp_path: Path, records) -> Path:
     doubt = json.dumps([{"reason": "proof", "strength": "weak", "evidence": {"text": "Estimate", "span": [0, 8]}}])
     for stage, of_stage in drops.items():
         if stage == "denoise":
-            rows = with_column(rows, "doubt", [doubt if id_ == ids[5] else None for id_ in rows["id"].to_pylist()])
+            rows = with_column(rows, "findings", [doubt if id_ == ids[5] else None for id_ in rows["id"].to_pylist()])
         rows, dropped = split(rows, [of_stage.get(ids.index(id_)) for id_ in rows["id"].to_pylist()], stage)
         write_records(tmp_path / stage / "kept.parquet", rows)
         write_records(tmp_path / stage / "dropped.parquet", dropped)

@@ -193,7 +193,7 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
 def test_a_ledger_that_an_earlier_version_wrote_is_read(pipeline: tuple[Path, list[str]]) -> None:
     folder, _ = pipeline
     path = folder / "dedup" / "dropped.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["doubt", "level"]), path)
+    pq.write_table(pq.read_table(path).drop_columns(["findings", "level"]), path)
     ledger = open_outputs(folder).ledger()
     assert ledger.schema.equals(LEDGER)
     assert ledger.num_rows == 5

@@ -1,10 +1,10 @@
 """Noise and quality filters (report, sections 1 and 4.2; Big-Math's published filters).
 
-    drop, doubts = noise.review(record, settings.denoise)
+    drop, findings = noise.review(record, settings.denoise)
 
 Every filter is `(record, settings) -> Finding | None`, and says why, how sure it is and on what text. Adding one is a
 function, a `Reason`, a line in `FILTERS` and one in the settings' `NoiseFilter`; the user's own (`denoise.filters`) need no edit. A finding as strong as `denoise.strictness` drops the row;
-weaker ones stay with it as doubts.
+all findings stay with the row, dropped or kept; those of a kept row are doubts.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ FILTERS: dict[Reason, Filter] = {
 
 
 def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]:
-    """The verdict on a record: why it is dropped, or None and the doubts that stay with it.
+    """The verdict on a record: why it is dropped, or None, and what every filter finds in it.
 
-    The first filter whose finding is strong enough decides, the user's own after the built-in ones; a dropped row has no doubts.
+    The first finding that is strong enough decides, those of the user's own filters after the built-in ones. Where a problem is too long
+    to read, its length is all that is found.
 
     Args:
         record: a row with at least `problem` and `answer`.
@@ -68,13 +69,14 @@ def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]
     Raises:
         FilterError: a filter of the user's cannot be used.
     """
-    doubts = []
+    findings = []
     for judge in _filters(settings):
         if finding := judge(record, settings):
-            if finding.drops(settings.strictness):
-                return finding.as_drop(), []
-            doubts.append(finding)
-    return None, doubts
+            findings.append(finding)
+            if finding.reason == Reason.TOO_LONG:
+                break
+    drop = next((finding.as_drop() for finding in findings if finding.drops(settings.strictness)), None)
+    return drop, findings
 
 
 def _filters(settings: Denoise) -> Iterator[Filter]:
@@ -83,5 +85,5 @@ def _filters(settings: Denoise) -> Iterator[Filter]:
 
 
 def check(record: dict, settings: Denoise) -> Drop | None:
-    """Why a record is dropped, None for one that is kept, with doubts or without."""
+    """Why a record is dropped, None for one that is kept."""
     return review(record, settings)[0]

@@ -55,7 +55,7 @@ class Finding:
         return Drop(self.reason, {"strength": str(self.strength), **self.evidence})
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as the column `doubt` keeps it."""
+        """The finding as the column `findings` keeps it."""
         return {"reason": str(self.reason), "strength": str(self.strength), "evidence": self.evidence}
 
 
@@ -72,7 +72,7 @@ def found(
     )
 
 
-def doubt_column(doubts: Iterable[Finding]) -> str | None:
-    """The value of the column `doubt`: a JSON list of findings, null for none."""
-    listed = [finding.as_dict() for finding in doubts]
+def findings_column(findings: Iterable[Finding]) -> str | None:
+    """The value of the column `findings`: a JSON list of findings, null for none."""
+    listed = [finding.as_dict() for finding in findings]
     return json.dumps(listed, ensure_ascii=False, sort_keys=True) if listed else None

@@ -105,7 +105,7 @@ def groups(outputs: Outputs) -> tuple[dict[Group, list[str]], list[dict[str, Any
             found.setdefault((path_stage, reason, source), []).append(id_)
     doubts = find_doubtful(outputs) if DECIDES in outputs.kept else []
     for row in doubts:
-        for reason in dict.fromkeys(finding["reason"] for finding in row["doubt"]):
+        for reason in dict.fromkeys(finding["reason"] for finding in row["findings"]):
             found.setdefault((DOUBTFUL, reason, row["source"]), []).append(row["id"])
     return found, doubts
 
@@ -146,7 +146,7 @@ def shown_rows(
             if row["id"] in chosen.get((stage, row["reason"], row["source"]), ()):
                 rows.append({**row, "stage": stage, "evidence": read_evidence(row["evidence"])})
     for row in doubts:
-        for finding in row["doubt"]:
+        for finding in row["findings"]:
             if row["id"] in chosen.get((DOUBTFUL, finding["reason"], row["source"]), ()):
                 evidence = {"strength": finding["strength"], **finding["evidence"]}
                 rows.append({**row, "stage": DOUBTFUL, "reason": finding["reason"], "evidence": evidence})

@@ -1,4 +1,4 @@
-"""Findings, the line that `denoise.strictness` draws through them, and the column `doubt`."""
+"""Findings, the line that `denoise.strictness` draws through them, and the column `findings`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from compass.curation import noise
-from compass.curation.noise.finding import Finding, Strength, doubt_column
+from compass.curation.noise.finding import Finding, Strength, findings_column
 from compass.ledger import Drop, Reason
 from compass.settings import Denoise
 
@@ -33,28 +33,35 @@ def filters_that_find(monkeypatch, *findings: Finding) -> None:
 def test_strictness_is_the_weakest_finding_that_drops(monkeypatch, strength, strictness, dropped):
     finding = Finding(Reason.FIGURE, Strength(strength), {"text": "the figure"})
     filters_that_find(monkeypatch, finding)
-    drop, doubts = noise.review(SPOKEN, Denoise(strictness=strictness))
+    drop, findings = noise.review(SPOKEN, Denoise(strictness=strictness))
+    assert findings == [finding]
     if dropped:
         assert drop == Drop(Reason.FIGURE, {"strength": strength, "text": "the figure"})
-        assert doubts == []
     else:
         assert drop is None
-        assert doubts == [finding]
 
 
-def test_a_strong_finding_drops_after_weaker_ones_and_all_doubts_are_told(monkeypatch):
+def test_a_strong_finding_drops_after_weaker_ones_and_all_findings_stay(monkeypatch):
     weak = [Finding(Reason.FIGURE, Strength.POSSIBLE), Finding(Reason.PROOF, Strength.POSSIBLE)]
     filters_that_find(monkeypatch, *weak)
     assert noise.review(SPOKEN, Denoise()) == (None, weak)
-    filters_that_find(monkeypatch, *weak, Finding(Reason.LINK, Strength.SURE))
-    assert noise.review(SPOKEN, Denoise()) == (Drop(Reason.LINK, {"strength": "sure"}), [])
+    strong = [Finding(Reason.LINK, Strength.SURE), Finding(Reason.MARKUP, Strength.LIKELY)]
+    filters_that_find(monkeypatch, *weak, *strong)
+    assert noise.review(SPOKEN, Denoise()) == (Drop(Reason.LINK, {"strength": "sure"}), [*weak, *strong])
+    filters_that_find(monkeypatch, *weak, strong[0])
     assert noise.review(SPOKEN, Denoise(skip_reasons=["link", "proof"])) == (None, weak[:1])
+
+
+def test_of_a_problem_that_is_too_long_to_read_no_filter_but_its_length_is_asked():
+    record = {"problem": f"Prove that {'1 + ' * 2_000}1 is odd.", "answer": "7"}
+    assert [finding.reason for finding in noise.review(record, Denoise())[1]] == ["too_long"]
+    assert [finding.reason for finding in noise.review(record, Denoise(max_problem_chars=9_000))[1]] == ["proof"]
 
 
 def test_the_column_holds_findings_as_json_and_null_for_none():
     finding = Finding(Reason.FIGURE, Strength.POSSIBLE, {"text": "é", "span": [3, 4]})
-    column = doubt_column([finding])
+    column = findings_column([finding])
     assert json.loads(column) == [
         {"reason": "figure", "strength": "possible", "evidence": {"text": "é", "span": [3, 4]}}
     ]
-    assert doubt_column([]) is None
+    assert findings_column([]) is None
