@@ -3,22 +3,25 @@
     python benchmarks/interval_coverage.py
 
 Each problem's chance of being solved is drawn from a beta distribution with the given mean and intra-class correlation, and
-each has k samples; models' chances are tied by a Gaussian copula (`simulated_models.py`). Prints six Markdown tables, in about five minutes
-on one core:
+each has k samples; models' chances are tied by a Gaussian copula (`simulated_models.py`). Prints seven Markdown tables, in about six minutes
+on one core; a number after the command prints that table alone:
 
 1. intervals of an accuracy in eight cases: the percentile bootstrap over problems, Student's t, and the project's;
 2. the project's over the whole grid, by the number of problems;
 3. intervals of a difference in eight cases, Student's t on the problems' differences and the project's;
 4. the project's over the whole grid, with how often equally good models are called different, by the number of problems;
 5. how often a difference as large as `detectable` is found; 80% is claimed;
-6. how often any pair of several equally good models is called different.
+6. how often any pair of several equally good models is called different;
+7. problems that share stems or templates: intervals and differences with problems and with clusters as the units.
 
 The grids are screened with few draws; the cases that look worst are drawn anew and more often, and the tables show those figures.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -230,6 +233,37 @@ def equal_models() -> None:
     print_table("models|problems|samples|accuracy|any pair called different|without the correction", rows)
 
 
+CLUSTERS = {
+    "Minerva: 219 stems": (272, (1,) * 181 + (2,) * 27 + (3,) * 9 + (5,) * 2),
+    "OlympiadBench: 644 stems": (675, (1,) * 629 + (2,) * 9 + (3,) * 3 + (4, 6, 9)),
+    "templates of equal size: 100 x 10": (1_000, (10,) * 100),
+    "few templates: 10 x 10": (100, (10,) * 10),
+    "unequal templates: 20": (200, (50, 30, 20, 20, 10, 10, 10, 8, 8, 6, 6, 5, 5, 3, 3, 2, 1, 1, 1, 1)),
+}
+"""Problems, and the sizes of their clusters."""
+
+
+def clusters() -> None:
+    """Print table 7."""
+    generator = np.random.default_rng(6)
+    rows = []
+    for (name, (problems, sizes)), within, accuracy in product(CLUSTERS.items(), (0.3, 0.9), (0.1, 0.5)):
+        truth = Truth(problems, accuracy=accuracy, other=accuracy, clusters=sizes, within=within)
+        drawn = [draw(truth, generator) for _ in range(SHOWN)]
+        alone = [replace(one, clusters=None) for one in drawn]
+        cells = [
+            cover([accuracy_interval(one.shares, 8, one.clusters) for one in units], accuracy)
+            for units in (alone, drawn)
+        ]
+        called = [f"{np.mean([called_different(one) for one in units]):.3f}" for units in (alone, drawn)]
+        rows.append([name, within, accuracy, *cells, *called])
+    print_table(
+        "problems|alike within a cluster|accuracy|by problem|by cluster|called different, by problem|by cluster", rows
+    )
+
+
+TABLES = (accuracies, accuracy_grid, differences, difference_grid, power, equal_models, clusters)
+
 if __name__ == "__main__":
-    for table in (accuracies, accuracy_grid, differences, difference_grid, power, equal_models):
-        table()
+    for number in map(int, sys.argv[1:] or range(1, len(TABLES) + 1)):
+        TABLES[number - 1]()

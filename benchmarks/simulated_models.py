@@ -24,6 +24,10 @@ class Truth(NamedTuple):
     other_correlation: float = 0.3
     alike: float = 0.5
     """How far what is hard for one model is hard for the other, 0..1 (correlation of the Gaussian copula)."""
+    clusters: tuple[int, ...] = ()
+    """Sizes of the clusters of problems, which add up to `problems`; empty where every problem stands alone."""
+    within: float = 0.0
+    """How alike the problems of a cluster are, for each model and for what both have in common, 0..1 (as `alike`)."""
 
 
 def draw(truth: Truth, generator: np.random.Generator) -> Paired:
@@ -31,6 +35,12 @@ def draw(truth: Truth, generator: np.random.Generator) -> Paired:
     from scipy.stats import norm
 
     common, *own = generator.standard_normal((3, truth.problems))
+    labels = None
+    if truth.clusters:
+        labels = np.repeat(np.arange(len(truth.clusters)), truth.clusters)
+        shared = generator.standard_normal((3, len(truth.clusters)))[:, labels]
+        mixed = np.sqrt(truth.within) * shared + np.sqrt(1 - truth.within) * np.array([common, *own])
+        common, *own = mixed
     results = []
     for noise, accuracy, correlation, (fewest, most) in zip(
         own,
@@ -44,7 +54,7 @@ def draw(truth: Truth, generator: np.random.Generator) -> Paired:
         samples = generator.integers(fewest, most + 1, truth.problems)
         results.append((generator.binomial(samples, chances) / samples, samples))
     (shares, samples), (other, other_samples) = results
-    return Paired(shares, other, samples, other_samples)
+    return Paired(shares, other, samples, other_samples, clusters=labels)
 
 
 def draw_equal(

@@ -31,7 +31,7 @@ RECORD = pa.schema(
         ("solution", pa.string()),
         ("licence", pa.string()),
         ("source_level", pa.string()),  # the source's own difficulty, as published; a rate behind SOLVE_RATE
-        ("cluster", pa.string()),  # dedup: id of the cluster's survivor
+        ("cluster", pa.string()),  # dedup: id of the cluster's survivor; of a benchmark's item its stem or template
         ("cluster_size", pa.int32()),
         ("findings", pa.string()),  # denoise: what noise filters found, a JSON list of reason, strength and evidence
         ("n_rollouts", pa.int32()),  # grade

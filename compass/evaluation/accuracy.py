@@ -8,7 +8,7 @@ miss the true value too often (docs/evaluation.md has the figures). An average o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb, sqrt
 
 import numpy as np
@@ -72,10 +72,24 @@ def reported_k(samples: int) -> list[int]:
     return [*powers, samples] if samples > 1 else []
 
 
+def number_clusters(problems: Sequence[str], clusters: Mapping[str, str] | None) -> np.ndarray | None:
+    """Each problem's cluster as a number from 0; None where every problem stands alone.
+
+    Args:
+        problems: ids.
+        clusters: the cluster of each problem that shares one, by its id.
+    """
+    numbers: dict[tuple[bool, str], int] = {}
+    found = [
+        numbers.setdefault((id_ in (clusters or {}), (clusters or {}).get(id_, id_)), len(numbers)) for id_ in problems
+    ]
+    return np.array(found) if len(numbers) < len(found) else None
+
+
 Interval = tuple[float, float]
 
 
-def accuracy_interval(shares: Sequence[float], samples: float) -> Interval:
+def accuracy_interval(shares: Sequence[float], samples: float, clusters: Sequence[int] | None = None) -> Interval:
     """The interval of a benchmark's accuracy.
 
     Wilson's score interval with n = p(1-p) / variance of the mean, between the number of problems (samples of a problem all
@@ -85,9 +99,13 @@ def accuracy_interval(shares: Sequence[float], samples: float) -> Interval:
     Near 0 and 1 Wilson's limit towards the edge lies too far from it. There the exact one-sided limit at the whole 5% is further out and
     takes its place, as in the modified Wilson interval of Brown, Cai and DasGupta (2001, Statistical Science 16), whose limit is Poisson's.
 
+    Where problems share stems or templates, the variance is the cluster-robust one, the two further problems are two further clusters of mean
+    size, n is at least what it would be if problems of a cluster all agreed, and degrees of freedom count clusters.
+
     Args:
         shares: each problem's share of right samples, 0..1.
         samples: samples per problem; their mean where the numbers differ.
+        clusters: each problem's cluster, a number from 0; None where every problem stands alone.
 
     Raises:
         ValueError: no problem.
@@ -96,12 +114,16 @@ def accuracy_interval(shares: Sequence[float], samples: float) -> Interval:
         raise ValueError("an accuracy needs at least one problem")
     seen = np.asarray(shares, dtype=float)
     problems = len(seen)
-    smoothed = np.append(seen, (0.0, 1.0))
-    centre = float(smoothed.mean())
-    effective = centre * (1 - centre) * problems / float(smoothed.var(ddof=1))
-    effective = min(max(effective, problems), problems * samples)
+    sizes = np.ones(problems) if clusters is None else np.bincount(clusters)
+    sums = seen if clusters is None else np.bincount(clusters, weights=seen)
+    size, count = problems / len(sizes), len(sizes) + 2
+    centre = float(seen.sum() + size) / (problems + 2 * size)
+    off = np.append(sums - sizes * centre, (-size * centre, size * (1 - centre)))
+    variance = count / (count - 1) * float(off @ off) / ((problems + 2 * size) * problems)
+    effective = centre * (1 - centre) / variance
+    effective = min(max(effective, problems**2 / float(sizes @ sizes)), problems * samples)
     share = float(seen.mean())
-    low, high = wilson(share, effective, student(problems - 1, LEVEL))
+    low, high = wilson(share, effective, student(len(sizes) - 1, LEVEL))
     least, most = _one_sided(share, effective)
     return min(low, least), max(high, most)
 
@@ -136,12 +158,15 @@ def average_interval(values: Sequence[float], intervals: Sequence[Interval]) -> 
     return max(0.0, mean - below), min(1.0, mean + above)
 
 
-def accuracy_sd(shares: Sequence[float], samples: Sequence[int]) -> tuple[float | None, float | None]:
+def accuracy_sd(
+    shares: Sequence[float], samples: Sequence[int], clusters: Sequence[int] | None = None
+) -> tuple[float | None, float | None]:
     """How far an accuracy moves with other seeds, and with other problems, as standard deviations.
 
     Args:
         shares: each problem's share of right samples, 0..1.
         samples: each problem's number of samples.
+        clusters: as in `accuracy_interval`.
 
     Returns:
         The part of the samples (that would be left on the same problems) and that of the problems (that would be left with any
@@ -151,4 +176,6 @@ def accuracy_sd(shares: Sequence[float], samples: Sequence[int]) -> tuple[float 
     if counts.min() < 2 or len(seen) < 2:
         return None, None
     sampling = float((seen * (1 - seen) / (counts - 1)).sum()) / len(seen) ** 2
-    return sqrt(sampling), sqrt(max(float(seen.var(ddof=1)) / len(seen) - sampling, 0.0))
+    off = seen - seen.mean() if clusters is None else np.bincount(clusters, weights=seen - seen.mean())
+    variance = len(off) / max(len(off) - 1, 1) * float(off @ off) / len(seen) ** 2
+    return sqrt(sampling), sqrt(max(variance - sampling, 0.0))

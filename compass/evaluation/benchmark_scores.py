@@ -15,6 +15,7 @@ from compass.evaluation.accuracy import (
     avg_at_k,
     majority,
     mean,
+    number_clusters,
     pass_at_k,
     reported_k,
 )
@@ -54,7 +55,9 @@ MEASURED = ("seconds", "cost")
 """Columns that a sampler may add: what a response took, in seconds, and what it cost."""
 
 
-def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) -> dict[str, Any]:
+def benchmark_scores(
+    samples: pa.Table, similar: Collection[str] | None = None, clusters: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """A model's scores on one benchmark.
 
     Args:
@@ -62,6 +65,7 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
             `boxed`, `looped`, `tokens`, `finish_reason`, and those of `MEASURED` that are there. Problems may have unequal numbers
             of samples.
         similar: ids of the problems that resemble a training row, or None where that is not known.
+        clusters: the cluster of each problem that shares one, by its id.
 
     Returns:
         Fractions 0..1, all of sampled responses where nothing else is said:
@@ -78,7 +82,7 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
         - `clean` (`accuracy`, `ci95`, `problems` without similar ones) and `similar` (how many those are), where known.
 
         `length` is the mean response in tokens; `tokens`, `seconds` and `cost` are sums per problem, greedy response included;
-        `problems`, `samples` (fewest per problem), `most_samples` where some have more, and `prompt_too_long` (problems that
+        `problems`, `clusters` where problems share them, `samples` (fewest per problem), `most_samples` where some have more, and `prompt_too_long` (problems that
         were not sampled, and count as wrong) are counts.
     """
     drawn = samples.filter(pc.invert(samples.column("greedy")))
@@ -89,14 +93,17 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
     fewest, mean_count = min(counts), sum(counts) / len(counts)
     shares = {name: avg_at_k([right for _, right, _ in group]) for name, group in groups.items()}
     lenient = [avg_at_k([right for *_, right in group]) for group in groups.values()]
-    by_samples, by_problems = accuracy_sd(list(shares.values()), counts)
+    numbers = number_clusters(list(groups), clusters)
+    by_samples, by_problems = accuracy_sd(list(shares.values()), counts, numbers)
     scores: dict[str, Any] = {
         "accuracy": mean(list(shares.values())),
-        "ci95": list(accuracy_interval(list(shares.values()), mean_count)),
+        "ci95": list(accuracy_interval(list(shares.values()), mean_count, numbers)),
         "sd": {"samples": by_samples, "problems": by_problems},
         "problems": len(groups),
         "samples": fewest,
     }
+    if numbers is not None:
+        scores["clusters"] = len(set(numbers.tolist()))
     if max(counts) > fewest:
         scores["most_samples"] = max(counts)
     for k in reported_k(fewest):
@@ -105,9 +112,9 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
         )
     if fewest > 1:
         scores[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups.values()])
-    scores |= _greedy(samples.filter(samples.column("greedy")))
+    scores |= _greedy(samples.filter(samples.column("greedy")), clusters)
     scores["lenient"] = mean(lenient)
-    scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count))
+    scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count, numbers))
     scores["form"] = scores["lenient"] - scores["accuracy"]
     scores |= _shares_of_responses(drawn)
     scores |= {
@@ -116,11 +123,11 @@ def benchmark_scores(samples: pa.Table, similar: Collection[str] | None = None) 
     too_long = {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
     scores["prompt_too_long"] = len(too_long)
     if similar is not None:
-        scores |= _clean(shares, similar, mean_count)
-    return scores | _other_gold(drawn, mean_count)
+        scores |= _clean(shares, similar, mean_count, clusters)
+    return scores | _other_gold(drawn, mean_count, clusters)
 
 
-def _other_gold(drawn: pa.Table, samples: float) -> dict[str, Any]:
+def _other_gold(drawn: pa.Table, samples: float, clusters: Mapping[str, str] | None) -> dict[str, Any]:
     """The accuracy with the golds of other copies, where every problem has one."""
     if OTHER_GOLD not in drawn.column_names or drawn.column(OTHER_GOLD).null_count:
         return {}
@@ -128,15 +135,17 @@ def _other_gold(drawn: pa.Table, samples: float) -> dict[str, Any]:
     for name, right in _rows(drawn, "id", OTHER_GOLD):
         marks.setdefault(name, []).append(right)
     shares = [avg_at_k(group) for group in marks.values()]
-    return {"other_gold": {"accuracy": mean(shares), "ci95": list(accuracy_interval(shares, samples))}}
+    interval = accuracy_interval(shares, samples, number_clusters(list(marks), clusters))
+    return {"other_gold": {"accuracy": mean(shares), "ci95": list(interval)}}
 
 
-def _greedy(greedy: pa.Table) -> dict[str, Any]:
+def _greedy(greedy: pa.Table, clusters: Mapping[str, str] | None) -> dict[str, Any]:
     if not greedy.num_rows:
         return {}
     marks = [float(right) for right in greedy.column("correct").to_pylist()]
     lenient = mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
-    return {"greedy": mean(marks), "greedy_ci95": list(accuracy_interval(marks, 1)), "greedy_lenient": lenient}
+    interval = accuracy_interval(marks, 1, number_clusters(greedy.column("id").to_pylist(), clusters))
+    return {"greedy": mean(marks), "greedy_ci95": list(interval), "greedy_lenient": lenient}
 
 
 def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
@@ -154,11 +163,14 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
     }
 
 
-def _clean(shares: Mapping[str, float], similar: Collection[str], samples: float) -> dict[str, Any]:
-    clean = [share for name, share in shares.items() if name not in similar]
+def _clean(
+    shares: Mapping[str, float], similar: Collection[str], samples: float, clusters: Mapping[str, str] | None
+) -> dict[str, Any]:
+    left = [name for name in shares if name not in similar]
+    clean = [shares[name] for name in left]
     scores: dict[str, Any] = {"similar": len(shares) - len(clean)}
     if clean:
-        interval = list(accuracy_interval(clean, samples))
+        interval = list(accuracy_interval(clean, samples, number_clusters(left, clusters)))
         scores["clean"] = {"accuracy": mean(clean), "ci95": interval, "problems": len(clean)}
     return scores
 
@@ -176,7 +188,7 @@ def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     each = list(scores.values())
     average: dict[str, Any] = {}
     for name, value in each[0].items():
-        if not all(name in score for score in each) or name in ("samples", "most_samples"):
+        if not all(name in score for score in each) or name in ("samples", "most_samples", "clusters"):
             continue
         values = [score[name] for score in each]
         if name in SUMMED:

@@ -15,6 +15,7 @@ use passes on to the others. The benchmarks of all pairs are corrected together 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from math import ceil, comb
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from compass.evaluation.accuracy import majority, pass_at_k
+from compass.evaluation.accuracy import majority, number_clusters, pass_at_k
 from compass.evaluation.paired import (
     LEVEL,
     Paired,
@@ -50,7 +51,9 @@ Results = Mapping[str, Sequence[bool]]
 """Problem id to the marks of its samples."""
 
 
-def compare_models(samples: pa.Table, *, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
+def compare_models(
+    samples: pa.Table, *, seed: int, primary: Sequence[str] | None = None, clusters: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The content of `data/evaluate/comparisons.json`.
 
     Args:
@@ -58,6 +61,7 @@ def compare_models(samples: pa.Table, *, seed: int, primary: Sequence[str] | Non
             or samples that others have. Without `answer` majorities are not compared.
         seed: of the signs that are drawn where the test is not exact.
         primary: the two models whose comparison decides; without it the last one and `base`, or none where there is no base.
+        clusters: the cluster of each problem that shares one, by its id; clusters are the independent units then.
 
     Returns:
         `{"level", "tie", "primary", "correction", "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`:
@@ -66,24 +70,25 @@ def compare_models(samples: pa.Table, *, seed: int, primary: Sequence[str] | Non
         `compare_measures`; `verdict` and `words`.
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
-    other_measures = _Measures(samples, strict)
+    paired = partial(pair_up, clusters=clusters)
+    other_measures = _Measures(samples, strict, clusters)
     decides = list(primary) if primary else default_primary(list(strict))
     pairs, averages, cells = [], [], []
     for other, model in combinations(strict, 2):
         names = [name for name in strict[model] if name in strict[other]]
-        each = {name: compare(strict[model][name], strict[other][name], seed=seed) for name in names}
+        each = {name: compare(strict[model][name], strict[other][name], seed=seed, clusters=clusters) for name in names}
         for name in names:
             each[name] |= _form(
-                pair_up(strict[model][name], strict[other][name]), pair_up(lenient[model][name], lenient[other][name])
+                paired(strict[model][name], strict[other][name]), paired(lenient[model][name], lenient[other][name])
             )
         average = {"missing": sum(one["missing"] for one in each.values())}
         average |= compare_average(
-            [pair_up(strict[model][name], strict[other][name]) for name in names],
-            [pair_up(lenient[model][name], lenient[other][name]) for name in names],
+            [paired(strict[model][name], strict[other][name]) for name in names],
+            [paired(lenient[model][name], lenient[other][name]) for name in names],
             seed=seed,
         )
         weight = pair_weight(is_primary={model, other} == set(decides or ()), pairs=comb(len(strict), 2))
-        shared = {name: one for name in names if (one := pair_up(strict[model][name], strict[other][name]))}
+        shared = {name: one for name in names if (one := paired(strict[model][name], strict[other][name]))}
         averages.append((average, list(shared.values()), weight))
         cells += [(each[name], [one], weight / len(shared)) for name, one in shared.items()]
         measures = other_measures.pair(model, other, [name for name in names if each[name]["problems"]])
@@ -116,8 +121,8 @@ def pair_weight(*, is_primary: bool, pairs: int) -> float:
     return PRIMARY_SHARE if is_primary else (1 - PRIMARY_SHARE) / max(pairs - 1, 1)
 
 
-def pair_up(ours: Results, theirs: Results) -> Paired | None:
-    """The problems that both models answered; None where there is none."""
+def pair_up(ours: Results, theirs: Results, clusters: Mapping[str, str] | None = None) -> Paired | None:
+    """The problems that both models answered, with their clusters; None where there is none."""
     shared = [name for name in theirs if name in ours]
     if not shared:
         return None
@@ -126,21 +131,22 @@ def pair_up(ours: Results, theirs: Results) -> Paired | None:
         other=np.array([np.mean(theirs[name]) for name in shared]),
         samples=np.array([len(ours[name]) for name in shared]),
         other_samples=np.array([len(theirs[name]) for name in shared]),
+        clusters=number_clusters(shared, clusters),
     )
 
 
-def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
+def compare(ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str, str] | None = None) -> dict[str, Any]:
     """One benchmark's comparison.
 
     Returns:
-        `problems` (that both answered), `missing` (that one of them did not), `samples` ([fewest, most] per problem). Where
+        `problems` (that both answered), `missing` (that one of them did not), `samples` ([fewest, most] per problem), `clusters` where problems share them. Where
         problems are shared: `difference` (-1..1) with `ci95` and `ci90`, `p`, `gained` and `lost` (problems whose share rose and fell);
         `sd` with `samples` (what other seeds would move the difference by) and `problems` (what other problems would), as standard
         deviations, null with one sample. `_correct` adds `p_corrected`, and at the level that is left `detectable` (the smallest difference
         found in 80 of 100 repetitions), `detectable_at_best` (with any number of samples), and `needed` problems or samples to show the
         difference seen.
     """
-    paired = pair_up(ours, theirs)
+    paired = pair_up(ours, theirs, clusters)
     counts = [len(marks) for results in (ours, theirs) for marks in results.values()]
     base: dict[str, Any] = {
         "problems": paired.problems if paired else 0,
@@ -150,6 +156,8 @@ def compare(ours: Results, theirs: Results, *, seed: int) -> dict[str, Any]:
     if paired is None:
         return base
     moved = paired.differences
+    if paired.clusters is not None:
+        base["clusters"] = paired.count
     return base | {
         "difference": paired.difference,
         "ci95": list(paired.interval()),
@@ -222,8 +230,11 @@ def compare_measures(measures: Mapping[str, Sequence[Paired]], *, seed: int) -> 
 class _Measures:
     """Estimates per problem of the measures besides sampled accuracy, from the responses of all models."""
 
-    def __init__(self, samples: pa.Table, sampled: Mapping[str, Mapping[str, Results]]) -> None:
+    def __init__(
+        self, samples: pa.Table, sampled: Mapping[str, Mapping[str, Results]], clusters: Mapping[str, str] | None
+    ) -> None:
         self.sampled = sampled
+        self.clusters = clusters
         self.greedy = _marks(samples, "correct", greedy=True)
         self.answers = _marks(samples, "answer") if "answer" in samples.column_names else {}
         self.majorities: dict[tuple[str, str, str, int], float] = {}
@@ -259,7 +270,7 @@ class _Measures:
     def _add(
         self, found: dict[str, dict[str, Paired]], measure: str, benchmark: str, values: list[dict[str, float]]
     ) -> None:
-        paired = pair_up(*({id_: [value] for id_, value in one.items()} for one in values))
+        paired = pair_up(*({id_: [value] for id_, value in one.items()} for one in values), clusters=self.clusters)
         if paired is not None:
             found.setdefault(measure, {})[benchmark] = paired
 
@@ -368,7 +379,8 @@ def _form(strict: Paired | None, lenient: Paired | None) -> dict[str, Any]:
 
 def _form_gain(strict: Paired, lenient: Paired) -> Paired:
     """Per problem, the strict difference less the lenient one."""
-    return Paired(strict.differences, lenient.differences, strict.samples, strict.other_samples, are_shares=False)
+    sides = strict.differences, lenient.differences, strict.samples, strict.other_samples
+    return Paired(*sides, are_shares=False, clusters=strict.clusters)
 
 
 def _mean_interval(each: Sequence[Paired]) -> dict[str, Any]:

@@ -73,7 +73,10 @@ def evaluate_model(
 
 
 def summarise(
-    samples: pa.Table, comparisons: Mapping[str, Any], similar: Collection[str] | None = None
+    samples: pa.Table,
+    comparisons: Mapping[str, Any],
+    similar: Collection[str] | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Scores by model and benchmark, with an `average` per model and, for every model but `base`, the gain over `base`.
 
@@ -81,6 +84,7 @@ def summarise(
         samples: rows of `COLUMNS`.
         comparisons: of `compass.evaluation.comparisons.compare_models`, for the gains.
         similar: ids of the problems that resemble training rows, or None where that is not known.
+        clusters: the cluster of each problem that shares one, by its id.
 
     Returns:
         `{"base": {BENCHMARK: {"accuracy": x, "ci95": [lo, hi], "problems": n, "samples": k, ...}, "average": {...}}, ...}`
@@ -91,7 +95,7 @@ def summarise(
         each = {
             name: own.filter(pa.compute.equal(own.column("benchmark"), name)) for name in _distinct(own, "benchmark")
         }
-        scores[model] = {name: benchmark_scores(rows, similar) for name, rows in each.items()}
+        scores[model] = {name: benchmark_scores(rows, similar, clusters) for name, rows in each.items()}
         scores[model]["average"] = average_scores(scores[model])
     for model, gains in over_base(comparisons).items():
         for name, gain in gains.items():

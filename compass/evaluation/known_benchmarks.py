@@ -372,6 +372,7 @@ KNOWN_BENCHMARKS = (
             "numbers behind ####; 50 problems from each template of GSM8K",
             problem_field="question",
             solution_field="answer",
+            cluster_field="id",
         )
         for name, rows, file, sha256 in (
             ("gsm-symbolic", 5_000, "GSM_symbolic", ""),

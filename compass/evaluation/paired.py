@@ -1,7 +1,8 @@
 """Two models on the same problems: the difference of their accuracies, how sure it is, and what the comparison could have shown.
 
 Problems are the independent units, so everything rests on one number per problem: the difference of two shares of right
-samples. Student's t on these differences fails where most of them are 0 (docs/evaluation.md has the figures): a win that no
+samples. Where problems share a stem or a template, their clusters are the units: variances are cluster-robust, signs flip for whole clusters
+(Miller 2024, arXiv 2411.00640, section 2.2). Student's t on these differences fails where most of them are 0 (docs/evaluation.md has the figures): a win that no
 problem happened to show is missing from their variance. Hence the variance is estimated as if one more problem were won and one
 more lost, each by as much as the problems that differ, or by a whole problem where few are solved or few unsolved. With one sample per
 problem this is Bonett and Price's interval (2012, Journal of Educational and Behavioral Statistics 37), centred on the estimate.
@@ -46,6 +47,8 @@ class Paired:
     """Second model: samples per problem."""
     are_shares: bool = True
     """False where the two sides are differences themselves, -1..1."""
+    clusters: np.ndarray | None = None
+    """Each problem's cluster, a number from 0: problems with the same number share a stem or a template. None: every problem stands alone."""
 
     def __post_init__(self) -> None:
         lengths = {len(self.shares), len(self.other), len(self.samples), len(self.other_samples)}
@@ -68,17 +71,33 @@ class Paired:
         return float(self.differences.mean())
 
     @property
+    def units(self) -> np.ndarray:
+        """The independent parts of the mean difference, whose mean it is: the problems' differences, or those of whole clusters.
+
+        A cluster's part is the sum over its problems, divided by the mean size of a cluster: variances of such parts are cluster-robust ones.
+        """
+        if self.clusters is None:
+            return self.differences
+        sums = np.bincount(self.clusters, weights=self.differences)
+        return sums * (len(sums) / self.problems)
+
+    @property
+    def count(self) -> int:
+        """How many independent units there are: problems, or clusters of them."""
+        return self.problems if self.clusters is None else int(self.clusters.max()) + 1
+
+    @property
     def variance(self) -> float:
         """Variance of the mean difference, never 0.
 
-        As if one more problem were won and one more lost.
+        As if one more unit were won and one more lost.
         """
-        return (self.spread + 2 * self.unseen / self.problems) / self.problems
+        return (self.spread + 2 * self.unseen / self.count) / self.count
 
     @property
     def spread(self) -> float:
-        """Variance of the problems' differences."""
-        return float(self.differences.var(ddof=1)) if self.problems > 1 else 0.0
+        """Variance of the units' differences."""
+        return float(self.units.var(ddof=1)) if self.count > 1 else 0.0
 
     @property
     def unseen(self) -> float:
@@ -93,11 +112,11 @@ class Paired:
 
     def unseen_at(self, right: float) -> float:
         """`unseen`, were the mean accuracy of both models `right`."""
-        seen = self.differences
+        seen = self.units
         size = (float(seen @ seen) + 1) / (np.count_nonzero(seen) + 1)
         if not self.are_shares:
             return size
-        rarer = max(self.problems * min(right, 1 - right), FEW)
+        rarer = max(self.count * min(right, 1 - right), FEW)
         return size + (1 - size) * (FEW / rarer) ** 2
 
     @property
@@ -120,7 +139,7 @@ class Paired:
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """The mean difference's interval: Student's with `variance`."""
-        return around(self.difference, self.variance, self.problems - 1, level)
+        return around(self.difference, self.variance, self.count - 1, level)
 
 
 def around(middle: float, variance: float, freedom: float, level: float) -> tuple[float, float]:
@@ -139,7 +158,7 @@ def student(freedom: float, level: float) -> float:
 def mean_difference(each: Sequence[Paired]) -> tuple[float, float, float]:
     """The unweighted mean over benchmarks: difference, variance, and degrees of freedom (Welch and Satterthwaite)."""
     parts = [one.variance / len(each) ** 2 for one in each]
-    spread = sum(part**2 / max(one.problems - 1, 2) for part, one in zip(parts, each, strict=True))
+    spread = sum(part**2 / max(one.count - 1, 2) for part, one in zip(parts, each, strict=True))
     return sum(one.difference for one in each) / len(each), sum(parts), sum(parts) ** 2 / spread
 
 
@@ -158,7 +177,7 @@ def sign_flip_p(each: Sequence[Paired], *, seed: int) -> float:
         return _exact_p(steps)
     from scipy.stats import permutation_test
 
-    weighted = np.concatenate([one.differences / one.problems for one in each])
+    weighted = np.concatenate([one.units / one.count for one in each])
     weighted = weighted[weighted != 0]
     if len(weighted) < 2:  # of one difference either sign is as large
         return 1.0
@@ -179,7 +198,7 @@ def _lattice(paired: Paired) -> np.ndarray | None:
     whole = lcm(*{int(count) for counts in (paired.samples, paired.other_samples) for count in counts})
     if whole > LARGEST_LATTICE:
         return None
-    exact = paired.differences * whole
+    exact = paired.units * (whole * paired.problems / paired.count)
     steps = np.rint(exact).astype(np.int64)
     if not np.allclose(exact, steps, atol=1e-6):  # pass@k with k below the samples, a majority that ties
         return None
@@ -259,7 +278,7 @@ def detectable(each: Sequence[Paired], level: float = LEVEL) -> float:
 def detectable_at_best(paired: Paired, level: float = LEVEL) -> float | None:
     """What the same problems could show with any number of samples; None where each has one sample."""
     left = paired.problem_variance
-    return None if left is None else _smallest([(left, paired)], paired.problems - 1, level)
+    return None if left is None else _smallest([(left, paired)], paired.count - 1, level)
 
 
 def _smallest(parts: Sequence[tuple[float, Paired]], freedom: float, level: float) -> float:
@@ -275,14 +294,14 @@ def _variance_at(variance: float, paired: Paired, size: float) -> float:
     """What `variance` would be at a difference of `size`: what was seen grows, and with more problems solved less is unseen."""
     right = float(paired.shares.mean() + paired.other.mean()) / 2
     nearer = min(right + size / 2, 0.5) if right < 0.5 else max(right - size / 2, 0.5)
-    before, after = (2 * unseen / paired.problems**2 for unseen in (paired.unseen, paired.unseen_at(nearer)))
+    before, after = (2 * unseen / paired.count**2 for unseen in (paired.unseen, paired.unseen_at(nearer)))
     return max(variance - before, 0.0) * _growth(paired, size) + after
 
 
 def _growth(paired: Paired, size: float) -> float:
     """How much larger the variance is where one of two alike models is moved by `size` towards one half; 1 at least."""
     right = float(paired.shares.mean() + paired.other.mean()) / 2
-    seen = (right * paired.problems + 1) / (paired.problems + 2)  # as if one more were solved and one not: never 0 or 1
+    seen = (right * paired.count + 1) / (paired.count + 2)  # as if one more were solved and one not: never 0 or 1
     moved = min(min(seen, 1 - seen) + size, 0.5)
     return (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
 
@@ -290,13 +309,13 @@ def _growth(paired: Paired, size: float) -> float:
 def needed_problems(paired: Paired, difference: float, level: float = LEVEL) -> int | None:
     """How many such problems, with the samples they have, would show `difference`; None for 0 and beyond a million.
 
-    The n at which `variance`, (spread + 2 unseen / n) / n, is as small as needed.
+    The n at which `variance`, (spread + 2 unseen / n) / n, is as small as needed; clusters of the size seen.
     """
     if not difference:
         return None
-    ratio = (reach(paired.problems - 1, level) / difference) ** 2
+    ratio = (reach(paired.count - 1, level) / difference) ** 2
     own = paired.spread * ratio
-    count = (own + sqrt(own**2 + 8 * paired.unseen * ratio)) / 2
+    count = (own + sqrt(own**2 + 8 * paired.unseen * ratio)) / 2 * paired.problems / paired.count
     return ceil(count) if count <= MOST else None
 
 

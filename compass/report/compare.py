@@ -62,7 +62,7 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
         samples=samples,
         problems=problems[0] if problems else None,
         setups=setups,
-        comparisons=compare(samples, 0),
+        comparisons=compare(samples, 0, problems=problems[0] if problems else None),
         verifier=b.verifier or a.verifier,
     )
     [pair] = joined.comparisons["pairs"]

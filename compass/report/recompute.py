@@ -26,6 +26,8 @@ import numpy as np
 
 DRAWS = 9_999
 EXACT = 20_000_000
+CLUSTERS = {}
+"""Problem id to its benchmark and cluster, of problems that share a stem or a template."""
 rng = np.random.default_rng(20_260_101)
 
 
@@ -84,13 +86,22 @@ def shares_of(marks):
     return np.array([np.mean(values) for values in marks.values()])
 
 
-def accuracy(shares, samples):
+def numbers_of(names):
+    """Each problem's cluster as a number from 0; problems that share a stem or a template share it."""
+    known = {}
+    return np.array([known.setdefault(CLUSTERS.get(name, (name,)), len(known)) for name in names], dtype=int)
+
+
+def accuracy(shares, samples, names):
     """Mean and interval of problems' shares of right samples."""
-    n, p = len(shares), float(shares.mean())
-    seen = np.append(shares, (0, 1))
-    middle = seen.mean()
-    effective = min(max(middle * (1 - middle) * n / seen.var(ddof=1), n), n * samples)
-    z = student(n - 1, 0.95)
+    n, p, numbers = len(shares), float(shares.mean()), numbers_of(names)
+    sizes, sums = np.bincount(numbers), np.bincount(numbers, weights=shares)
+    groups, size = len(sizes), n / len(sizes)
+    middle = (shares.sum() + size) / (n + 2 * size)  # one more cluster all right, one more all wrong
+    off = np.append(sums - sizes * middle, (-size * middle, size - size * middle))
+    variance = (groups + 2) / (groups + 1) * (off**2).sum() / (n * (n + 2 * size))
+    effective = min(max(middle * (1 - middle) / variance, n**2 / (sizes**2).sum()), n * samples)
+    z = student(groups - 1, 0.95)
     centre, scale = p + z * z / (2 * effective), 1 + z * z / effective
     half = z * sqrt(p * (1 - p) / effective + z * z / (4 * effective**2))
     right, wrong = p * effective, (1 - p) * effective
@@ -120,7 +131,7 @@ def score(rows, similar):
     marks, votes = by_problem(drawn), by_problem(drawn, "vote")
     counts = np.array([len(values) for values in marks.values()])
     shares, problems, k, mean = shares_of(marks), len(marks), int(counts.min()), counts.mean()
-    p, interval = accuracy(shares, mean)
+    p, interval = accuracy(shares, mean, marks)
     out = {
         "accuracy": p,
         "ci95": interval,
@@ -130,7 +141,11 @@ def score(rows, similar):
     }
     if k > 1 and problems > 1:
         noise = float((shares * (1 - shares) / (counts - 1)).sum()) / problems**2
-        out["sd"] = {"samples": sqrt(noise), "problems": sqrt(max(shares.var(ddof=1) / problems - noise, 0))}
+        sums = np.bincount(numbers_of(marks), weights=shares - p)
+        whole = len(sums) / max(len(sums) - 1, 1) * (sums**2).sum() / problems**2
+        out["sd"] = {"samples": sqrt(noise), "problems": sqrt(max(whole - noise, 0))}
+    if len(set(numbers_of(marks))) < problems:
+        out["clusters"] = len(set(numbers_of(marks)))
     if counts.max() > k:
         out["most_samples"] = int(counts.max())
     for size in [2**power for power in range(1, 30) if 2**power < k] + [k] * (k > 1):
@@ -138,9 +153,10 @@ def score(rows, similar):
     if k > 1:
         out[f"maj@{k}"] = float(np.mean(list(majorities(marks, votes, k).values())))
     if greedy:
-        out["greedy"], out["greedy_ci95"] = accuracy(np.array([float(row["correct"]) for row in greedy]), 1)
+        right = np.array([float(row["correct"]) for row in greedy])
+        out["greedy"], out["greedy_ci95"] = accuracy(right, 1, [row["id"] for row in greedy])
         out["greedy_lenient"] = float(np.mean([row["correct_lenient"] for row in greedy]))
-    out["lenient"], out["lenient_ci95"] = accuracy(shares_of(by_problem(drawn, "correct_lenient")), mean)
+    out["lenient"], out["lenient_ci95"] = accuracy(shares_of(by_problem(drawn, "correct_lenient")), mean, marks)
     out["form"] = out["lenient"] - p
     right = [row for row in drawn if row["correct"]]
     for name, values in {
@@ -159,13 +175,14 @@ def score(rows, similar):
             out[name] = sum(row[name] or 0 for row in rows) / problems
     out["prompt_too_long"] = len({row["id"] for row in drawn if row["finish_reason"] == "prompt_too_long"})
     if similar is not None:
-        clean = np.array([share for name, share in zip(marks, shares, strict=True) if name not in similar])
+        left = [name for name in marks if name not in similar]
+        clean = np.array([np.mean(marks[name]) for name in left])
         out["similar"] = problems - len(clean)
         if len(clean):
-            share, limits = accuracy(clean, mean)
+            share, limits = accuracy(clean, mean, left)
             out["clean"] = {"accuracy": share, "ci95": limits, "problems": len(clean)}
     if all(row.get("correct_other") is not None for row in drawn):
-        share, limits = accuracy(shares_of(by_problem(drawn, "correct_other")), mean)
+        share, limits = accuracy(shares_of(by_problem(drawn, "correct_other")), mean, marks)
         out["other_gold"] = {"accuracy": share, "ci95": limits}
     return out
 
@@ -180,7 +197,13 @@ def mover(values, intervals):
 def average(each):
     """Means over benchmarks of what all of them have."""
     out = {"samples": min(one["samples"] for one in each)}
-    for name in set.intersection(*(set(one) for one in each)) - {"samples", "most_samples", "clean", "other_gold"}:
+    for name in set.intersection(*(set(one) for one in each)) - {
+        "samples",
+        "most_samples",
+        "clusters",
+        "clean",
+        "other_gold",
+    }:
         values = [one[name] for one in each]
         if name in ("problems", "prompt_too_long", "similar"):
             out[name] = sum(values)
@@ -213,7 +236,7 @@ class Pair:
 
     def __init__(self, ours, theirs, are_shares=True):
         names = [name for name in theirs if name in ours]
-        self.n, self.are_shares = len(names), are_shares
+        self.n, self.are_shares, self.numbers = len(names), are_shares, numbers_of(names)
         self.a, self.b = (np.array([np.mean(side[name]) for name in names]) for side in (ours, theirs))
         self.na, self.nb = (np.array([len(side[name]) for name in names]) for side in (ours, theirs))
         if self.n:
@@ -221,10 +244,15 @@ class Pair:
 
     def measure(self):
         self.d = self.a - self.b
+        self.sums = np.bincount(
+            self.numbers, weights=self.d
+        )  # clusters of problems are independent, not problems in them
+        self.groups = len(self.sums)
+        self.u = self.sums * self.groups / self.n
         self.difference = float(self.d.mean())
         self.right = float(self.a.mean() + self.b.mean()) / 2
-        self.spread = float(self.d.var(ddof=1)) if self.n > 1 else 0.0
-        self.variance = (self.spread + 2 * self.unseen(self.right) / self.n) / self.n
+        self.spread = float(self.u.var(ddof=1)) if self.groups > 1 else 0.0
+        self.variance = (self.spread + 2 * self.unseen(self.right) / self.groups) / self.groups
         self.noise = None
         if min(self.na.min(), self.nb.min()) > 1:
             parts = self.a * (1 - self.a) / (self.na - 1) + self.b * (1 - self.b) / (self.nb - 1)
@@ -232,21 +260,28 @@ class Pair:
 
     def unseen(self, right):
         """Squared size of the win and of the loss that were not drawn."""
-        size = (float(self.d @ self.d) + 1) / (np.count_nonzero(self.d) + 1)
-        return size + (1 - size) * (3 / max(self.n * min(right, 1 - right), 3)) ** 2 if self.are_shares else size
+        size = (float(self.u @ self.u) + 1) / (np.count_nonzero(self.u) + 1)
+        return size + (1 - size) * (3 / max(self.groups * min(right, 1 - right), 3)) ** 2 if self.are_shares else size
 
     def less(self, other):
         """The strict difference less the lenient one."""
         found = Pair({}, {}, are_shares=False)
-        found.n, found.a, found.b, found.na, found.nb = self.n, self.d, other.d, self.na, self.nb
+        found.n, found.numbers, found.a, found.b, found.na, found.nb = (
+            self.n,
+            self.numbers,
+            self.d,
+            other.d,
+            self.na,
+            self.nb,
+        )
         found.measure()
         return found
 
     def variance_at(self, variance, size):
         """`variance`, were one model better by `size`."""
         nearer = min(self.right + size / 2, 0.5) if self.right < 0.5 else max(self.right - size / 2, 0.5)
-        before, after = (2 * self.unseen(right) / self.n**2 for right in (self.right, nearer))
-        seen = (self.right * self.n + 1) / (self.n + 2)
+        before, after = (2 * self.unseen(right) / self.groups**2 for right in (self.right, nearer))
+        seen = (self.right * self.groups + 1) / (self.groups + 2)
         moved = min(min(seen, 1 - seen) + size, 0.5)
         growth = (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
         return max(variance - before, 0) * growth + after
@@ -255,14 +290,14 @@ class Pair:
 def span(pairs):
     """Mean difference over benchmarks, its variance and its degrees of freedom."""
     parts = [pair.variance / len(pairs) ** 2 for pair in pairs]
-    freedom = sum(parts) ** 2 / sum(part**2 / max(pair.n - 1, 2) for part, pair in zip(parts, pairs, strict=True))
+    freedom = sum(parts) ** 2 / sum(part**2 / max(pair.groups - 1, 2) for part, pair in zip(parts, pairs, strict=True))
     return float(np.mean([pair.difference for pair in pairs])), sum(parts), freedom
 
 
 def around(pairs, level=0.95):
     middle, variance, freedom = span(pairs)
     if len(pairs) == 1:
-        freedom = pairs[0].n - 1
+        freedom = pairs[0].groups - 1
     half = student(freedom, level) * sqrt(variance)
     return [max(-1.0, middle - half), min(1.0, middle + half)]
 
@@ -276,8 +311,8 @@ def sign_flip(pairs, stated):
     if len(pairs) == 1:
         [pair] = pairs
         whole = lcm(*(int(count) for counts in (pair.na, pair.nb) for count in counts))
-        steps = np.rint(pair.d * whole).astype(int)
-        fits = whole <= EXACT and np.allclose(pair.d * whole, steps, atol=1e-6)
+        steps = np.rint(pair.sums * whole).astype(int)
+        fits = whole <= EXACT and np.allclose(pair.sums * whole, steps, atol=1e-6)
         steps = steps[steps != 0]
         steps = steps // gcd(*(int(step) for step in steps)) if len(steps) else steps
         if fits and np.abs(steps).sum() * len(steps) <= EXACT:
@@ -287,7 +322,7 @@ def sign_flip(pairs, stated):
                 chances = (np.append(chances, none) + np.append(none, chances)) / 2
             far = np.abs(np.arange(len(chances)) - len(chances) // 2) >= abs(steps.sum())
             return min(1.0, float(chances[far].sum()))
-    weights = np.concatenate([pair.d / pair.n for pair in pairs])
+    weights = np.concatenate([pair.sums / pair.n for pair in pairs])
     weights = weights[weights != 0]
     if len(weights) < 2:
         return 1.0
@@ -335,9 +370,9 @@ def needed(pair, level):
     out, seen = {"difference": abs(pair.difference), "problems": None, "samples": None}, pair.difference
     if not seen:
         return out
-    times = (reach(pair.n - 1, level) / seen) ** 2
+    times = (reach(pair.groups - 1, level) / seen) ** 2
     own = pair.spread * times
-    problems = (own + sqrt(own**2 + 8 * pair.unseen(pair.right) * times)) / 2
+    problems = (own + sqrt(own**2 + 8 * pair.unseen(pair.right) * times)) / 2 * pair.n / pair.groups
     out["problems"] = ceil(problems) if problems <= 1_000_000 else None
     if pair.noise is not None and (allowed := 1 / times - max(pair.variance - pair.noise, 0)) > 0:
         samples = 2 / (1 / pair.na.mean() + 1 / pair.nb.mean()) * pair.noise / allowed
@@ -410,6 +445,8 @@ def compare(rows, model, other, stated):
         each[name]["measures"] = compare_measures(one, said["measures"])
         if name in pairs:
             each[name] |= compare_pairs([pairs[name]], [lenient[name]], said)
+            if pairs[name].groups < pairs[name].n:
+                each[name]["clusters"] = pairs[name].groups
             each[name] |= {"gained": int((pairs[name].d > 0).sum()), "lost": int((pairs[name].d < 0).sum())}
     whole = {name: list(found.values()) for name, found in measures.items() if len(found) == len(pairs)}
     mean = {"problems": 0, "benchmarks": len(pairs), "missing": sum(one["missing"] for one in each.values())}
@@ -446,7 +483,9 @@ def correct(family):
             [pair] = pairs
             rest = None if pair.noise is None else max(pair.variance - pair.noise, 0)
             found["needed"] = needed(pair, 1 - alpha)
-            found["detectable_at_best"] = None if rest is None else detectable([(rest, pair)], pair.n - 1, 1 - alpha)
+            found["detectable_at_best"] = (
+                None if rest is None else detectable([(rest, pair)], pair.groups - 1, 1 - alpha)
+            )
 
 
 # The whole page
@@ -454,6 +493,8 @@ def correct(family):
 
 def recompute(rows, problems, stated):
     """Scores and comparisons, in the shape of `figures.json`."""
+    shared = [row for row in problems if row.get("cluster") is not None]
+    CLUSTERS.update({row["id"]: (row["benchmark"], row["cluster"]) for row in shared})
     cells = {}
     for row in rows:
         cells.setdefault((row["model"], row["benchmark"]), []).append(row)

@@ -142,8 +142,9 @@ def _read_evaluation(folder: Path) -> Run:
         scores = scores.get("models", scores)
     else:
         from compass.evaluation.evaluate import summarise
+        from compass.evaluation.results import read_clusters
 
-        scores = summarise(seen["samples"], seen["comparisons"])
+        scores = summarise(seen["samples"], seen["comparisons"], clusters=read_clusters(seen.get("problems")))
     if "response" in seen["samples"].column_names:
         seen["verifier"] = error_of_run(folder, folder / "labels") or {}
     times = {"evaluate": _json(folder / "time.json")} if (folder / "time.json").exists() else {}
@@ -162,17 +163,20 @@ def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) ->
             found[name] = _json(path)
     decided = found.get("comparisons", {}).get("primary", "")
     if "samples" in found and (decided == "" or (primary and decided != list(primary))):
-        found["comparisons"] = compare(found["samples"], seed, primary)
+        found["comparisons"] = compare(found["samples"], seed, primary, found.get("problems"))
     return found
 
 
-def compare(samples: pa.Table, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
-    """`compare_models`, with `correct` in place of lenient marks where samples of an earlier version lack them."""
+def compare(
+    samples: pa.Table, seed: int, primary: Sequence[str] | None = None, problems: pa.Table | None = None
+) -> dict[str, Any]:
+    """`compare_models` with the problems' clusters, with `correct` in place of lenient marks where samples of an earlier version lack them."""
     from compass.evaluation.comparisons import compare_models
+    from compass.evaluation.results import read_clusters
 
     if "correct_lenient" not in samples.column_names:
         samples = samples.append_column("correct_lenient", samples["correct"])
-    return compare_models(samples, seed=seed, primary=primary)
+    return compare_models(samples, seed=seed, primary=primary, clusters=read_clusters(problems))
 
 
 def _json(path: Path) -> Any:

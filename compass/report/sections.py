@@ -42,6 +42,7 @@ MEASURES = {
     "cost": "cost per problem",
     "similar": "resembling a training row",
     "problems": "problems",
+    "clusters": "clusters of problems",
     "samples": "samples",
 }
 """Keys of a score that the long table shows, in this order, with `pass@k` and `maj@k` after `greedy`."""

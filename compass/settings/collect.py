@@ -98,6 +98,10 @@ class Source(Section):
     level_means: Literal["difficulty", "solve_rate"] = "difficulty"
     """What `level_field` holds: a difficulty (more is harder), or a share of right solutions from 0 to 1 (more is easier)."""
 
+    cluster_field: str = ""
+    """Of a benchmark: where a row says which problems it shares a stem or a template with. Intervals and tests count these as one. Without it,
+    problems with the same beginning share a stem."""
+
     options_field: str = ""
     """With the adapter `options`: where the choices are; several fields, one per choice, with commas between them."""
 

@@ -38,6 +38,7 @@ class Published:
     other_answer: str = ""
     licence: str = ""
     image: str = ""
+    cluster: str = ""
 
 
 Adapter = Callable[[Mapping[str, Any], Source], Published]
@@ -210,6 +211,7 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         other_answer="" if other is MISSING else gold_answer(other),
         licence=(_text(reach(row, source.licence_field)) or "").strip(),
         image=_image(reach(row, source.image_field)),
+        cluster="" if (cluster := reach(row, source.cluster_field)) is MISSING else str(cluster),
     )
 
 

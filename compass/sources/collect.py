@@ -240,6 +240,7 @@ def _record(
         "solution": clean(published.solution)[: limits.max_solution_chars],
         "licence": clean(published.licence) or source.licence,
         "source_level": clean(published.level),
+        "cluster": clean(published.cluster) or None,
     }
     return record, drop
 

@@ -113,6 +113,19 @@ def test_an_interval_at_the_edge_has_a_width_and_holds_the_estimate(share):
     assert 0.03 < high - low < 0.1
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_problems_that_repeat_each_other_in_a_cluster_leave_the_interval_as_it_is(share):
+    shares = [share, *(np.random.default_rng(1).binomial(8, share, 29) / 8)]
+    clusters = list(np.repeat(np.arange(30), 2))
+    twice = list(np.repeat(shares, 2))
+    assert accuracy_interval(twice, 8, clusters) == pytest.approx(accuracy_interval(shares, 8))
+    assert accuracy_interval(twice, 8)[1] - accuracy_interval(twice, 8)[0] < np.diff(accuracy_interval(shares, 8))[0]
+    assert accuracy_interval(shares, 8, list(range(30))) == pytest.approx(accuracy_interval(shares, 8))
+    assert sum(part**2 for part in accuracy_sd(twice, [8] * 60, clusters)) == pytest.approx(
+        max(np.var(shares, ddof=1) / 30, sum(s * (1 - s) for s in twice) / 7 / 60**2)
+    )
+
+
 def test_the_interval_changes_smoothly_away_from_the_edge():
     none = accuracy_interval([0.0] * 60, 8)
     one = accuracy_interval([0.125] + [0.0] * 59, 8)

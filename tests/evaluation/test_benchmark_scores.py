@@ -41,6 +41,27 @@ def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") ->
     return found
 
 
+def test_clusters_are_the_units_of_every_interval():
+    marks = {f"p{number}": "rrww"[number % 4] * 4 for number in range(8)}
+    clusters = {f"p{number}": f"stem {number % 4}" for number in range(8)}
+    samples = pa.Table.from_pylist(rows("base", "b", marks, greedy="rrwwrrww"))
+    alone, score = benchmark_scores(samples, {"p0"}), benchmark_scores(samples, {"p0"}, clusters)
+    assert score["clusters"] == 4
+    assert "clusters" not in alone
+    assert score["accuracy"] == alone["accuracy"]
+    numbers = [0, 1, 2, 3] * 2
+    assert score["ci95"] == list(accuracy_interval([1, 1, 0, 0] * 2, 4, numbers))
+    for name in ("ci95", "greedy_ci95", "lenient_ci95"):
+        assert score[name][0] < alone[name][0]
+    assert score["clean"]["ci95"][0] < alone["clean"]["ci95"][0]
+    both = pa.concat_tables([samples, pa.Table.from_pylist(rows("other", "b", dict.fromkeys(marks, "wwww")))])
+    one, two = (compare_models(both, seed=0, clusters=own)["pairs"][0]["benchmarks"]["b"] for own in (None, clusters))
+    assert (one["problems"], two["problems"], two["clusters"]) == (8, 8, 4)
+    assert one["p"] == pytest.approx(2 / 2**4)
+    assert two["p"] == pytest.approx(2 / 2**2)
+    assert two["measures"]["pass@4"]["p"] == two["p"]
+
+
 def test_scores_of_a_benchmark():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrwc", "q": "wwwr"}, greedy="rw")))
     assert score["accuracy"] == pytest.approx(3 / 8)

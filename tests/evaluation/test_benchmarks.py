@@ -192,6 +192,8 @@ def test_a_benchmark_of_one_file_is_read_in_its_published_shape(
     pairs_read = list(zip(records["problem"].to_pylist(), records["answer"].to_pylist(), strict=True))
     assert len({text for text, _ in pairs_read}) == known.rows
     assert verify(gold=pairs_read[8][1], answer={"imo-answerbench": "1/9", "olymmath-easy": "3"}.get(name, "9")).equal
+    clusters = [row["id"] if name.startswith("gsm-symbolic") else None for row in rows]
+    assert records["cluster"].to_pylist() == clusters
     if copy.sha256:
         with pytest.raises(BenchmarkError, match=f"expected the content hash {copy.sha256}"):
             read(benchmark)

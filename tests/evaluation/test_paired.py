@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -154,6 +155,29 @@ def test_holm_with_weights_passes_on_what_a_found_difference_leaves():
     assert holm_levels(corrected, [0.8, 0.1, 0.1]) == pytest.approx([0.05 * 8 / 9, 0.025, 0.05])
 
 
+def test_problems_that_repeat_each_other_in_clusters_say_no_more_than_one_of_each():
+    draw = np.random.default_rng(0)
+    shares, other = draw.binomial(8, 0.5, 20) / 8, draw.binomial(8, 0.4, 20) / 8
+    one = paired(shares, other)
+    three = replace(paired(np.repeat(shares, 3), np.repeat(other, 3)), clusters=np.repeat(np.arange(20), 3))
+    assert three.count == one.count == 20
+    assert three.problems == 60
+    assert three.interval() == pytest.approx(one.interval())
+    assert sign_flip_p([three], seed=0) == pytest.approx(sign_flip_p([one], seed=0))
+    assert detectable([three]) == pytest.approx(detectable([one]))
+    assert needed_problems(three, 0.05) == pytest.approx(3 * needed_problems(one, 0.05), abs=3)
+    alone = replace(three, clusters=None)
+    assert np.ptp(alone.interval()) < 0.7 * np.ptp(three.interval())
+    assert sign_flip_p([alone], seed=0) < sign_flip_p([three], seed=0)
+
+
+def test_the_mean_difference_stays_that_of_problems_where_clusters_are_unequal():
+    one = replace(paired([1, 1, 1, 0], [0, 0, 1, 1]), clusters=np.array([0, 0, 0, 1]))
+    assert one.difference == pytest.approx(0.25)
+    assert one.units == pytest.approx([1.0, -0.5])
+    assert one.units.mean() == pytest.approx(one.difference)
+
+
 @pytest.mark.parametrize("lengths", [(0, 0, 0, 0), (2, 3, 2, 2)])
 def test_results_that_do_not_pair_are_refused(lengths):
     with pytest.raises(ValueError, match="as many entries"):
@@ -170,6 +194,7 @@ CASES = [
     Truth(30, samples=(16, 16), other_samples=(2, 2), accuracy=0.05, other=0.05),
     Truth(83, accuracy=0.5, other=0.6),
     Truth(83, accuracy=0.97, other=0.97, correlation=0.6, other_correlation=0.2),
+    Truth(150, accuracy=0.5, other=0.5, clusters=(5,) * 30, within=0.9),
 ]
 
 

@@ -7,7 +7,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.evaluation.evaluate import COLUMNS
-from compass.evaluation.results import PROBLEMS, ResultsError, add_results, differences, write_results
+from compass.evaluation.results import (
+    PROBLEMS,
+    ResultsError,
+    add_results,
+    differences,
+    find_clusters,
+    problems_table,
+    read_clusters,
+    write_results,
+)
+from compass.records import table, with_column
 
 FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped")
 
@@ -114,6 +124,39 @@ def test_a_price_on_one_run_alone_keeps_the_other(tmp_path):
     costs = dict(zip(both.column("model").to_pylist(), both.column("cost").to_pylist(), strict=True))
     assert costs == {"a": 0.5, "b": None}
     assert json.loads((tmp_path / "setups.json").read_text()).keys() == {"s1", "s2"}
+
+
+def test_problems_that_begin_alike_or_share_a_template_are_clusters():
+    stem = "A train leaves the station at noon and drives north at a speed of sixty kilometres per hour."
+    texts = [f"{stem} Where is it at one?", "What is 1 + 1?", f"{stem}\n\nWhen is it back?", "What is 1 + 1?", "a", "b"]
+    items = table(
+        [
+            {
+                "id": f"x{number}",
+                "source": "x",
+                "source_id": f"{number}",
+                "problem": text,
+                "answer": "1",
+                "cluster": own,
+            }
+            for number, (text, own) in enumerate(zip(texts, [None] * 4 + ["7", "7"], strict=True))
+        ]
+    )
+    assert find_clusters(items) == {"x0": "x0", "x2": "x0", "x4": "7", "x5": "7"}
+    asked = problems_table({"x": items})
+    assert asked["cluster"].to_pylist() == ["x0", None, "x0", None, "7", "7"]
+    assert read_clusters(asked) == {"x0": "x: x0", "x2": "x: x0", "x4": "x: 7", "x5": "x: 7"}
+    assert read_clusters(asked.drop_columns("cluster")) == {}
+
+
+def test_clusters_reach_what_is_written_and_results_without_them_can_be_added_to(tmp_path):
+    asked = with_column(problems("x"), "cluster", ["s", "s", None])
+    scores = write_results(tmp_path, rows("a", "x"), asked, setups("s1"), seed=0)
+    assert scores["a"]["x"]["clusters"] == 2
+    before = pq.read_table(tmp_path / "problems.parquet").drop_columns("cluster")
+    pq.write_table(before, tmp_path / "problems.parquet")
+    _, kept, _ = add_results(tmp_path, rows("b", "y", setup="s2"), problems("y"), setups("s2"), replace=False)
+    assert kept["cluster"].to_pylist() == [None] * 6
 
 
 def test_differences_are_dotted_names():

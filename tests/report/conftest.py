@@ -54,7 +54,9 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
 
 
-def write_evaluation(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def write_evaluation(
+    folder: Path, rows: list[dict[str, Any]], clusters: dict[str, str] | None = None
+) -> dict[str, Any]:
     """What evaluation writes into a folder; returns the scores."""
     folder.mkdir(parents=True, exist_ok=True)
     samples = pa.Table.from_pylist(rows)
@@ -62,14 +64,14 @@ def write_evaluation(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Any]
     asked = {(row["benchmark"], row["id"]): None for row in rows}
     problems = [
         {"benchmark": benchmark, "id": id_, "problem": f"{HOSTILE} What is {id_}?", "answer": id_.rpartition("-")[2], "alternatives": None,
-         "tolerance": None, "level": "1", "similar": ["row-1"] if id_ == "easy-3" else []}
+         "tolerance": None, "level": "1", "cluster": (clusters or {}).get(id_), "similar": ["row-1"] if id_ == "easy-3" else []}
         for benchmark, id_ in asked
     ]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(problems, schema=PROBLEMS), folder / "problems.parquet")
-    comparisons = compare_models(samples, seed=0)
+    comparisons = compare_models(samples, seed=0, clusters=clusters)
     write_json(folder / "comparisons.json", comparisons)
     write_json(folder / "setups.json", {model: {"engine": {"name": "vllm"}, "seed": 0} for model in CHANCE})
-    return summarise(samples, comparisons, {"easy-3"})
+    return summarise(samples, comparisons, {"easy-3"}, clusters)
 
 
 def write_training(folder: Path, stage: str) -> None:

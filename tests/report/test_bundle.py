@@ -37,9 +37,9 @@ def check(bundle: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """Three models on two benchmarks; one lacks problems and has more samples of others, one answered one benchmark alone."""
+    """Three models on two benchmarks, one with clusters; one model lacks problems and has more samples of others, one answered one benchmark alone."""
     rows = sample_rows(models={"base": 0.3, "one": 0.6, "two": 0.8})
-    more = [{**row, "sample": 4, "correct": False, "answer": "7"} for row in rows if row["model"] == "one" and not row["sample"] and row["id"] in ("easy-2", "hard-3")]  # fmt: skip
+    more = [{**row, "sample": 4, "correct": False, "answer": "7"} for row in rows if row["model"] == "one" and not row["sample"] and not row["greedy"] and row["id"] in ("easy-2", "hard-3")]  # fmt: skip
     rows = [row for row in rows + more if (row["model"], row["id"]) != ("one", "easy-1")]
     rows = [row for row in rows if (row["model"], row["benchmark"]) != ("two", "hard")]
     for number, row in enumerate(rows):
@@ -48,7 +48,8 @@ def bundle(tmp_path: Path) -> Path:
         row["correct_other"] = row["correct"] or row["sample"] == 1
         row["cost"] = 0.5
     folder = tmp_path / "evaluation"
-    write_json(folder / "scores.json", {"models": write_evaluation(folder, rows)})
+    clusters = {f"hard-{number}": f"stem {number // 3}" for number in range(8)}
+    write_json(folder / "scores.json", {"models": write_evaluation(folder, rows, clusters)})
     assert main(["report", str(folder), "--out", str(tmp_path / "page"), "--bundle", str(tmp_path / "bundle")]) == 0
     return tmp_path / "bundle"
 
@@ -62,7 +63,7 @@ def test_every_figure_is_recomputed_without_this_library(bundle: Path, tmp_path:
     shown = {line.split(None, 1)[1].rpartition(": ")[0] for line in lines[:-1]}
     both = "comparisons / pairs / one against base"
     assert shown >= {
-        "scores / one / easy / accuracy", "scores / one / easy / ci95 / 0", "scores / one / easy / most_samples", "scores / base / hard / maj@4",
+        "scores / one / easy / accuracy", "scores / one / easy / ci95 / 0", "scores / one / easy / most_samples", "scores / base / hard / maj@4", "scores / base / hard / clusters", f"{both} / benchmarks / hard / clusters",
         "scores / base / hard / pass@2", "scores / base / average / greedy_ci95 / 1", "scores / one / hard / other_gold / accuracy",
         "scores / one / easy / clean / ci95 / 1", "scores / one / average / over_base", f"{both} / benchmarks / hard / p",
         f"{both} / benchmarks / easy / missing", f"{both} / average / p_corrected", f"{both} / average / detectable",
