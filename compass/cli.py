@@ -26,6 +26,10 @@ COMMANDS = {
     "run": ("compass.commands.run:run", "run the pipeline, or a part of it: what changed, and nothing else"),
     "watch": ("compass.commands.watch:watch", "follow the run that is going on, in the terminal"),
     "status": ("compass.commands.status:status", "show what runs now, what is stale and why, what a run would do"),
+    "plan": (
+        "compass.commands.plan:plan",
+        "forecast a run: tokens, memory, hours and cost per stage, and what does not fit",
+    ),
     "profile": ("compass.commands.profile:app", "switch to a complete parameter set, compare two, list them"),
     "rl": ("compass.commands.rl:app", "show what an RL stage would run with"),
     "rollouts": ("compass.commands.rollouts:rollouts", "read the responses that an RL stage learned from"),
@@ -69,7 +73,7 @@ COMMANDS = {
 """Subcommand to `module:function` (or `module:app`, a `cyclopts.App`) and one line of help."""
 
 SECTIONS = {
-    "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "study"),
+    "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "plan", "study"),
     "Data": ("curate", "why", "ledger", "card"),
     "Training": ("rl", "rollouts", "forgetting"),
     "Scores": ("evaluate", "benchmarks", "report", "score", "table1"),

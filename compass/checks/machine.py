@@ -20,6 +20,9 @@ from compass.checks.finding import Finding, Place, of_all_stages
 from compass.checks.models import model_folder
 from compass.checks.software import locked_packages
 from compass.machine import cores
+from compass.plan.hardware import find_gpus
+from compass.plan.memory import find_sampling_shortage, find_training_shortage
+from compass.plan.shape import grader_shape, policy_shape
 from compass.rl.course import disk_need
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings
@@ -155,7 +158,7 @@ def check_gpus(place: Place) -> Iterator[Finding]:
 
 def find_machine_problems(settings: Settings, root: Path) -> list[Finding]:
     """What this machine lacks for these settings."""
-    return [*_folders(root), *_devices(settings), *_disk(settings, root)]
+    return [*_folders(root), *_devices(settings), *_memory(settings, root), *_disk(settings, root)]
 
 
 def _folders(root: Path) -> list[Finding]:
@@ -217,6 +220,27 @@ def _devices(settings: Settings) -> list[Finding]:
                     "compile it for this torch, or set `attention: sdpa`",
                 )
             )
+    return of_all_stages(found, list(settings.rl.stages))
+
+
+def _memory(settings: Settings, root: Path) -> list[Finding]:
+    """What cannot fit the memory of this machine's GPUs, for stages that train or sample on them; nothing where GPU or model is not known."""
+    if not visible_gpus() or (here := find_gpus()) is None:
+        return []
+    gpu, count = here
+    found = []
+    policy = policy_shape(settings, root)
+    for name, stage in settings.rl.stages.items():
+        asked = stage.resources.gpus * stage.resources.nodes
+        trains = policy is not None and 0 < stage.resources.gpus <= count
+        if trains and (short := find_training_shortage(stage, policy, gpu, asked)):
+            found.append(Finding(f"rl.stages.{name}.resources", "problem", *short))
+    for where, sampling, shape in (
+        ("grade", settings.grade.sampling, grader_shape(settings, root)),
+        ("evaluate", settings.evaluate.sampling, policy),
+    ):
+        if shape is not None and (short := find_sampling_shortage(where, sampling, shape, gpu)):
+            found.append(Finding(f"{where}.sampling", "problem", *short))
     return of_all_stages(found, list(settings.rl.stages))
 
 

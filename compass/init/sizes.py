@@ -13,6 +13,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.init.inputs import TEMPLATE_TOKENS, Computer, Policy, Rows
+from compass.plan.hardware import sampling_speed, training_speed
 
 FEWEST = 5
 """Usable problems below which three stages have nothing to choose from."""
@@ -157,11 +158,11 @@ def _evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> tuple[i
 
 
 def _tokens_per_second(policy: Policy, computer: Computer) -> float:
-    """Sampling speed: on CPUs as measured with 0.65 and 135 million parameters, on GPUs a cautious estimate."""
+    """Sampling speed: on CPUs as `compass plan` has it, on GPUs a cautious estimate."""
     parameters = policy.parameters or 1_500_000_000
     if computer.gpus:
         return min(20_000.0, 1e13 / parameters) * computer.gpus
-    return min(4_000.0, 3.5e10 / parameters) * computer.cores / 2
+    return sampling_speed(parameters, computer.cores)
 
 
 def _minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Computer, speed: float) -> int:
@@ -170,7 +171,7 @@ def _minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Compu
     graded = values["grade.max_problems"] or rows.usable
     grade = graded * values["grade.rollouts"] * response / speed
     per_step = values["rl.data.batch_size"] * values["rl.rollout.group_size"] * (response + prompt)
-    trained = min(3_000.0, 1.1e10 / (policy.parameters or 1_500_000_000)) * computer.cores / 2
+    trained = training_speed(policy.parameters or 1_500_000_000, computer.cores)
     rl = 3 * values["rl.stages.rl-1.steps"] * per_step / trained
     asked = sum(min(count, values["evaluate.max_problems"] or count) for count in rows.items.values())
     evaluate = MODELS * asked * (values["evaluate.samples"] + 1) * response / speed

@@ -11,6 +11,9 @@ from typing import Any
 
 from compass.base.resolve import resolve, write_origin
 from compass.errors import UserError
+from compass.plan.hardware import find_gpus
+from compass.plan.memory import find_training_shortage
+from compass.plan.shape import shape_of
 from compass.rl.config import StagePaths, verl_config
 from compass.settings import RlStage
 
@@ -35,6 +38,7 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
     _check_problems(stage, settings, train)
     check_verl_keys(stage, settings)
     check_model(stage, settings, _configuration(model), str(model))
+    check_memory(stage, settings, _configuration(model))
     if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
         raise StartError(
             f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed",
@@ -93,6 +97,28 @@ def check_model(stage: str, settings: RlStage, config: Mapping[str, Any], model:
                 f"{model}",
                 f"possible: {', '.join(map(str, divisors))}",
             )
+
+
+def check_memory(stage: str, settings: RlStage, config: Mapping[str, Any]) -> None:
+    """Check that training fits the GPUs of this machine before a weight is loaded; nothing where it trains elsewhere or their kind is unknown.
+
+    Args:
+        stage: the stage's name.
+        settings: its settings.
+        config: the model's `config.json`.
+
+    Raises:
+        StartError: it does not fit; the message names the setting that would make it fit.
+    """
+    resources = settings.resources
+    if not resources.gpus or resources.joins or (here := find_gpus()) is None:
+        return
+    try:
+        shape = shape_of(config)
+    except KeyError:
+        return  # a model of another kind than the forecast knows
+    if short := find_training_shortage(settings, shape, here[0], resources.gpus):
+        raise StartError(f"{stage}: {short[0]}", short[1])
 
 
 def _configuration(model: Path) -> dict[str, Any]:

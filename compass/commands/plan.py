@@ -1,0 +1,160 @@
+"""`compass plan`: what a run takes before it starts."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from cyclopts import Parameter, validators
+
+if TYPE_CHECKING:
+    from compass.plan.forecast import Forecast, Input, Known, Shortage
+    from compass.settings import Settings
+
+    Note = TypeVar("Note", Input, Shortage)
+
+
+def plan(
+    *,
+    profile: str | None = None,
+    params: Path | None = None,
+    gpu: str | None = None,
+    price: Annotated[float | None, Parameter(validator=validators.Number(gt=0))] = None,
+    rows: Annotated[int | None, Parameter(validator=validators.Number(gt=0))] = None,
+    json: bool = False,
+) -> int:
+    """Forecast a run before anything is spent: tokens, FLOPs, memory, hours and cost per stage, and what does not fit.
+
+    The range of hours is the spread over what is assumed, above all the mean length of a response; what the last run in this
+    folder measured is taken from it. Data stages are left out: they take minutes.
+
+    Exit status: 0, or 1 where something does not fit the GPUs.
+
+    Args:
+        profile: a file of profiles/, without .yaml (without it, the parameters in use).
+        params: a parameter file (without it, params.yaml).
+        gpu: GPUs by name and number in all nodes, such as h100:8; without it, those of this machine, or its CPU.
+        price: of one GPU for an hour, or of this machine for an hour where it has none; any currency.
+        rows: problems that curation leaves; without it, those of the last run in this folder, or of generated data.
+        json: print one object.
+
+    Raises:
+        SettingsError: the parameter file cannot be used.
+        UserError: an unknown GPU, or the number of problems is known from nowhere.
+
+    Examples:
+        compass plan                                                the parameters in use, on this machine
+        compass plan --profile paper --rows 500000 --gpu h100:8     another profile on rented GPUs
+        compass plan --gpu a100:4 --price 2.5                       with the cost
+    """
+    from compass.errors import UserError
+    from compass.machine import cores
+    from compass.plan.forecast import forecast
+    from compass.plan.hardware import Machine, find_gpus, parse_gpus
+    from compass.settings import load_settings
+
+    if profile and params:
+        raise UserError("give --profile or --params, not both")
+    path = Path("profiles") / f"{profile}.yaml" if profile else params or Path("params.yaml")
+    settings = load_settings(path)
+    kind, count = (parse_gpus(gpu) if gpu else find_gpus()) or (None, 0)
+    known = _known(settings, rows, own=not (profile or params))
+    found = forecast(settings, Machine(kind, count, cores()), known, Path())
+    if json:
+        print(json_text.dumps(asdict(found), indent=2))
+    else:
+        print("\n".join(_page(found, price)))
+    return 1 if found.shortages else 0
+
+
+def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
+    """What the last run measured, if these are its parameters, and the number of problems."""
+    from compass.errors import UserError
+    from compass.plan.forecast import Known, read_known
+
+    known = read_known(Path()) if own else Known()
+    if rows is None and known.rows is None and settings.collect.generate:
+        rows = 5 * settings.collect.generate.problems_per_level
+    if rows is not None:
+        known = Known(rows, "setting", known.response, known.groups_used)
+    if known.rows is None:
+        raise UserError(
+            "how many problems curation leaves is not known before it ran: give --rows N, or `compass run verify` first"
+        )
+    return known
+
+
+def _page(found: Forecast, price: float | None) -> list[str]:
+    gpus = found.machine.gpu is not None
+    header = (
+        "stage",
+        "responses",
+        "tokens",
+        "PFLOP",
+        *(["GB per GPU"] if gpus else []),
+        "hours",
+        "low to high",
+        *(["cost"] if price else []),
+    )
+    units = (price or 0) * (found.machine.gpus if gpus else 1)
+
+    def line(
+        name: str, responses: float, tokens: float, pflops: float, memory: float | None, hours: tuple[float, ...]
+    ) -> tuple[str, ...]:
+        return (
+            name,
+            f"{responses:,.0f}",
+            _short(tokens),
+            f"{pflops:,.3g}" if pflops < 1000 else f"{pflops:,.0f}",
+            *([f"{memory:,.0f}" if memory is not None else "-"] if gpus else []),
+            _hours(hours[1]),
+            f"{_hours(hours[0])} to {_hours(hours[2])}",
+            *([f"{hours[1] * units:,.2f}"] if price else []),
+        )
+
+    lines = [line(one.name, one.responses, one.tokens, one.pflops, one.memory_gb, one.hours) for one in found.stages]
+    total = tuple(sum(one.hours[at] for one in found.stages) for at in range(3))
+    sums = [sum(getattr(one, what) for one in found.stages) for what in ("responses", "tokens", "pflops")]
+    lines.append(line("all", *sums, max((one.memory_gb or 0 for one in found.stages), default=0), total))
+    widths = [max(len(row[column]) for row in (header, *lines)) for column in range(len(header))]
+    table = [
+        "  ".join(
+            f"{cell:{width}}" if not at else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in (header, *lines)
+    ]
+    inputs = [f"  {stages}{one.what}: {one.value} ({one.source})" for stages, one in _joined(found.inputs)]
+    short = [f"Does not fit: {stages}{one.found}\n     {one.remedy}" for stages, one in _joined(found.shortages)]
+    return [
+        f"On {found.machine}; a range is the spread over what is assumed",
+        "",
+        *table,
+        "",
+        "From:",
+        *inputs,
+        *([""] if short else []),
+        *short,
+    ]
+
+
+def _joined(notes: Sequence[Note]) -> list[tuple[str, Note]]:
+    """Notes that differ in their stage alone as one, with the stages' names."""
+    stages: dict[Note, list[str]] = {}
+    for note in notes:
+        stages.setdefault(replace(note, stage=""), []).append(note.stage)
+    return [(f"{', '.join(names)}: " if names[0] else "", note) for note, names in stages.items()]
+
+
+def _short(number: float) -> str:
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"

@@ -1,0 +1,209 @@
+"""The forecast of a run: shapes, speeds, memory, and what `compass plan` prints and refuses."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from compass.checks import machine as machine_checks
+from compass.cli import main
+from compass.errors import UserError
+from compass.plan.forecast import HIGH, LOW, MIDDLE, Known, forecast, read_known
+from compass.plan.hardware import GPUS, Machine, find_gpus, parse_gpus
+from compass.plan.memory import find_sampling_shortage, find_training_shortage, training_parts
+from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, policy_shape, shape_of
+from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
+from compass.rl.start import StartError, check_memory
+from compass.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+PAPER, TINY = (load_settings(ROOT / "profiles" / f"{name}.yaml") for name in ("paper", "tiny"))
+
+CONFIGS = [
+    {"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 50, "tie_word_embeddings": True},
+    {"model_type": "llama", "hidden_size": 96, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 3, "num_key_value_heads": 3, "vocab_size": 70},
+    {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 32, "vocab_size": 70},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=["qwen2", "llama", "wide heads"])
+def test_parameters_are_those_of_the_model_that_transformers_builds(config: dict) -> None:
+    transformers = pytest.importorskip("transformers")
+    asked = {name: value for name, value in config.items() if name != "model_type"}
+    built = transformers.AutoModelForCausalLM.from_config(
+        transformers.AutoConfig.for_model(config["model_type"], **asked)
+    )
+    assert shape_of(config).parameters == sum(weights.numel() for weights in built.parameters())
+
+
+def test_flops_are_those_of_verl_but_for_the_embedding() -> None:
+    path = Path(importlib.util.find_spec("verl").submodule_search_locations[0]) / "utils" / "flops_counter.py"
+    counter = importlib.util.module_from_spec(spec := importlib.util.spec_from_file_location("flops_counter", path))
+    spec.loader.exec_module(counter)
+    transformers = pytest.importorskip("transformers")
+    lengths = [100, 900, 33]
+    for config in CONFIGS[:2]:
+        asked = {name: value for name, value in config.items() if name != "model_type"}
+        counted = counter.FlopsCounter(transformers.AutoConfig.for_model(config["model_type"], **asked))
+        estimated = counter.ESTIMATE_FUNC[config["model_type"]](counted.config, sum(lengths), lengths, 1.0) * 1e12
+        shape = shape_of(config)
+        embedding = 6 * shape.vocabulary * shape.hidden * sum(lengths)
+        ours = shape.training_flops(sum(lengths), sum(length**2 for length in lengths))
+        assert math.isclose(ours, estimated - embedding, rel_tol=1e-9)
+
+
+def test_published_shapes_have_the_sizes_in_their_names() -> None:
+    sizes = {"Qwen/Qwen2.5-Math-7B": 7.62e9, "Qwen/Qwen2.5-Math-1.5B": 1.54e9, "Qwen/Qwen2.5-0.5B-Instruct": 0.494e9}
+    sizes |= {"meta-llama/Llama-3.1-8B-Instruct": 8.03e9, "HuggingFaceTB/SmolLM2-135M-Instruct": 134.5e6}
+    for name, size in sizes.items():
+        assert math.isclose(PUBLISHED[name].parameters, size, rel_tol=5e-3), name
+
+
+def test_a_shape_is_found_by_folder_hub_id_and_file_name(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/config.json").write_text(json.dumps(CONFIGS[0]))
+    assert find_shape("model", tmp_path) == shape_of(CONFIGS[0])
+    assert find_shape("Qwen/Qwen2.5-Math-7B", tmp_path) == QWEN_7B
+    assert find_shape("somewhere/SmolLM2-135M-Instruct.Q4_1.gguf", tmp_path) is not None
+    assert find_shape("someone/unknown", tmp_path) is None
+    assert find_shape("$NOT_SET_ANYWHERE", tmp_path) is None
+
+
+@pytest.mark.parametrize("mean", [50, 400, 1500, 3000])
+def test_cut_lengths_have_the_mean_that_was_asked_for(mean: int) -> None:
+    scale = exponential_scale(mean, 4096)
+    assert math.isclose(scale * (1 - math.exp(-4096 / scale)), mean, rel_tol=1e-6)
+
+
+def test_more_gpus_sample_faster_until_the_longest_responses_decide() -> None:
+    load = Load(8192, 130, 1000, 20_000)
+    seconds = [sampling_seconds(load, QWEN_7B, GPUS["h100"], gpus) for gpus in (8, 16, 64, 512)]
+    assert seconds == sorted(seconds, reverse=True)
+    assert seconds[0] / seconds[1] < 2.01
+    assert seconds[2] / seconds[3] < 2
+
+
+def test_each_pass_over_the_responses_costs_the_same() -> None:
+    load = Load(1024, 130, 1000, 4096)
+    logged, one = training_seconds(load, QWEN_7B, GPUS["h100"], 8, passes=1, steps=0, mfu=0.4)
+    _, four = training_seconds(load, QWEN_7B, GPUS["h100"], 8, passes=4, steps=0, mfu=0.4)
+    assert math.isclose(four, 4 * one)
+    assert math.isclose(one, 4 * logged)
+
+
+def test_the_paper_fits_the_node_that_it_asks_for_and_no_smaller_one() -> None:
+    stage = PAPER.rl.stages["rl-1"]
+    assert find_training_shortage(stage, QWEN_7B, GPUS["h100"], 8) is None
+    found, remedy = find_training_shortage(stage, QWEN_7B, GPUS["rtx4090"], 1)
+    assert "130 GB" in found
+    assert "122" in found
+    more = int(remedy.split(", or ")[-1].split()[0])
+    fewer = stage.model_copy(update={"resources": stage.resources.model_copy(update={"micro_batch_tokens": 4096})})
+    assert (
+        sum(training_parts(fewer, QWEN_7B, more).values())
+        <= 24
+        < sum(training_parts(fewer, QWEN_7B, more // 2).values())
+    )
+
+
+def test_an_engine_that_does_not_fit_is_named_with_its_setting() -> None:
+    big = Shape(8192, 28672, 80, 64, 8, 128, 128256, tied=False, biases=False)
+    found, remedy = find_sampling_shortage("grade", PAPER.grade.sampling, big, GPUS["h100"])
+    assert "144 GB" in found
+    assert "grade.sampling.tensor_parallel" in remedy
+    stage = PAPER.rl.stages["rl-1"]
+    crowded = stage.model_copy(update={"resources": stage.resources.model_copy(update={"rollout_memory": 0.9})})
+    assert "rollout_memory" in find_training_shortage(crowded, QWEN_7B, GPUS["h100"], 8)[1]
+
+
+def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Path) -> None:
+    machine = Machine(None, 0, 2)
+    guessed = forecast(TINY, machine, Known(2000), tmp_path)
+    (tmp_path / "metrics").mkdir()
+    for name in ("rl-1", "rl-2", "rl-3"):
+        metrics = {"response_tokens_first": 14.0, "response_tokens_last": 26.0, "groups_used": 0.6}
+        (tmp_path / f"metrics/{name}.json").write_text(json.dumps({"metrics": metrics}))
+    (tmp_path / "metrics/grade.json").write_text(json.dumps({"metrics": {"tokens": 14.7}}))
+    (tmp_path / "metrics/denoise.json").write_text(json.dumps({"kept": 2012}))
+    (tmp_path / "metrics/evaluate.json").write_text(json.dumps({"models": {"base": {"level-1": {"length": 20.0}}}}))
+    known = read_known(tmp_path)
+    assert known.rows == 2012
+    measured = forecast(TINY, machine, known, tmp_path)
+    assert [one.name for one in measured.stages] == ["base", "grade", "rl-1", "rl-2", "rl-3", "evaluate"]
+    for one, other in zip(guessed.stages, measured.stages, strict=True):
+        assert one.hours[0] <= one.hours[1] <= one.hours[2]
+        if one.name != "base":
+            assert other.hours[2] / other.hours[0] < one.hours[2] / one.hours[0]
+    assert measured.stages[2].responses == round(20 / 0.6 * 256)
+    assert {one.source for one in measured.inputs if one.what == "mean response"} == {"measured"}
+
+
+def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["plan", "--profile", "paper", "--rows", "500000", "--gpu", "h100:8", "--price", "2.5"]) == 0
+    shown = capsys.readouterr().out
+    assert "32,000,000" in shown
+    assert "cost" in shown
+    assert "7.62 billion parameters (configuration)" in shown
+    assert main(["plan", "--profile", "paper", "--rows", "500000", "--gpu", "rtx4090:1"]) == 1
+    assert "Does not fit: rl-1, rl-2, rl-3: training needs 130 GB per GPU" in capsys.readouterr().out
+    assert main(["plan", "--profile", "tiny", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["stages"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--profile", "paper"], "give --rows"),
+        (["--profile", "paper", "--rows", "9", "--gpu", "h1000"], "did you mean"),
+        (["--profile", "paper", "--rows", "9", "--gpu", "h100:0"], "number of GPUs"),
+        (["--profile", "paper", "--params", "params.yaml"], "not both"),
+    ],
+)
+def test_what_plan_cannot_use_is_said(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["plan", *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parse_gpus("A100:4") == (GPUS["a100"], 4)
+    with pytest.raises(UserError):
+        parse_gpus("tpu")
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!/bin/sh\necho 'NVIDIA GeForce RTX 4090, 24564'\necho 'NVIDIA GeForce RTX 4090, 24564'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    gpu, count = find_gpus()
+    assert (gpu.name, count, round(gpu.memory_gb)) == ("rtx4090", 2, 26)
+    monkeypatch.setattr(machine_checks, "visible_gpus", lambda: 8)
+    script.write_text("#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8; do echo 'NVIDIA GeForce RTX 4090, 24564'; done\n")
+    found = [one for one in machine_checks.find_machine_problems(PAPER, tmp_path) if one.where == "rl.resources"]
+    assert "while it samples" in found[0].found
+    assert "offload: idle" in found[0].remedy
+    one_gpu = {
+        name: stage.model_copy(update={"resources": stage.resources.model_copy(update={"gpus": 1})})
+        for name, stage in PAPER.rl.stages.items()
+    }
+    alone = PAPER.model_copy(update={"rl": PAPER.rl.model_copy(update={"stages": one_gpu})})
+    found = [one for one in machine_checks.find_machine_problems(alone, tmp_path) if one.where == "rl.resources"]
+    assert [one.level for one in found] == ["problem"]
+    assert "training needs 130 GB" in found[0].found
+    config = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064}  # fmt: skip
+    with pytest.raises(StartError, match="rl-1: training needs 130 GB"):
+        check_memory("rl-1", one_gpu["rl-1"], config)
+
+
+def test_scenarios_are_in_order() -> None:
+    assert LOW.share < MIDDLE.share < HIGH.share
+    assert LOW.batches < MIDDLE.batches < HIGH.batches
+    assert LOW.mfu > MIDDLE.mfu > HIGH.mfu
+    assert policy_shape(PAPER, ROOT) == QWEN_7B
