@@ -132,3 +132,26 @@ def test_a_last_sentence_with_several_values_counts_beyond_the_strict_mode_alone
 def test_the_only_amount_of_money_among_spans_of_time() -> None:
     text = "Le prêt dure deux ans. En tout Paul devra encore verser 35 $ dans 6 semaines"
     assert verify(gold="35", answer=extract_answer(text) or "").equal
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("We have 3x + 2 = 17.\nNote that 3x = 15.\nx = 5.", "x = 5"),
+        ("Start: 3x + 2 = 17 is given.\nCheck whether 4 works: 14, no.\nThe root is x = 5.", "x = 5"),
+        ("The price is 5.\nReferences to the table give 7 as the final price.", "7"),
+        ("There are 12 eggs.\n\n**Verification**\n3*4 = 12, 3*5 = 15", "12 eggs"),
+        ("There are 12 eggs.\n\n**Remark.** With four boxes there are 16.", "12 eggs"),
+        ("There are 12 eggs.\nMethod 2 (direct): 36/3 = 12, 24/3 = 8", "12 eggs"),
+    ],
+)
+def test_a_section_after_the_answer_is_known_by_its_label_and_not_by_a_word(text: str, answer: str) -> None:
+    assert extract_answer(text, Mode.LENIENT) == answer
+
+
+def test_a_word_that_the_question_offers_is_no_remark_after_a_conclusion() -> None:
+    text = "3 + 5 = 8. So the total is 8.\nThe total is even."
+    assert extract_answer(text, Mode.LENIENT, "Is the total even or odd?") == "even"
+    assert extract_answer(text, Mode.LENIENT, "What is the total?") == "8"
+    text = "3 + 5 = 8. So the total is 8.\nNo calculator is needed."
+    assert extract_answer(text, Mode.STRICT, "What is the sum?") == "8"

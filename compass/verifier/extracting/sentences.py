@@ -239,6 +239,8 @@ class Asked(NamedTuple):
 
     numbers: frozenset[str] = frozenset()
     """Its numbers, as digits without thousands separators."""
+    words: frozenset[str] = frozenset()
+    """Its words, in lower case: `even` and `odd` of "is it even or odd?"."""
     counted: frozenset[str] = frozenset()
     """What it asks the number of, in lower case: `divisors` of "how many positive divisors"."""
     subjects: frozenset[str] = frozenset()
@@ -271,6 +273,7 @@ def read_question(question: str | None) -> Asked:
     labels = "".join(letter for letter, _, _ in find_part_labels(question))
     return Asked(
         numbers=frozenset(find_numbers(question)),
+        words=frozenset(re.findall(r"[^\W\d_]+", question.lower())),
         counted=frozenset(match[1].split()[-1].lower() for match in _HOW_MANY.finditer(question)),
         subjects=frozenset(match[1].lower() for match in _WHAT_IS.finditer(question)),
         letters=tuple(sorted(unknowns)) if len(unknowns) > 1 else (),

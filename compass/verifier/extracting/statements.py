@@ -62,7 +62,9 @@ _OUTPUT = re.compile(
 """What code printed last, in a fence or between tags."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
-    r"\n[#*_>\s-]{0,8}(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|(?:you|we|one)\scan\salso|equivalently|alternative(?:ly)?|another\sway|(?:second\s)?method\s(?:2|two)|aside|p\.?\s?s)\b",
+    r"\n[#*_>\s-]{0,8}(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
+    r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
+    r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b",
     re.IGNORECASE,
 )
 """What opens a last section that adds to an answer: a check, notes, another way."""
@@ -113,7 +115,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
         return None
     if len(sentences) > 1 and _EXPLAINS.match(sentences[1]) and not any(map(_THEREFORE.search, sentences[2:])):
         return find_stated_value(sentences[0].strip("* "), asked)
-    last = _choose_sentence(sentences[-LOOKED_AT:]).strip()
+    last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
         return last.strip("().!* ")
     if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
@@ -130,21 +132,24 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     return last_formula(last) if value is None and not must_conclude else value
 
 
-def _choose_sentence(sentences: list[str]) -> str:
+def _choose_sentence(sentences: list[str], asked: Asked) -> str:
     """Of a text's last sentences the last that may state the answer; one that concludes with a value counts before remarks after it,
     which hold no value, choose nothing and take nothing back."""
     for at in reversed(range(len(sentences) - 1)):
         if _CONCLUSION.search(sentences[at]) and _VALUE.search(sentences[at]) and not _is_aside(sentences[at]):
             rest = sentences[at + 1 :]
-            remarks = not any(_chooses(one) or is_hedged(one) for one in rest if not _is_aside(one))
+            remarks = not any(_chooses(one, asked) or is_hedged(one) for one in rest if not _is_aside(one))
             if remarks and not takes_back(" ".join(rest), "\0"):
                 return sentences[at]
             break
     return next((one for one in reversed(sentences) if _may_state(one)), sentences[-1])
 
 
-def _chooses(sentence: str) -> bool:
-    """Whether a sentence holds a value, or states a word: a name at its end, bold, a choice, yes or no, or what it concludes."""
+def _chooses(sentence: str, asked: Asked) -> bool:
+    """Whether a sentence holds a value, or states a word: a name at its end, bold, a choice, yes or no, what it concludes, or a word of the
+    question."""
+    if (find_stated_value(sentence) or "").lower() in asked.words:
+        return True
     signs = (_VALUE, _THEREFORE, NAMED_LAST, CHOSEN, YES_OR_NO_FIRST)
     is_word = _ONE_CHOICE.fullmatch(sentence) or _ONE_NAME.fullmatch(sentence) or find_bold_value(sentence)
     return bool(is_word or any(sign.search(sentence) for sign in signs))
