@@ -138,7 +138,9 @@ def _print(found: dict[str, Any], *, as_json: bool) -> None:
         for strength, one in strengths.items():
             if strength != "without":
                 named = f"{reason} ({strength})"
-                print(f"{named:27} {one['labelled']:>9} {one['unfit']:>6}  {_share(one['share'], one['ci95'])}")
+                without = _share(strengths["without"]["share"], strengths["without"]["ci95"])
+                share = _share(one["share"], one["ci95"])
+                print(f"{named:27} {one['labelled']:>9} {one['unfit']:>6}  {share}, without it {without}")
 
 
 def _share(share: float | None, interval: list[float]) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from compass.curation import noise
 from compass.curation.decontamination import BenchmarkIndex, Match, contaminated
 from compass.curation.noise.finding import findings_column
+from compass.curation.noise.own_filter import prepare_filters
 from compass.ledger import Drop, split
 from compass.parallel import in_processes
 from compass.progress import report
@@ -90,7 +91,12 @@ def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Verdi
         noisy, findings = noise.review(record, settings)
         return judge(noisy, index.search(record["problem"]), record["answer"]), findings_column(findings)
 
-    return lambda batch: [judge_row(record) for record in unpack(batch).to_pylist()]
+    def judge_batch(batch: bytes) -> list[Verdict]:
+        rows = unpack(batch).to_pylist()
+        prepare_filters(rows, settings)
+        return [judge_row(record) for record in rows]
+
+    return judge_batch
 
 
 def judge(noisy: Drop | None, matches: list[Match], answer: str | None) -> Drop | None:

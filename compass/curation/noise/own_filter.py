@@ -2,7 +2,8 @@
 
     def program(record: dict, settings: Denoise) -> Finding | None
 
-The contract is that of the built-in filters. Its reason is a name of its own, so that each reason in the ledger has one cause.
+The contract is that of the built-in filters. Its reason is a name of its own, so that each reason in the ledger has one cause. One that is
+better asked about many rows at once also has a method `prepare(records, settings)`, which is called with every batch before its rows.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def load_filter(name: str) -> Callable[[dict, Denoise], Finding | None]:
             filter raises, or returns anything but a finding or None.
     """
     error = partial(filter_error, name)
-    judge = load_function(name, error, _SIGNATURE, ("record", "settings"), folder="filters")
+    judge = _load(name)
 
     def checked(record: dict, settings: Denoise) -> Finding | None:
         row = f"at row {record.get('source')}:{record.get('source_id')}"
@@ -64,6 +65,22 @@ def load_filter(name: str) -> Callable[[dict, Denoise], Finding | None]:
         return finding
 
     return checked
+
+
+@cache
+def _load(name: str) -> Callable[[dict, Denoise], Finding | None]:
+    return load_function(name, partial(filter_error, name), _SIGNATURE, ("record", "settings"), folder="filters")
+
+
+def prepare_filters(records: list[dict], settings: Denoise) -> None:
+    """Hand a batch of rows to the user's filters that prepare themselves for one.
+
+    Raises:
+        FilterError: a filter cannot be imported. What `prepare` itself raises propagates.
+    """
+    for name in settings.filters:
+        if prepare := getattr(_load(name), "prepare", None):
+            prepare(records, settings)
 
 
 def filter_digests(names: Iterable[str]) -> dict[str, str]:

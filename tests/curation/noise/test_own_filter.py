@@ -17,7 +17,7 @@ from compass.checks.before_run import find_filter_problems
 from compass.cli import main
 from compass.curation import noise
 from compass.curation.noise.finding import Finding, Strength
-from compass.curation.noise.own_filter import FilterError, filter_digests, load_filter
+from compass.curation.noise.own_filter import FilterError, _load, filter_digests, load_filter
 from compass.ledger import Drop
 from compass.settings import Denoise, Settings, SettingsError
 from stages._deps import write_deps
@@ -42,14 +42,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     def write(body: str, head: str = "def judge(record, settings):") -> str:
         (tmp_path / "mine.py").write_text(f"{HEAD}{head}\n    {body}\n")
         sys.modules.pop("mine", None)
-        load_filter.cache_clear()
+        load_filter.cache_clear(), _load.cache_clear()
         return "mine:judge"
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield write
     sys.modules.pop("mine", None)
-    load_filter.cache_clear()
+    load_filter.cache_clear(), _load.cache_clear()
 
 
 def pipeline(name: str) -> Settings:
