@@ -36,6 +36,7 @@ WORK = [
     "compass.curation.dedup",
     "compass.curation.denoise",
     "compass.curation.verify_golds",
+    "numba",
 ]
 """What worker processes import, once for all stages."""
 

@@ -1,12 +1,13 @@
 """Clusters by union-find: texts that share a band key and whose exact Jaccard similarity reaches the threshold.
 
-Compiled, since a million texts have some million candidate pairs.
+Compiled for many texts: a million of them have some million candidate pairs.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from compass.curation.compiled import FEW, compiled
 
 
 def first_equal(keys: np.ndarray) -> np.ndarray:
@@ -29,27 +30,33 @@ def join(
         start: where each text's hashes begin in `sets`, and one entry past the end.
         threshold: the least similarity of near-duplicates.
     """
-    _join(parent, keys, rows[np.argsort(keys[rows], kind="stable")], sets, start, threshold)
+    run = compiled(_join, _root, _similar) if parent.size > FEW else _join
+    run(parent, keys, rows[np.argsort(keys[rows], kind="stable")], sets, start, threshold)
 
 
-@numba.njit(cache=True, nogil=True)
-def unite(parent, rows, others):
+def unite(parent: np.ndarray, rows: np.ndarray, others: np.ndarray) -> None:
     """Join, in `parent`, each of `rows` with the text at the same place of `others`."""
+    (compiled(_unite, _root) if parent.size > FEW else _unite)(parent, rows, others)
+
+
+def _unite(parent, rows, others):
     for place in range(rows.size):
         root, other_root = _root(parent, rows[place]), _root(parent, others[place])
         parent[max(root, other_root)] = min(root, other_root)
 
 
-@numba.njit(cache=True, nogil=True)
-def roots(parent):
+def roots(parent: np.ndarray) -> np.ndarray:
     """The root of each text's cluster: the lowest index in it."""
+    return (compiled(_roots, _root) if parent.size > FEW else _roots)(parent)
+
+
+def _roots(parent):
     first = np.empty_like(parent)
     for text in range(parent.size):
         first[text] = _root(parent, text)
     return first
 
 
-@numba.njit(cache=True, nogil=True)
 def _root(parent, text):
     while parent[text] != text:
         parent[text] = parent[parent[text]]
@@ -57,7 +64,6 @@ def _root(parent, text):
     return text
 
 
-@numba.njit(cache=True, nogil=True)
 def _join(parent, keys, order, sets, start, threshold):
     begin = 0
     while begin < order.size:
@@ -73,7 +79,6 @@ def _join(parent, keys, order, sets, start, threshold):
         begin = end
 
 
-@numba.njit(cache=True, nogil=True)
 def _similar(sets, start, one, other, threshold):
     """Whether the Jaccard similarity of two texts' sets is the threshold or more."""
     left, left_end = start[one], start[one + 1]

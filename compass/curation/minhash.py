@@ -2,7 +2,7 @@
 
 Each word is hashed once, by xxHash, to 64 bits, and n-grams are mixed from their words. The signatures have datasketch's values;
 its own index is not used: it holds a Python set per band and row, several kilobytes per row, where an array of keys takes 8 bytes
-per band. All of it is compiled: a text has some sixty n-grams.
+per band. For many texts all of it is compiled: a text has some sixty n-grams.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-import numba
 import numpy as np
 import xxhash
 
+from compass.curation.compiled import FEW, compiled
 from compass.curation.problem_words import OPERATORS
 
 REMEMBERED = 1 << 18
@@ -45,10 +45,12 @@ def ngram_sets(texts: Sequence[Sequence[str]], n: int) -> tuple[np.ndarray, np.n
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     total = int(ends[-1]) if len(texts) else 0
     hashes = np.fromiter(map(_word_hash, chain.from_iterable(texts)), np.uint64, total)
-    return _sets(hashes, ends, n)
+    if len(texts) > FEW:
+        return compiled(_sets)(hashes, ends, n)
+    with np.errstate(over="ignore"):  # the products are meant to wrap
+        return _sets(hashes, ends, n)
 
 
-@numba.njit(cache=True, nogil=True)
 def _sets(hashes, ends, n):
     sets = np.empty(hashes.size, dtype=np.uint64)
     sizes = np.zeros(ends.size, dtype=np.int64)
@@ -83,10 +85,22 @@ def signatures(sets: np.ndarray, sizes: np.ndarray, permutations: int, seed: int
     draw = np.random.RandomState(seed).randint
     scale = draw(0, 1 << 31, permutations, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
     shift = draw(0, 1 << 32, permutations, dtype=np.uint32)
-    return _minima(sets.astype(np.uint32), np.cumsum(sizes), scale, shift)
+    minima = compiled(_minima) if sizes.size > FEW else _minima_of_few
+    return minima(sets.astype(np.uint32), np.cumsum(sizes), scale, shift)
 
 
-@numba.njit(cache=True, nogil=True)
+def _minima_of_few(values, ends, scale, shift):
+    """`_minima` by numpy: its innermost loop is too long to interpret, and this is too slow for many."""
+    values = (values ^ (values >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    values = (values ^ (values >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    values ^= values >> np.uint32(16)
+    made = np.full((ends.size, scale.size), np.uint32(0xFFFFFFFF), dtype=np.uint32)
+    for text, own in enumerate(np.split(values, ends[:-1]) if ends.size else ()):
+        for value in own:
+            np.minimum(made[text], value * scale + shift, out=made[text])
+    return made
+
+
 def _minima(values, ends, scale, shift):
     made = np.full((ends.size, scale.size), np.uint32(0xFFFFFFFF), dtype=np.uint32)
     begin = 0

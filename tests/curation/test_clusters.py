@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from compass.curation import clusters
 from compass.curation.clusters import first_equal, join, roots
+
+
+@pytest.fixture(autouse=True, params=["interpreted", "compiled"])
+def few_and_many(request, monkeypatch):
+    """Every test runs as for few texts and, compiled, as for many."""
+    monkeypatch.setattr(clusters, "FEW", clusters.FEW if request.param == "interpreted" else -1)
 
 
 def joined(sets: list[list[int]], keys: list[int], threshold: float, rows: list[int] | None = None) -> list[int]:

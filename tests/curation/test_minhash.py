@@ -9,6 +9,12 @@ from compass.curation.minhash import band_keys, bands, ngram_sets, signatures
 from compass.curation.problem_words import ngrams, words
 
 
+@pytest.fixture(autouse=True, params=["interpreted", "compiled"])
+def few_and_many(request, monkeypatch):
+    """Every test runs as for few texts and, compiled, as for many."""
+    monkeypatch.setattr(minhash, "FEW", minhash.FEW if request.param == "interpreted" else -1)
+
+
 def test_signatures_are_datasketchs_of_the_low_halves_of_the_hashes():
     hashes = np.random.default_rng(0).integers(0, 1 << 64, 50, dtype=np.uint64)
     sets, sizes = np.concatenate([hashes[:40], hashes[10:]]), np.array([40, 0, 40])
