@@ -77,8 +77,7 @@ def _score_file(
 ) -> tuple[dict[str, Any], list[str]]:
     """What is printed of one file, and its warnings."""
     from compass.commands.progress import counted
-    from compass.evaluation.given_responses import Given, Judged, Tally, judge_given, read_given
-    from compass.evaluation.other_readers import score_by_readers
+    from compass.evaluation.given_responses import Given, Judged, Tally, judge_given, read_given, score_by_readers
 
     rows = sum(1 for _ in read_given(path, fields))  # a bad last row is said before anything is judged
     tally = Tally()

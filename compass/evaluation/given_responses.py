@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from compass.errors import UserError
 from compass.evaluation.accuracy import avg_at_k, majority, mean, pass_at_k, reported_k
+from compass.evaluation.other_readers import READERS, Verdict
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
@@ -300,3 +302,37 @@ def ends_with_gold(gold: str, lenient: Judgement, response: str) -> bool:
 def outcome(judgement: Judgement) -> str:
     """`equal`, `different`, `unrecognised`, or `none` where the response gives no answer."""
     return "none" if judgement.answer is None else str(judgement.verdict.outcome)
+
+
+def score_by_readers(rows: Iterable[Given], names: Sequence[str]) -> dict[str, dict[str, float | int]]:
+    """Each reader's accuracy over all responses (each problem counts alike) and the responses in which it finds no answer."""
+    right = {name: [0.0, 0] for name in names}
+    problems = 0
+    for verdicts in _grade(rows, names):
+        problems += 1
+        for name, given in zip(names, zip(*verdicts, strict=True), strict=True):
+            right[name][0] += sum(map(bool, given)) / len(given)
+            right[name][1] += given.count(None)
+    return {
+        name: {"accuracy": total / problems if problems else 0.0, "none": none} for name, (total, none) in right.items()
+    }
+
+
+def _grade(rows: Iterable[Given], names: Sequence[str]) -> Iterator[list[list[Verdict]]]:
+    """Per problem, each response's verdicts in the order of `names`."""
+    problems: dict[tuple[str, str], list[list[Verdict]]] = {}
+    remaining = (row for row in rows if row.gold and row.responses)
+    chunks = iter(lambda: list(islice(remaining, CHUNK)), [])
+    for chunk, graded in in_processes(partial(_grader, tuple(names)), chunks, 0):
+        for row, verdicts in zip(chunk, graded, strict=True):
+            problems.setdefault(row.problem_key, []).extend(verdicts)
+    yield from problems.values()
+
+
+def _grader(names: tuple[str, ...]) -> Callable[[list[Given]], tuple[list[Given], list[list[list[Verdict]]]]]:
+    def grade(rows: list[Given]) -> tuple[list[Given], list[list[list[Verdict]]]]:
+        return rows, [
+            [[READERS[name].grade(row.gold, text or "") for name in names] for text in row.responses] for row in rows
+        ]
+
+    return grade

@@ -23,6 +23,7 @@ from compass.report.run_sections import (
     ran_section,
     training_section,
 )
+from compass.report.sensitivity import sensitivity_section
 from compass.report.tallies import SOLVED, Item, Tally, shares_by_benchmark
 
 MEASURES = {
@@ -64,6 +65,7 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
     return [
         conclusion_section(run),
         scores_section(run),
+        sensitivity_section(run),
         form_section(run),
         problems_section(run),
         training_section(run, linked or {}),
