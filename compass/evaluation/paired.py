@@ -327,7 +327,7 @@ def needed_samples(paired: Paired, difference: float, level: float = LEVEL) -> i
     sampling, left = paired.sampling_variance, paired.problem_variance
     if sampling is None or left is None or not difference:
         return None
-    allowed = (difference / reach(paired.problems - 1, level)) ** 2 - left
+    allowed = (difference / reach(paired.count - 1, level)) ** 2 - left
     if allowed <= 0:
         return None
     now = 2 / (1 / paired.samples.mean() + 1 / paired.other_samples.mean())

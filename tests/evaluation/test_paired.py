@@ -1,6 +1,7 @@
 import sys
 from dataclasses import replace
 from itertools import product
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from compass.evaluation.paired import (
     detectable_at_best,
     needed_problems,
     needed_samples,
+    reach,
 )
 
 
@@ -169,6 +171,17 @@ def test_problems_that_repeat_each_other_in_clusters_say_no_more_than_one_of_eac
     alone = replace(three, clusters=None)
     assert np.ptp(alone.interval()) < 0.7 * np.ptp(three.interval())
     assert sign_flip_p([alone], seed=0) < sign_flip_p([three], seed=0)
+
+
+def test_the_needed_samples_are_for_a_test_with_as_many_units_as_there_are_clusters():
+    draw = np.random.default_rng(3)
+    sides = draw.binomial(8, 0.6, 30) / 8, draw.binomial(8, 0.4, 30) / 8
+    one = replace(paired(*sides), clusters=np.repeat(np.arange(10), 3))
+    allowed = (0.4 / reach(9, 0.95)) ** 2 - one.problem_variance
+    assert needed_samples(one, 0.4) == ceil(8 * one.sampling_variance / allowed)
+    assert ceil(8 * one.sampling_variance / allowed) > ceil(
+        8 * one.sampling_variance / ((0.4 / reach(29, 0.95)) ** 2 - one.problem_variance)
+    )
 
 
 def test_the_mean_difference_stays_that_of_problems_where_clusters_are_unequal():
