@@ -186,9 +186,9 @@ def _options(arguments: Sequence[str]) -> set[str]:
 
 
 def _version() -> str:
-    from importlib.metadata import version
+    import compass
 
-    return f"compass-thinker {version('compass-thinker')}"
+    return f"compass-thinker {compass.__version__}"
 
 
 def _loaded(name: str, path: str, line: str) -> App:
