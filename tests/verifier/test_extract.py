@@ -143,6 +143,11 @@ def test_the_only_amount_of_money_among_spans_of_time() -> None:
         ("There are 12 eggs.\n\n**Verification**\n3*4 = 12, 3*5 = 15", "12 eggs"),
         ("There are 12 eggs.\n\n**Remark.** With four boxes there are 16.", "12 eggs"),
         ("There are 12 eggs.\nMethod 2 (direct): 36/3 = 12, 24/3 = 8", "12 eggs"),
+        ("So x = 11. Verification: the left side is 32, the right side is 32. Both are 32, so it holds.", "x = 11"),
+        ("So the speed is 10 m/s. With g = 9.81 you would get 9.9 m/s instead.", "10 m/s"),
+        ("We discard -1, which leaves 3 as the only solution.", "3"),
+        ("So no, 1001 isn't prime; it is 7 x 11 x 13.", "no"),
+        ("Final answer (in simplest form): 4 7/12", "4 7/12"),
     ],
 )
 def test_a_section_after_the_answer_is_known_by_its_label_and_not_by_a_word(text: str, answer: str) -> None:

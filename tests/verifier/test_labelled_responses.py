@@ -56,8 +56,8 @@ STYLES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-"""Whole responses in 282 styles of models and prompts, written without sight of the rules; the fifth round is prose alone. Rules were tuned on
-all but `third_held`, of which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
+"""Whole responses in 542 styles of models and prompts, written without sight of the rules; the fifth round and `prose` are prose alone. Rules were tuned on
+all but most of `structured` and `prose`, `third_held`, of which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
 and another form of a line, which these rules pay, and two a value that ends a derivation. Each row has what each mode should pay; null: either is right."""
 
 
@@ -88,6 +88,12 @@ and another form of a line, which these rules pay, and two a value that ends a d
         ("fifth", Mode.STRICT, 72, 1),
         ("fifth", Mode.LENIENT, 83, 0),
         ("fifth", Mode.ANY, 83, 0),
+        ("structured", Mode.STRICT, 70, 1),
+        ("structured", Mode.LENIENT, 78, 1),
+        ("structured", Mode.ANY, 75, 1),
+        ("prose", Mode.STRICT, 29, 0),
+        ("prose", Mode.LENIENT, 31, 0),
+        ("prose", Mode.ANY, 37, 0),
     ],
 )
 def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(

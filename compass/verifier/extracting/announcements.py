@@ -27,7 +27,7 @@ CORRECTED = re.compile(
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(
-    r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
+    r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
     r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,

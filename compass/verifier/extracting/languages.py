@@ -48,3 +48,8 @@ FOREIGN_HOW_MANY = r"cu[áa]nt[oa]s|wie\s?viele|combien\sd[e'’]|quanti|quante|
 """What asks for a number."""
 FOREIGN_DENIED = r"不是|不等于|n'est pas|ne sont pas|\bno es\b|\bnicht\b|не равно"
 """What says that something is not the answer."""
+FOREIGN_REJECTED = (
+    r"(?:das|dies|es)\s(?:ist|war)\sfalsch|stimmt\snicht|korrigieren|(?:verrechnet|geirrt)|c'est\sfaux|me\ssuis\stromp|je\sme\scorrige|me\sequivoqu|está\smal\b|me\scorrijo|ho\ssbagliato|mi\scorreggo|me\senganei|est(?:á|ava)\serrad"
+    r"|ошиб(?:ся|лась)|это\sневерно|поправ(?:ка|люсь)|pomylił|poprawiam|vergiste\sme|klopt\sniet|yanlış\syaptım|düzeltiyorum|算错了|我错了|間違え|訂正|틀렸|정정"
+)
+"""What takes an answer back."""

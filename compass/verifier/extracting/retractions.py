@@ -6,6 +6,7 @@ import re
 
 from compass.verifier.extracting.announcements import find_announced
 from compass.verifier.extracting.boxes import Box, find_boxes
+from compass.verifier.extracting.languages import FOREIGN_REJECTED
 from compass.verifier.extracting.sentences import SENTENCE, find_stated_value
 from compass.verifier.verify import verify
 
@@ -23,6 +24,7 @@ REJECTION = re.compile(
     rf"|\b{_ITS}\s(?:can'?t|cannot|could\s?n[o']t)\sbe\s(?:right|correct|true|the answer|possible|it)\b"
     rf"|\b{_ITS}\s(?:fails|contradicts|(?:does\s?n[o']t|did\s?n[o']t)\s(?:work|fit|hold|check|match|satisfy|add up|make sense))\b"
     r"|\bI(?:'ve|\shave)?\s(?:made\s(?:a|an|some|the)\b.{0,20}\b(?:mistake|error|slip)|mis\w+|forgot|dropped|overlooked|missed|mixed\s(?:\w+\s)?up|swapped)\b"
+    rf"|{FOREIGN_REJECTED}"
     r"|\b(?:disregard|ignore|scratch|forget)\s(?:that|this|it|(?:the|my)\s(?:above|previous|last|box|answer))\b",
     re.IGNORECASE,
 )

@@ -42,6 +42,7 @@ DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|t
 _GOES_ON = re.compile(
     r"[\w(^]|\s?[:+*/^=−-]\s?[\w$(]|,?\s(?:that\sis|i\.e\.|or|which\sis|namely)[\s,]|,?\sand\s(?:\w+\s=\s)?[$\\\d-]|,\s[$\\\d-]"
 )
+_IF = re.compile(r"\b(?:if|when|suppose|assuming)\b", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:other|remaining|rest(?:\sof\sthe)?)\s$", re.IGNORECASE)
 _HAS_VALUE = r"[^.;:,$\d=]{0,60}?(?:\b(?:is|are|was|equals|becomes|comes\sto)|=)\s(?:(?:therefore|thus|then|hence|so|also|exactly|simply|just|equal\sto|now)\s)?(?=[-−$\\\d])"
 _LETTER_VALUE = re.compile(
@@ -52,7 +53,7 @@ _SPOKEN = re.compile(r"(?<=[\di)])\s(plus|minus)\s(?=[\d(])")
 _COUNTED_WORDS = re.compile(r"(?:\s{1,3}[^\W\d_]+(?:-[^\W\d_]+)?){1,3}")
 _GIVES_NAME = re.compile(r"\b(?:is|was|be|on|falls\son|lands\son)\s(?:an?\s)?$")
 EVERY = re.compile(
-    r"\b(?:is|are|be)\s(?:therefore\s|thus\s|then\s|hence\s)?((?:the set of\s)?(?:all|every|any)\s(?:real|values?|numbers?|integers?|whole|natural|positive|negative|non-?\w+)\b[^.!?]*)[.!]?$",
+    r"\b(?:is|are|be|holds\s(?:exactly\s|precisely\s)?for)\s(?:therefore\s|thus\s|then\s|hence\s)?((?:the set of\s)?(?:all|every|any)\s(?:real|values?|numbers?|integers?|whole|natural|positive|negative|non-?\w+)\b[^.!?]*)[.!]?$",
     re.IGNORECASE,
 )
 """A set in words that ends a sentence: "the domain is all real x that are at most 4"."""
@@ -150,7 +151,7 @@ NAMED_LAST = re.compile(
 )
 """A proper noun that ends a sentence: "in 100 days it will be Friday"."""
 _SO_CLAUSE = re.compile(
-    r"[,;]\s(?:and\s)?so\s(?!that\b|far\b|many\b|much\b|on\b(?!\s[a-z]))|(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
+    r"[,;]\s(?:which\s(?:leaves|gives|makes\sit)|leaving|yielding)\s(?!us\b|no\b)|[,;]\s(?:and\s)?so\s(?!that\b|far\b|many\b|much\b|on\b(?!\s[a-z]))|(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
 )
 """Where what follows from the rest of a sentence begins."""
 _TOTAL = re.compile(
@@ -169,7 +170,7 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
     r"|,\s+with\s.*$|(?<=[\w$)])(?<!\bbut)(?<!\band),?\s+(?:because|since)\s[^,;]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
@@ -185,7 +186,7 @@ _ASKS_WHETHER = re.compile(
     r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
-YES_OR_NO_FIRST = re.compile(r"\W{0,3}(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
+YES_OR_NO_FIRST = re.compile(r"\W{0,3}(?:(?:so|thus|hence|therefore),?\s)?(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
 YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
@@ -206,11 +207,12 @@ SENTENCE = re.compile(
 
 
 _HOW_MANY = re.compile(
-    rf"(?<!\w)(?:how\s(?:many|much)|(?:what|which)(?=\spercent)|number\sof|{FOREIGN_HOW_MANY})\s+((?:[^\W\d_-]+[\s-]){{0,3}}?[^\W\d_]{{3,}})"
+    r"(?<!\w)(?:how\s(?:many|much)|(?:what|which)(?=\spercent)|number\sof)\s+((?:[^\W\d_-]+[\s-]){0,3}?[^\W\d_]{3,})"
     r"(?=[?.,;:]|\s(?:do|does|did|are|is|was|were|can|could|will|would|have|has|had|must|should|may|of|in|there|on|to|an?|the|for|if|that|who|which|with|such|whose|needed)\b|\s*$"
     r"|\s(?!and\b)[^\W\d_]+\s(?:an?|the|this|these|he|she|it|they|you|I|we)\b)",
     re.IGNORECASE,
 )
+_FOREIGN_COUNTED = re.compile(rf"(?<!\w)(?:{FOREIGN_HOW_MANY})\s?([^\W\d_]{{3,}})", re.IGNORECASE)
 _WHAT_IS = re.compile(
     r"\b(?:what(?:\sis|\sare|\swas|'s)|find|determine|compute|calculate|evaluate|give|state)\s(?:the|its|his|her|their|our)\s(?:[^\W\d_]+\s){0,2}?([^\W\d_]{3,})"
     r"(?=[?.,;:]|\s(?:of|in|if|when|for|that|to|on|at|between|from|by|with|after|per|such)\b|\s\$?\\?\(?[A-Za-z]\b|\s*$)",
@@ -274,7 +276,9 @@ def read_question(question: str | None) -> Asked:
     return Asked(
         numbers=frozenset(find_numbers(question)),
         words=frozenset(re.findall(r"[^\W\d_]+", question.lower())),
-        counted=frozenset(match[1].split()[-1].lower() for match in _HOW_MANY.finditer(question)),
+        counted=frozenset(
+            match[1].split()[-1].lower() for asks in (_HOW_MANY, _FOREIGN_COUNTED) for match in asks.finditer(question)
+        ),
         subjects=frozenset(match[1].lower() for match in _WHAT_IS.finditer(question)),
         letters=tuple(sorted(unknowns)) if len(unknowns) > 1 else (),
         names=names,
@@ -492,6 +496,9 @@ def _find_asked_subject(sentence: str, asked: Asked) -> str | None:
         for match in re.finditer(rf"\b{re.escape(subject)}\b{_HAS_VALUE}", sentence, re.IGNORECASE):
             formula = FORMULA.match(sentence, match.end())
             number = NUMBER.match(sentence, match.end()) if formula is None else None
+            low = max(sentence.rfind(mark, 0, match.start()) for mark in ";.") + 1
+            if _IF.search(sentence, low, match.start()):
+                continue
             end = formula.end() if formula else number.end() if number else match.end()
             if end == match.end() or _GOES_ON.match(sentence, end) or DENIED.search(match[0]):
                 continue
@@ -594,8 +601,10 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
         return right.strip()
     bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
-    if bare != text and answer_type(bare) not in ("unrecognised", "text"):
-        return bare
+    if bare != text:
+        bare = last_side(bare) if bare.count("=") > 1 else bare
+        if answer_type(bare) not in ("unrecognised", "text"):
+            return bare
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
     blank, places = _find_places(text)

@@ -57,12 +57,12 @@ _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 """A last line that is the letter of a choice."""
 _OUTPUT = re.compile(
-    r"(?:```(?:output|text)?\s{0,3}\n|<\|?(?:execution|output|result)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
+    r"(?:```(?:output|text)?\s{0,3}\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
 )
 """What code printed last, in a fence or between tags."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
-    r"\n[#*_>\s-]{0,8}(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
+    r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
     r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b",
     re.IGNORECASE,
@@ -86,6 +86,7 @@ _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
+    r"|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
     r"|^\W*now\s(?:try|you)\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
@@ -125,7 +126,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if must_conclude and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
         return None
     if is_hedged(last):
-        return None if (every := EVERY.search(last)) is None else every[1]
+        return None if (every := EVERY.search(drop_asides(last))) is None else every[1]
     value = find_stated_value(last, asked)
     if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
         return joined
@@ -186,12 +187,17 @@ def _join_lines(formula: re.Match[str]) -> str:
     return f"{formula[0][:2]}{' '.join(formula[0][2:-2].split())}{formula[0][-2:]}"
 
 
+def _concludes_with_value(sentence: str) -> bool:
+    conclusion = _CONCLUSION.search(sentence)
+    return conclusion is not None and _VALUE.search(sentence, conclusion.end()) is not None
+
+
 def _drop_afterword(text: str) -> str:
     """The text without a last section that checks, notes or derives again what stands before it, unless that section concludes or finds fault."""
     for opening in _AFTERWORD.finditer(text):
         rest = text[opening.start() :]
         if not (
-            any(sentence and _CONCLUSION.search(sentence) for sentence in SENTENCE.split(rest))
+            any(_concludes_with_value(sentence) for sentence in SENTENCE.split(rest) if sentence)
             or CORRECTED.search(rest)
             or REJECTION.search(rest)
             or SECOND_LOOK.search(rest)
