@@ -30,6 +30,19 @@ def response_seed(seed: int, *, step: int, problem: str, sample: int) -> int:
     return int.from_bytes(hashlib.sha256(name).digest()[:8], "big") >> 1
 
 
+def update_seed(seed: int, *, step: int) -> int:
+    """The seed by which an iteration's responses are put into mini-batches: verl would take the same places in every iteration.
+
+    Args:
+        seed: the run's.
+        step: the iteration.
+
+    Returns:
+        A number below 2^31; verl adds a rank's number to it.
+    """
+    return int.from_bytes(hashlib.sha256(f"{seed} {step} update".encode()).digest()[:4], "big") >> 1
+
+
 class OneForOne:
     """Asks for as many groups as were left out of an iteration; verl asks for twice as many."""
 

@@ -10,7 +10,8 @@ then, and a kill between the two loses them. Here
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
 6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards;
 7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);
-8. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds.
+8. every iteration has a seed of its own for its mini-batches;
+9. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds.
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -37,7 +38,7 @@ from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
 from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, find_loops, read_metrics, without_end
 from compass.rl.progress import Progress
-from compass.rl.reproducible import BEFORE
+from compass.rl.reproducible import BEFORE, update_seed
 from compass.rl.rollouts import SAMPLED, TRAINED, fetch_fields, keeps_rollouts, rollout_rows, write_step, write_worst
 
 KL_IN_REWARD, KL_COEFFICIENT = "actor/reward_kl_penalty", "actor/reward_kl_penalty_coeff"
@@ -56,6 +57,7 @@ class StageTrainer(PPOTrainerSync):
         self.history: list[dict[str, Any]] = read_metrics(metrics) if metrics.exists() else []
         self.now: tuple[Any, dict[str, Any]] = (None, {})
         self.began = time.monotonic()
+        self.update_seed: int = config.actor_rollout_ref.actor.data_loader_seed
         self.bypass: bool = config.algorithm.rollout_correction.bypass_mode
         self.compared: dict[str, np.ndarray] = {}
         self.one_pass = False
@@ -84,6 +86,8 @@ class StageTrainer(PPOTrainerSync):
         self.one_pass = self.watch.one_update and not kept
         if self.watch.one_update:  # verl then takes the rollout's log-probabilities for the old ones
             self.config.algorithm.rollout_correction.bypass_mode = self.one_pass
+        for trained in (self.config.actor_rollout_ref.actor, self.config.critic):
+            trained.data_loader_seed = update_seed(self.update_seed, step=self.global_steps)
         super().on_step_begin()
 
     def _fetch_one_gen_batch(self) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compass.rl.reproducible import OneForOne, order_keys, response_seed
+from compass.rl.reproducible import OneForOne, order_keys, response_seed, update_seed
 
 
 def test_a_response_has_a_seed_of_its_own_that_vllm_takes_and_that_stays_the_same() -> None:
@@ -16,6 +16,13 @@ def test_a_response_has_a_seed_of_its_own_that_vllm_takes_and_that_stays_the_sam
     assert len(others | {first}) == 5
     assert first == response_seed(0, step=1, problem="a1", sample=0) == 4537359934307784436
     assert all(0 <= seed < 2**63 for seed in others)
+
+
+def test_the_seeds_of_two_iterations_are_far_apart_for_all_ranks() -> None:
+    seeds = [update_seed(seed, step=step) for seed in range(3) for step in range(1, 300)]
+    ranks = 64  # verl adds a rank's number
+    assert len({seed + rank for seed in seeds for rank in range(ranks)}) == len(seeds) * ranks
+    assert max(seeds) < 2**31
 
 
 def test_a_group_that_is_left_out_is_replaced_by_one() -> None:

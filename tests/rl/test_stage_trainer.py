@@ -120,7 +120,8 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
             "use_kl_in_reward": False,
             "rollout_correction": {"bypass_mode": False},
         },
-        "actor_rollout_ref": {"rollout": {"n": 8}, "actor": {"strategy": "fsdp2"}},
+        "actor_rollout_ref": {"rollout": {"n": 8}, "actor": {"strategy": "fsdp2", "data_loader_seed": 3}},
+        "critic": {"data_loader_seed": 3},
         "data": {"max_response_length": 48, "train_batch_size": 32},
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"reproducible": True, "watch": watch}}}},
     }
@@ -249,7 +250,10 @@ def test_the_phase_is_told(trainer: Any) -> None:
 
 
 def test_an_iteration_that_is_one_update_has_one_pass_but_where_its_rollouts_are_kept(trainer: Any) -> None:
-    assert (trainer.loss.func, trainer.loss.args) == (print, (("dataclass", {"strategy": "fsdp2"}),))
+    assert (trainer.loss.func, trainer.loss.args) == (
+        print,
+        (("dataclass", {"strategy": "fsdp2", "data_loader_seed": 3}),),
+    )
     passes = []
     for step in (1, 2, 5):
         metrics = trainer.iteration(step)
@@ -267,6 +271,18 @@ def test_where_an_iteration_is_several_updates_verls_own_pass_stays(trainer: Any
     assert not hasattr(again, "loss")
     assert again.sent == {"one_update": False}
     assert again.config.algorithm.rollout_correction.bypass_mode is False
+
+
+def test_mini_batches_are_drawn_anew_in_every_iteration_and_alike_after_a_restart(trainer: Any) -> None:
+    def seeds(made: Any, step: int) -> tuple[int, int]:
+        made.iteration(step)
+        return made.config.actor_rollout_ref.actor.data_loader_seed, made.config.critic.data_loader_seed
+
+    again = type(trainer)(trainer.config.copy())
+    again.init()
+    first, second = seeds(trainer, 1), seeds(trainer, 2)
+    assert first[0] == first[1] != second[0] == second[1]
+    assert seeds(again, 2) == second
 
 
 def test_a_problem_that_comes_again_within_an_iteration_is_told_apart(trainer: Any) -> None:
