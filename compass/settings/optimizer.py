@@ -78,7 +78,7 @@ class Optimizer(Section):
         """Check the schedule against a stage's iterations.
 
         Raises:
-            ValueError: it ends before the stage does, or before its warm-up.
+            ValueError: it ends before the stage does, or it or the stage before the warm-up.
         """
         if 0 < self.schedule_steps < steps:
             raise ValueError(
@@ -86,9 +86,10 @@ class Optimizer(Section):
                 "verl's cosine rises again after its end"
             )
         length = self.schedule_steps or steps
-        if self.schedule == "cosine" and self.warmup_steps >= length:
+        if self.warmup_steps >= length:
             raise ValueError(
-                f"`optimizer.warmup_steps` ({self.warmup_steps}) must be less than the {length} iterations of the schedule"
+                f"`optimizer.warmup_steps` ({self.warmup_steps}) must be less than the {length} iterations of the schedule: the learning "
+                "rate would never reach its value"
             )
 
     def cycles_within(self, steps: int) -> float:
