@@ -90,7 +90,7 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
         values["rl.resources.micro_batch_size"] = min(8, batch * group)
     if gpu:
         values["rl.resources.gpus"] = computer.gpus
-        values["rl.resources.micro_batch_tokens"] = max(16_384, prompt + response)
+        values["rl.resources.micro_batch_tokens"] = max(4096, prompt + response)
     if rows.usable < 500 or not gpu:
         values["rl.rollout.dynamic_sampling"] = tiny and rows.usable >= 500
     left = (

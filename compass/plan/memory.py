@@ -7,10 +7,13 @@ from compass.plan.shape import Shape
 from compass.settings import RlStage, Sampling
 
 STATE_BYTES = 16
-"""Bytes per parameter while training: parameters, gradients and AdamW's two averages in single precision, shared by all GPUs (FSDP)."""
+"""Bytes per parameter while training: parameters, gradients and AdamW's two averages in single precision, shared by the GPUs of `count_shards` (FSDP)."""
 
 CONTEXT_GB = 1.5
 """CUDA's context, NCCL's buffers and fragmentation."""
+
+FSDP_SIZE = "actor_rollout_ref.actor.fsdp_config.fsdp_size"
+"""verl's key for the GPUs that share one copy of the training state; -1 is all."""
 
 LOGIT_ROWS = 512
 """Tokens for which verl's fused output layer makes logits at a time."""
@@ -19,11 +22,18 @@ ACTIVATION_BYTES = 34
 """Bytes per token and unit of width that the one layer that is recomputed holds in 16 bits (Korthikanti et al., arXiv 2205.05198)."""
 
 
+def count_shards(stage: RlStage, gpus: int) -> int:
+    """GPUs that share one copy of the training state: those of a node, or as `rl.verl` says."""
+    nodes = stage.resources.nodes
+    size = stage.verl.get(FSDP_SIZE, gpus // nodes if nodes > 1 else -1)
+    return size if isinstance(size, int) and 0 < size < gpus else gpus
+
+
 def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
-    """GB per GPU at the peak of an update, by part."""
+    """GB per GPU at the peak of an update, by part; `gpus` are those of all nodes."""
     resources = stage.resources
     tokens = resources.micro_batch_tokens / resources.sequence_parallel
-    state = 0.0 if resources.offload == "always" else STATE_BYTES * shape.parameters / gpus
+    state = 0.0 if resources.offload == "always" else STATE_BYTES * shape.parameters / count_shards(stage, gpus)
     largest = max(shape.layer_parameters, shape.vocabulary * shape.hidden)
     parts = {
         "parameters, gradients, AdamW": state,
@@ -61,7 +71,7 @@ def find_training_shortage(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) ->
         found = f"training needs {need:,.0f} GB per GPU ({largest} {parts[largest]:,.0f}), and {gpu.name} has {gpu.memory_gb:.0f}"
         return found, _mend_training(stage, shape, gpu, gpus)
     resources = stage.resources
-    resident = STATE_BYTES * shape.parameters / gpus / 1e9 if resources.offload == "none" else 0.0
+    resident = STATE_BYTES * shape.parameters / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
     engine = resources.rollout_memory * gpu.memory_gb
     if resident + engine > gpu.memory_gb:
         found = f"while it samples, a GPU holds {resident:,.0f} GB of training state and {engine:,.0f} GB of the engine, and {gpu.name} has {gpu.memory_gb:.0f}"

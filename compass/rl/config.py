@@ -178,6 +178,7 @@ def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
         f"{rollout}.n": ours.group_size,
         f"{rollout}.temperature": ours.temperature,
         f"{rollout}.top_p": ours.top_p,
+        f"{rollout}.top_k": -1,  # as with top_p, the trainer could not give the same probabilities
         f"{rollout}.seed": seed,
         f"{rollout}.val_kwargs.n": VALIDATION_SAMPLES,
         f"{rollout}.val_kwargs.do_sample": True,
@@ -244,7 +245,7 @@ def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
         f"{actor}.optim.lr": ours.learning_rate,
         f"{actor}.optim.weight_decay": ours.weight_decay,
         f"{actor}.optim.betas": ours.betas,
-        f"{actor}.optim.override_optimizer_config": {"eps": ours.eps},
+        f"{actor}.optim.override_optimizer_config": {"eps": ours.eps, **_fused(settings)},
         f"{actor}.optim.lr_warmup_steps": ours.warmup_steps,
         f"{actor}.optim.lr_scheduler_type": ours.schedule,
         f"{actor}.optim.min_lr_ratio": ours.min_learning_rate / ours.learning_rate,
@@ -259,6 +260,12 @@ def _optimizer(settings: RlStage, seed: int) -> dict[str, Any]:
         f"{actor}.shuffle": True,
         f"{actor}.data_loader_seed": seed,
     }
+
+
+def _fused(settings: RlStage) -> dict[str, bool]:
+    """torch's AdamW in one pass over all numbers; an optimizer that `rl.verl` names may not know the word."""
+    other = any(key.startswith("actor_rollout_ref.actor.optim.optimizer") for key in settings.verl)
+    return {} if other else {"fused": True}
 
 
 def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:

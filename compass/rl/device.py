@@ -2,7 +2,7 @@
 
 **CPU**: one rank or a few, precision as asked, as few processes as verl allows, passes of a fixed number of responses.
 
-**GPUs**: FSDP over all of them, passes by tokens, a fused output layer. Attention is torch's own (`sdpa`): flash-attention is published as source
+**GPUs**: FSDP over those of a node, which hold one copy of the training state, passes by tokens, a fused output layer. Attention is torch's own (`sdpa`): flash-attention is published as source
 alone, so that it needs a CUDA compiler, and no lock file can hold it. transformers then keeps packed responses apart by a mask that it derives
 from their positions. The output layer is verl's fused one in plain torch: it makes logits for 512 tokens at a time, gives log-probability and
 entropy in single precision, and needs no flash-attention either. Without it verl would take log-probabilities of bfloat16 logits token by
@@ -20,6 +20,9 @@ from compass.settings import RlStage
 
 STORAGE_UNITS_PER_NODE = 2
 """verl's transfer queue on GPUs: the number that its documentation asks for at least. On the CPU one in all."""
+
+LEAST_SEQUENCES, MOST_SEQUENCES = 256, 1024
+"""Responses that a rollout engine may have in hand at once: verl's default, and vLLM's own for large GPUs."""
 
 
 def device_overrides(settings: RlStage, model: Path) -> dict[str, Any]:
@@ -63,6 +66,14 @@ def micro_batch(settings: RlStage) -> int:
     return max(number for number in range(1, most + 1) if responses % number == 0)
 
 
+def engine_sequences(settings: RlStage) -> int:
+    """Responses that an engine may have in hand at once: its share of an iteration, or those of a batch would wait for each other."""
+    resources = settings.resources
+    engines = resources.ranks_per_node * resources.nodes // resources.tensor_parallel
+    share = -(-settings.data.batch_size * settings.rollout.group_size // engines)
+    return min(MOST_SEQUENCES, max(LEAST_SEQUENCES, share))
+
+
 def _model(settings: RlStage, cpu: bool) -> dict[str, Any]:
     model = "actor_rollout_ref.model"
     return {
@@ -88,6 +99,8 @@ def _trained(role: str, settings: RlStage, cpu: bool) -> dict[str, Any]:
         f"{role}.ulysses_sequence_parallel_size": resources.sequence_parallel,
         f"{role}.entropy_from_logits_with_chunking": not cpu,
         f"{role}.entropy_checkpointing": not cpu,
+        # Over several nodes each holds a whole copy: no pass gathers weights across the network, only gradients go there.
+        f"{role}.fsdp_config.fsdp_size": resources.gpus if resources.nodes > 1 and not cpu else -1,
         f"{role}.fsdp_config.use_torch_compile": False,
         f"{role}.fsdp_config.model_dtype": "fp32",
         f"{role}.fsdp_config.dtype": resources.dtype,
@@ -133,7 +146,7 @@ def _rollout(settings: RlStage, model: Path, cpu: bool) -> dict[str, Any]:
         f"{rollout}.enforce_eager": cpu,
         f"{rollout}.free_cache_engine": not cpu,
         f"{rollout}.enable_sleep_mode": not cpu,
-        f"{rollout}.max_num_seqs": 256,
+        f"{rollout}.max_num_seqs": LEAST_SEQUENCES if cpu else engine_sequences(settings),
         f"{rollout}.max_num_batched_tokens": 8192,
         f"{rollout}.agent.num_workers": 1 if cpu else 2 * resources.nodes,  # each scores in its own process
         f"{rollout}.checkpoint_engine.update_weights_bucket_megabytes": transfer_bucket(model, 64 if cpu else 2048),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.machine import die_with_parent
+from compass.machine import cores, die_with_parent
 from compass.progress import report, report_phase
 from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
 from compass.rl.config import StagePaths, verl_config
@@ -186,7 +186,10 @@ def trainer_environment(given: Mapping[str, str], resources: Resources, *, live_
     if resources.gpus == 0:
         from compass.rl.cpu.environment import environment as cpu_environment
 
-        given = cpu_environment(given, resources.ranks)
+        given = cpu_environment(given, resources.ranks, resources.kv_cache_gib)
+    elif resources.offload == "always":  # AdamW then runs on the node's cores, of which Ray gives each rank one
+        threads = {"OMP_NUM_THREADS": str(max(1, cores() // resources.gpus)), "OMP_WAIT_POLICY": "PASSIVE"}
+        given = {**threads, **given}
     if not resources.joins:
         given = {name: value for name, value in given.items() if name != "RAY_ADDRESS"} | {
             # A token of this run's own: Ray would write one into the home folder, after processes were forked without it.

@@ -21,7 +21,7 @@ from compass.rl.trainer_watch import ClusterWatch
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-HANDED_ON = (*QUIET, "HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+HANDED_ON = (*QUIET, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 """Variables that a worker on a running Ray cluster is given."""
 
 

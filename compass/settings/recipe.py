@@ -40,7 +40,7 @@ class Rollout(Section):
     """Sampling temperature (report: 1.0)."""
 
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Nucleus mass (report: 1.0)."""
+    """Nucleus mass (report: 1.0). Less is refused: the trainer could not give the same tokens the same probability."""
 
     dynamic_sampling: bool = True
     """Leave out groups whose responses are all right or all wrong, and sample others in their place."""
@@ -55,14 +55,16 @@ class Rollout(Section):
     correction: Correction = Correction()
     """What corrects for a rollout engine whose probabilities are not the trainer's."""
 
-    @model_validator(mode="after")
-    def _same_tokens(self) -> Rollout:
-        if self.top_p < 1 and self.correction.bypass:
+    @field_validator("top_p")
+    @classmethod
+    def _all_tokens(cls, value: float) -> float:
+        if value < 1:
             raise ValueError(
-                f"`correction.bypass` needs `top_p: 1`, and it is {self.top_p:g}: the rollout engine gives probabilities among the tokens "
-                "that top-p leaves, so that its ratio to the trainer's is not 1 for equal weights"
+                "must be 1 in training: vLLM gives probabilities among the tokens that top-p leaves, the trainer among all, so that equal "
+                "weights differ and the guard `agreement` stops the stage; leave it out (to sample likelier tokens lower "
+                "`rollout.temperature`, with which both compute)"
             )
-        return self
+        return value
 
 
 class Reward(Section):
@@ -183,8 +185,11 @@ class Resources(Section):
     micro_batch_size: Positive = 64
     """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results."""
 
-    micro_batch_tokens: Positive = 16_384
-    """On GPUs: tokens in one forward and backward pass, at least the longest prompt and response; memory against speed."""
+    kv_cache_gib: Positive = 1
+    """On a CPU: GiB of memory for the key-value cache of each rollout engine."""
+
+    micro_batch_tokens: Positive = 4096
+    """On GPUs: tokens in one forward and backward pass, about, at least the longest prompt and response; memory against speed."""
 
     attention: Literal["sdpa", "flash_attention_2"] = "sdpa"
     """Attention of the trainer on GPUs: torch's own, or flash-attention, which you have to install and compile."""
@@ -197,7 +202,7 @@ class Resources(Section):
     (`idle`); or these and the gradients at all times, layer by layer on the GPU when it is their turn (`always`, slow)."""
 
     rollout_memory: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Share of a GPU's memory for vLLM during rollouts."""
+    """On GPUs: share of a GPU's memory for vLLM during rollouts."""
 
     tensor_parallel: Positive = 1
     """GPUs one rollout engine is split over."""

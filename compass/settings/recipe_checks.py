@@ -7,9 +7,16 @@ from typing import Any
 from compass.settings.advantage import DISCOUNTS, DIVIDES_BY_STD, GROUP_BASED
 from compass.settings.recipe import Recipe, Resources
 
-GPU_ALONE = ("tensor_parallel", "attention", "sequence_parallel", "offload")
-"""Fields of `resources` that mean nothing on a CPU, where each has to keep its default."""
-
+GPU_ALONE = (
+    "tensor_parallel",
+    "attention",
+    "sequence_parallel",
+    "offload",
+    "micro_batch_tokens",
+    "rollout_memory",
+)
+CPU_ALONE = ("ranks", "micro_batch_size", "kv_cache_gib")
+"""Fields of `resources` that mean nothing on a CPU, and those that mean nothing on GPUs; there each has to keep its default."""
 
 _BOUNDS = frozenset({"clip_low", "clip_high"})
 UNUSED_BY_MODE: dict[str, frozenset[str]] = {
@@ -57,12 +64,13 @@ def check_objective(recipe: Recipe, steps: int) -> None:
         raise ValueError(
             f"`advantage.critic.alone` ({alone}) leaves none of the {steps} iterations to the policy; it must be less than `steps`"
         )
-    if estimator == "gae" and recipe.optimizer.schedule == "cosine":
+    if estimator == "gae":
         critic = recipe.advantage.critic
-        if critic.warmup_steps >= (recipe.optimizer.schedule_steps or steps):
+        length = recipe.optimizer.schedule_steps or steps
+        if critic.warmup_steps >= length:
             raise ValueError(
-                f"`advantage.critic.warmup_steps` ({critic.warmup_steps}) must be less than the iterations of `optimizer.schedule: cosine`, "
-                "which the critic's learning rate follows"
+                f"`advantage.critic.warmup_steps` ({critic.warmup_steps}) must be less than the {length} iterations of the schedule: the "
+                "critic's learning rate would never reach its value"
             )
     responses, horizon = recipe.data.batch_size * rollout.group_size, recipe.reward.kl_horizon
     if recipe.reward.kl_coef and recipe.reward.kl_controller == "adaptive" and horizon < responses:
@@ -109,26 +117,19 @@ def check_device(recipe: Recipe) -> None:
     Raises:
         ValueError: they contradict each other; the message names the settings and what to change.
     """
-    if recipe.resources.gpus == 0:
-        _check_cpu(recipe)
+    resources = recipe.resources
+    cpu = resources.gpus == 0
+    for name in GPU_ALONE if cpu else CPU_ALONE:
+        value = getattr(resources, name)
+        if value != Resources.model_fields[name].default:
+            meant, remedy = ("GPUs", "leave it out, or name the GPUs") if cpu else ("a CPU", "leave it out")
+            raise ValueError(
+                f"`resources.{name}` ({value}) is for {meant}, and `resources.gpus` is {resources.gpus}; {remedy}"
+            )
+    if cpu:
+        _check_shares(recipe, resources.ranks * resources.nodes, "`resources.ranks` x `resources.nodes`")
     else:
         _check_gpus(recipe)
-
-
-def _check_cpu(recipe: Recipe) -> None:
-    for name in GPU_ALONE:
-        value = getattr(recipe.resources, name)
-        if value != Resources.model_fields[name].default:
-            raise ValueError(
-                f"`resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0; leave it out, or name the GPUs"
-            )
-    ranks = recipe.resources.ranks * recipe.resources.nodes
-    _check_shares(recipe, ranks, "`resources.ranks` x `resources.nodes`")
-    if recipe.rollout.top_p < 1:
-        raise ValueError(
-            f"`rollout.top_p` ({recipe.rollout.top_p:g}) must be 1 on a CPU: vLLM gives probabilities among the tokens that "
-            "top-p leaves, the trainer among all, and the check that both have the same weights would stop the stage"
-        )
 
 
 def _check_shares(recipe: Recipe, ranks: int, product: str) -> None:
@@ -143,11 +144,6 @@ def _check_shares(recipe: Recipe, ranks: int, product: str) -> None:
 
 def _check_gpus(recipe: Recipe) -> None:
     resources = recipe.resources
-    if resources.ranks != 1:
-        raise ValueError(
-            f"`resources.ranks` ({resources.ranks}) is for CPUs, and `resources.gpus` is {resources.gpus}, each of which is a "
-            "rank; leave it out"
-        )
     if resources.gpus % resources.tensor_parallel:
         raise ValueError(
             f"`resources.tensor_parallel` ({resources.tensor_parallel}) must divide `resources.gpus` ({resources.gpus})"

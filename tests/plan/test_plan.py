@@ -99,7 +99,7 @@ def test_the_paper_fits_the_node_that_it_asks_for_and_no_smaller_one() -> None:
     stage = PAPER.rl.stages["rl-1"]
     assert find_training_shortage(stage, QWEN_7B, GPUS["h100"], 8) is None
     found, remedy = find_training_shortage(stage, QWEN_7B, GPUS["rtx4090"], 1)
-    assert "130 GB" in found
+    assert "129 GB" in found
     assert "122" in found
     more = int(remedy.split(", or ")[-1].split()[0])
     fewer = stage.model_copy(update={"resources": stage.resources.model_copy(update={"micro_batch_tokens": 4096})})
@@ -108,6 +108,15 @@ def test_the_paper_fits_the_node_that_it_asks_for_and_no_smaller_one() -> None:
         <= 24
         < sum(training_parts(fewer, QWEN_7B, more // 2).values())
     )
+
+
+def test_over_several_nodes_each_holds_the_whole_training_state() -> None:
+    stage = PAPER.rl.stages["rl-1"]
+    two = stage.model_copy(update={"resources": stage.resources.model_copy(update={"nodes": 2})})
+    part = "parameters, gradients, AdamW"
+    assert training_parts(two, QWEN_7B, 16)[part] == training_parts(stage, QWEN_7B, 8)[part]
+    spread = two.model_copy(update={"verl": {"actor_rollout_ref.actor.fsdp_config.fsdp_size": -1}})
+    assert training_parts(spread, QWEN_7B, 16)[part] == training_parts(stage, QWEN_7B, 16)[part]
 
 
 def test_an_engine_that_does_not_fit_is_named_with_its_setting() -> None:
@@ -152,7 +161,7 @@ def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(
     assert "cost" in shown
     assert "7.62 billion parameters (configuration)" in shown
     assert main(["plan", "--profile", "paper", "--rows", "500000", "--gpu", "rtx4090:1"]) == 1
-    assert "Does not fit: rl-1, rl-2, rl-3: training needs 130 GB per GPU" in capsys.readouterr().out
+    assert "Does not fit: rl-1, rl-2, rl-3: training needs 129 GB per GPU" in capsys.readouterr().out
     assert main(["plan", "--profile", "tiny", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["stages"]) == 6
 
@@ -196,9 +205,9 @@ def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monk
     alone = PAPER.model_copy(update={"rl": PAPER.rl.model_copy(update={"stages": one_gpu})})
     found = [one for one in machine_checks.find_machine_problems(alone, tmp_path) if one.where == "rl.resources"]
     assert [one.level for one in found] == ["problem"]
-    assert "training needs 130 GB" in found[0].found
+    assert "training needs 129 GB" in found[0].found
     config = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064}  # fmt: skip
-    with pytest.raises(StartError, match="rl-1: training needs 130 GB"):
+    with pytest.raises(StartError, match="rl-1: training needs 129 GB"):
         check_memory("rl-1", one_gpu["rl-1"], config)
 
 

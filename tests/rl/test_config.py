@@ -33,7 +33,6 @@ ODD = RlStage(
         group_size=6,
         max_response_tokens=900,
         temperature=0.9,
-        top_p=0.8,
         max_generation_batches=7,
         correction=Correction(weights="token", weight_above=1.7, weight_below=0.4),
     ),
@@ -74,7 +73,7 @@ ODD = RlStage(
         epochs=3,
     ),
     checkpoint=Checkpoint(save_every=11),
-    resources=Resources(gpus=4, nodes=2, dtype="float32", micro_batch_size=8, rollout_memory=0.45, tensor_parallel=2),
+    resources=Resources(gpus=4, nodes=2, dtype="float32", rollout_memory=0.45, tensor_parallel=2),
     guards=Guards(),
     record=Record(rollouts_every=3),
     verl={},
@@ -114,7 +113,8 @@ def test_what_decides_an_update_reaches_its_own_key() -> None:
         "data.max_response_length": 900,
         f"{rollout}.max_model_len": 1600,
         **{f"{role}.temperature": 0.9 for role in (rollout, f"{rollout}.val_kwargs")},
-        **{f"{role}.top_p": 0.8 for role in (rollout, f"{rollout}.val_kwargs")},
+        f"{rollout}.top_k": -1,
+        f"{actor}.optim.override_optimizer_config": {"eps": 1e-7, "fused": True},
         "reward.custom_reward_function.reward_kwargs": {"function": "rewards.mine:reward"},
         f"{actor}.optim.num_cycles": 0.2,  # 18 of the schedule's 36 iterations after the warm-up
         f"{actor}.optim.clip_grad": 0.6,
@@ -177,7 +177,7 @@ def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
         "critic.fsdp.use_dynamic_bsz": True,
         "critic.fsdp.micro_batch_size_per_gpu": None,
         "critic.fsdp.infer_micro_batch_size_per_gpu": None,
-        "critic.ppo_infer_max_token_len_per_gpu": 16_384,
+        "critic.ppo_infer_max_token_len_per_gpu": 4096,
         "trainer.max_critic_ckpt_to_keep": None,
     }
     assert own.items() <= critic.items()
@@ -273,4 +273,11 @@ def test_a_key_that_verl_lacks_or_a_setting_decides_is_refused(key: str, message
 
 
 def test_keys_that_the_pipeline_leaves_to_the_user_are_keys_that_it_sets() -> None:
-    assert set(overrides("warm", ODD, PATHS, seed=3)) >= MAY_DIFFER
+    with_critic = ODD.model_copy(update={"advantage": PPO})
+    assert set(overrides("warm", with_critic, PATHS, seed=3)) >= MAY_DIFFER
+
+
+def test_another_optimizer_is_not_asked_for_torchs_fused_one() -> None:
+    key = "actor_rollout_ref.actor.optim.override_optimizer_config"
+    own = {"actor_rollout_ref.actor.optim.optimizer": "AdamW8bit"}
+    assert overrides("warm", ODD.model_copy(update={"verl": own}), PATHS, seed=3)[key] == {"eps": 1e-7}

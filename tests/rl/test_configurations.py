@@ -20,14 +20,13 @@ HARDWARE = {"cpu": (0, 1), "2 nodes of CPUs": (0, 2), "gpu": (1, 1), "2 nodes of
 
 
 def settings(profile: str, *, kl: float, estimator: str, gpus: int, nodes: int) -> Settings:
-    """A profile with some of its values changed, KL in the loss and in the reward. Its batch holds problems enough for 16 GPUs."""
+    """A profile with some of its values changed, KL in the loss and in the reward. Its batch holds problems enough for 16 GPUs; what it says of its own hardware is left out."""
     values = {
         "rl.loss.kl_coef": kl,
         "rl.reward.kl_coef": kl,
         "rl.advantage": {"estimator": estimator},
         "rl.rollout.dynamic_sampling": estimator in GROUP_BASED,
-        "rl.resources.gpus": gpus,
-        "rl.resources.nodes": nodes,
+        "rl.resources": {"gpus": gpus, "nodes": nodes, "dtype": "bfloat16" if gpus else "float32"},
     }
     return Settings.model_validate(changed_profile(profile, values))
 

@@ -50,6 +50,14 @@ STORAGE = "transfer_queue.backend.SimpleStorage.num_data_storage_units"
         ),
         ({"gpus": 1}, {f"{RAY}.address": "local", f"{RAY}.num_gpus": 1, f"{RAY}.num_cpus": 3 + 2 + 2, STORAGE: 2}),
         ({"gpus": 8}, {f"{RAY}.num_cpus": 24 + 2 + 2}),
+        # no pass gathers weights from another node
+        ({"nodes": 1}, {f"{FSDP}.fsdp_size": -1}),
+        ({"nodes": 4}, {f"{role}.fsdp_config.fsdp_size": 8 for role in (ACTOR, REF)}),
+        # 1,024 responses of an iteration on 1, 2 and 8 engines
+        ({"gpus": 1}, {f"{ROLLOUT}.max_num_seqs": 1024}),
+        ({"gpus": 2}, {f"{ROLLOUT}.max_num_seqs": 512}),
+        ({"gpus": 8}, {f"{ROLLOUT}.max_num_seqs": 256}),
+        ({"gpus": 8, "tensor_parallel": 4}, {f"{ROLLOUT}.max_num_seqs": 512}),
         # of a cluster that runs already, Ray takes neither
         ({"nodes": 2}, {f"{RAY}.address": "auto", f"{RAY}.num_gpus": None, f"{RAY}.num_cpus": None, STORAGE: 4}),
     ],
@@ -57,6 +65,12 @@ STORAGE = "transfer_queue.backend.SimpleStorage.num_data_storage_units"
 def test_each_setting_reaches_verl(changes: dict[str, Any], expected: dict[str, Any]) -> None:
     values = device_overrides(with_resources(**changes), HERE)
     assert {key: values[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("engines", [1, 8])
+def test_an_engine_holds_no_more_responses_than_vllm_takes_on_large_gpus(engines: int) -> None:
+    many = with_resources(gpus=engines).model_copy(update={"data": PAPER.data.model_copy(update={"batch_size": 4096})})
+    assert device_overrides(many, HERE)[f"{ROLLOUT}.max_num_seqs"] == 1024
 
 
 @pytest.mark.parametrize(("dtype", "parameters"), [("bfloat16", "bf16"), ("float32", "fp32")])

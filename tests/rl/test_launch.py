@@ -275,6 +275,19 @@ def test_the_trainer_on_gpus_keeps_the_users_environment_and_gets_a_token_of_its
     assert token != environment({}, gpus=8)["RAY_AUTH_TOKEN"]
 
 
+def test_where_adamw_runs_on_the_nodes_cores_its_ranks_share_them() -> None:
+    from compass.machine import cores
+
+    shared = environment({}, gpus=2, offload="always")
+    assert (shared["OMP_NUM_THREADS"], shared["OMP_WAIT_POLICY"]) == (str(max(1, cores() // 2)), "PASSIVE")
+    assert environment({"OMP_NUM_THREADS": "7"}, gpus=2, offload="always")["OMP_NUM_THREADS"] == "7"
+    assert "OMP_NUM_THREADS" not in environment({}, gpus=2, offload="idle")
+
+
+def test_the_engines_cache_on_a_cpu_is_the_settings() -> None:
+    assert environment({}, kv_cache_gib=4)["VLLM_CPU_KVCACHE_SPACE"] == "4"
+
+
 @pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None), (8, None)])
 def test_on_one_node_no_other_ray_cluster_is_looked_for(gpus: int, platform: str | None) -> None:
     variables = environment({"RAY_ADDRESS": "nonsense.invalid:6379", "RAY_AUTH_TOKEN": "the cluster's"}, gpus=gpus)

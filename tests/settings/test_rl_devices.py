@@ -24,10 +24,22 @@ ATTENTION = {"resources__attention": "flash_attention_2"}
     [
         *(
             ({f"rl.resources.{name}": value}, f"`resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0")
-            for name, value in {"tensor_parallel": 2, "sequence_parallel": 2, "offload": "idle"}.items()
+            for name, value in {
+                "tensor_parallel": 2,
+                "sequence_parallel": 2,
+                "offload": "idle",
+                "micro_batch_tokens": 8192,
+                "rollout_memory": 0.6,
+            }.items()
+        ),
+        *(
+            (
+                GPUS | {f"rl.resources.{name}": 2},
+                f"`resources.{name}` (2) is for a CPU, and `resources.gpus` is 8; leave it out",
+            )
+            for name in ("ranks", "micro_batch_size", "kv_cache_gib")
         ),
         (flattened(**ATTENTION), "`resources.attention` (flash_attention_2) is for GPUs, and `resources.gpus` is 0"),
-        (flattened(rollout__top_p=0.95), "`rollout.top_p` (0.95) must be 1 on a CPU"),
         (
             GPUS | flattened(resources__tensor_parallel=3),
             "`resources.tensor_parallel` (3) must divide `resources.gpus`",
@@ -39,7 +51,6 @@ ATTENTION = {"resources__attention": "flash_attention_2"}
         (GPUS | flattened(resources__sequence_parallel=2), "needs `resources.attention: flash_attention_2`"),
         (flattened(resources__gpus=3), "(32 x 8 = 256 responses) must be a multiple of the 3 ranks"),
         (GPUS | flattened(resources__nodes=3), "must be a multiple of the 24 ranks"),
-        (GPUS | flattened(resources__ranks=2), "`resources.ranks` (2) is for CPUs, and `resources.gpus` is 8"),
         (flattened(resources__ranks=3, resources__nodes=2), "a multiple of the 6 ranks (`resources.ranks` x `resour"),
         (GPUS | flattened(resources__micro_batch_tokens=159), "(159) must hold the longest prompt and response "),
     ],
@@ -51,10 +62,18 @@ def test_what_the_device_cannot_do_is_refused(changed: Changed, values: dict[str
     assert told in str(error.value)
 
 
+@pytest.mark.parametrize("device", [{}, GPUS])
+def test_a_nucleus_that_the_trainer_does_not_know_is_refused_on_every_device(
+    changed: Changed, device: dict[str, Any]
+) -> None:
+    with pytest.raises(SettingsError, match=r"rollout\.top_p: must be 1 in training.*found 0\.95"):
+        load_settings(changed(device | flattened(rollout__top_p=0.95)))
+
+
 @pytest.mark.parametrize(
     "values",
     [
-        GPUS | flattened(resources__nodes=4, resources__tensor_parallel=8, rollout__top_p=0.95),
+        GPUS | flattened(resources__nodes=4, resources__tensor_parallel=8),
         GPUS | flattened(resources__micro_batch_tokens=160, resources__offload="always"),
         GPUS
         | flattened(
@@ -63,7 +82,7 @@ def test_what_the_device_cannot_do_is_refused(changed: Changed, values: dict[str
             resources__attention="flash_attention_2",
             resources__micro_batch_tokens=54,  # three GPUs share a sequence of 160
         ),
-        flattened(resources__micro_batch_tokens=1),  # of no meaning on a CPU
+        flattened(resources__kv_cache_gib=4),
     ],
 )
 def test_what_it_can_is_read(changed: Changed, values: dict[str, Any]) -> None:

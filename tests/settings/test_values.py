@@ -52,7 +52,7 @@ from compass.settings.section import Section
         (Verify, "suspicious_agreement", [0, 1], [-0.01, 1.01]),
         (Rollout, "group_size", [1], [0]),
         (Rollout, "temperature", [0.01], [0]),
-        (Rollout, "top_p", [0.01, 1], [0, 1.01]),
+        (Rollout, "top_p", [1.0], [0, 0.99, 1.01]),
         (Reward, "overlong_penalty", [0], [-0.01]),
         (Reward, "kl_coef", [0], [-0.01]),
         (Reward, "kl_estimator", ["k1", "k2", "k3", "abs"], ["k3+", "full"]),  # a reward has no gradient
@@ -82,6 +82,7 @@ from compass.settings.section import Section
         (Resources, "ranks", [1, 2], [0]),
         (Resources, "ray_address", ["", "head:6379", "127.0.0.1:6300"], ["head", "ray://head:10001", "a b:1", "head:"]),
         (Resources, "micro_batch_tokens", [1], [0]),
+        (Resources, "kv_cache_gib", [1], [0, 0.5]),
         (Resources, "attention", ["sdpa", "flash_attention_2"], ["eager"]),
         (Resources, "sequence_parallel", [1], [0]),
         (Resources, "offload", ["none", "idle", "always"], ["cpu", True]),

@@ -10,7 +10,6 @@ FIXED = {
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "compass.rl.cpu.plugin",
     "VERL_ENGINE_DEVICE": "cuda",  # the FSDP engine is registered under this name
-    "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # else vLLM makes a worker process of "uni", and both sides wait spinning
     "RAY_worker_niceness": "0",  # Ray's default of 15 starves training beside any other work
     # vLLM marks two functions of its sampler with torch.compile even in eager mode. torch would build them with g++ and
@@ -19,16 +18,20 @@ FIXED = {
 }
 """Variables that training on the CPU cannot do without."""
 
-WORKERS = (*FIXED, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "TQ_NUM_THREADS", "TQ_CLIENT_ZMQ_IO_THREADS")
+CACHE = "VLLM_CPU_KVCACHE_SPACE"
+"""vLLM's variable for the GiB of its key-value cache; no argument of the engine says it on a CPU."""
+
+WORKERS = (*FIXED, CACHE, "TQ_NUM_THREADS", "TQ_CLIENT_ZMQ_IO_THREADS")
 """Names of those that a worker on a running Ray cluster is given."""
 
 
-def environment(given: Mapping[str, str], ranks: int = 1) -> dict[str, str]:
+def environment(given: Mapping[str, str], ranks: int = 1, cache_gib: int = 1) -> dict[str, str]:
     """`given` with what training on the CPU needs; how OpenMP and TransferQueue use the cores only where `given` does not say.
 
     Args:
         given: the variables of the stage's own process.
         ranks: trainer ranks on this machine, which share its cores.
+        cache_gib: GiB of a rollout engine's key-value cache.
     """
     threads = {
         "OMP_NUM_THREADS": str(max(1, cores() // ranks)),  # Ray would give each process one
@@ -37,4 +40,4 @@ def environment(given: Mapping[str, str], ranks: int = 1) -> dict[str, str]:
         "TQ_NUM_THREADS": str(cores()),
         "TQ_CLIENT_ZMQ_IO_THREADS": "1",
     }
-    return {**threads, **given, **FIXED}
+    return {**threads, **given, **FIXED, CACHE: str(cache_gib)}

@@ -24,6 +24,10 @@ def test_verl_vllm_and_ray_are_told_of_the_cpu_and_openmp_of_its_cores() -> None
     assert environment({"HOME": "/here"}) == {"HOME": "/here", **threads, **NEEDED}
 
 
+def test_the_cache_is_as_large_as_the_stage_says() -> None:
+    assert environment({"VLLM_CPU_KVCACHE_SPACE": "9"}, cache_gib=3)["VLLM_CPU_KVCACHE_SPACE"] == "3"
+
+
 def test_ranks_share_the_cores() -> None:
     assert environment({}, ranks=cores())["OMP_NUM_THREADS"] == "1"
     assert environment({}, ranks=2 * cores())["OMP_NUM_THREADS"] == "1"
