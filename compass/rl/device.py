@@ -2,11 +2,11 @@
 
 **CPU**: one rank or a few, precision as asked, as few processes as verl allows, passes of a fixed number of responses.
 
-**GPUs**: FSDP over those of a node, which hold one copy of the training state, passes by tokens, a fused output layer. Attention is torch's own (`sdpa`): flash-attention is published as source
-alone, so that it needs a CUDA compiler, and no lock file can hold it. transformers then keeps packed responses apart by a mask that it derives
-from their positions. The output layer is verl's fused one in plain torch: it makes logits for 512 tokens at a time, gives log-probability and
-entropy in single precision, and needs no flash-attention either. Without it verl would take log-probabilities of bfloat16 logits token by
-token, in Python.
+**GPUs**: FSDP over those of a node, which hold one copy of the training state, passes by tokens, a fused output layer. Attention is torch's own
+(`sdpa`): flash-attention is published as source alone, so that it needs a CUDA compiler, and no lock file can hold it. transformers then keeps
+packed responses apart by a mask that it derives from their positions. The output layer is verl's fused one in plain torch: it makes logits for 512
+tokens at a time, computes log-probability and entropy in single precision (and rounds the entropy to the logits' type), and needs no
+flash-attention either. Without it verl would take log-probabilities of bfloat16 logits token by token, in Python.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ class WarmStart(Prompting):
     """Sources (by their names in `collect.sources`) whose rows with a worked solution are trained on, after dedup and denoise."""
 
     answer_only: Probability = 0.0
-    """Share of the solutions that are replaced by the boxed answer alone: habits for RL to choose among."""
+    """Share of the solutions that are replaced by the boxed answer alone. A small model is hardly ever right without its steps, and RL then
+    takes this habit away first."""
 
     steps: Positive = 160
     """Optimiser steps."""
