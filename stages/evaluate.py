@@ -10,13 +10,16 @@ continues from `work/evaluate`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from compass.evaluation.benchmarks import benchmark_problems
 from compass.evaluation.evaluate import evaluate_model, plot_rows
-from compass.evaluation.results import dropped_copies, problems_table, write_results
+from compass.evaluation.looks import find_pair, sample_until_verdict
+from compass.evaluation.results import dropped_copies, problems_table, read_clusters, write_results
 from compass.evaluation.similar import trained_rows
 from compass.files import write_json
 from compass.prompts.prompt import same_prompt
@@ -74,28 +77,69 @@ def run(
     )
     if not any(items.num_rows for items in chosen.values()):
         raise EmptyError("no benchmark has a problem to score; name one in `collect.benchmarks`")
-    tables, setups = [], {}
-    for name in settings.evaluate.models or settings.models:
-        model = find_model(str(models / name))
-        scored, setup = evaluate_model(name, model, chosen, settings.evaluate, seed=settings.seed, work=work)
-        if all(ended == PROMPT_TOO_LONG for ended in scored.column("finish_reason").to_pylist()):
-            raise EmptyError(
-                f"{name} has no response to any problem: every prompt is longer than `evaluate.sampling.max_model_len` less "
-                "`evaluate.sampling.max_tokens` leaves; raise the first or lower the second"
-            )
-        tables.append(scored)
-        setups |= setup
-    samples = pa.concat_tables(tables)
-    similar = trained_rows(read_records(trained), chosen) if trained.exists() else None
-    copies = dropped_copies(read_records(dropped), chosen) if dropped.exists() else None
+    problems = problems_table(
+        chosen,
+        trained_rows(read_records(trained), chosen) if trained.exists() else None,
+        dropped_copies(read_records(dropped), chosen) if dropped.exists() else None,
+    )
+    samples, setups, looks = sample_models(settings, chosen, models, work, read_clusters(problems))
     if warning := other_prompt(settings):
         print(f"evaluate: warning: {warning}", flush=True)
-    scores = write_results(folder, samples, problems_table(chosen, similar, copies), setups, seed=settings.seed)
+    scores = write_results(folder, samples, problems, setups, seed=settings.seed, looks=looks)
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]
         print(f"evaluate: {model} {scored['average']['accuracy']:.1%} on average, {low:.1%} to {high:.1%}")
     return Summary("evaluate", metrics={"models": scores})
+
+
+def sample_models(
+    settings: Settings, benchmarks: Mapping[str, pa.Table], models: Path, work: Path, clusters: Mapping[str, str]
+) -> tuple[pa.Table, dict[str, Any], dict[str, Any] | None]:
+    """Sample and score every model, the two that decide in rounds where the settings ask for that.
+
+    Args:
+        settings: the pipeline's.
+        benchmarks: name to `RECORD` rows.
+        models: the folder of the models.
+        work: folder of resumable work.
+        clusters: the cluster of each problem that shares one, by its id.
+
+    Returns:
+        The scored responses, the setups that they name, and the looks (`compass.evaluation.looks`), None where nobody looked.
+    """
+    asked, names = settings.evaluate, settings.evaluate.models or list(settings.models)
+    pair = find_pair(names, settings.report.primary) if asked.until == "verdict" else []
+    sampled: dict[str, pa.Table] = {}
+    setups: dict[str, Any] = {}
+
+    def sample(count: int) -> pa.Table:
+        for name in pair if sampled else names:
+            wanted, model = asked.model_copy(update={"samples": count}), find_model(str(models / name))
+            sampled[name], setup = evaluate_model(name, model, benchmarks, wanted, seed=settings.seed, work=work)
+            check_prompts(name, sampled[name])
+            setups.update(setup)
+        return pa.concat_tables(sampled.values())
+
+    if not pair:
+        return sample(asked.samples), setups, None
+    looks = sample_until_verdict(
+        sample, samples=asked.samples, at_most=asked.at_most, pair=pair, seed=settings.seed, clusters=clusters
+    )
+    return pa.concat_tables(sampled.values()), setups, looks
+
+
+def check_prompts(name: str, sampled: pa.Table) -> None:
+    """Refuse a model that could not be asked anything.
+
+    Raises:
+        EmptyError: every prompt was too long.
+    """
+    if all(ended == PROMPT_TOO_LONG for ended in sampled.column("finish_reason").to_pylist()):
+        raise EmptyError(
+            f"{name} has no response to any problem: every prompt is longer than `evaluate.sampling.max_model_len` less "
+            "`evaluate.sampling.max_tokens` leaves; raise the first or lower the second"
+        )
 
 
 def other_prompt(settings: Settings) -> str:

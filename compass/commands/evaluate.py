@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from compass.sampling.model_source import Model, Server
+    from compass.settings import Evaluate
 
 
 class EvaluateError(UserError):
@@ -37,7 +39,13 @@ class Asked:
     server_model: str = ""
     """which of the server's models."""
     samples: int = 8
-    """sampled responses per problem."""
+    """sampled responses per problem; with `--until verdict` in the first round."""
+    until: Literal["samples", "verdict"] = "samples"
+    """`verdict`: sample in rounds, twice as many each time, until the comparison that decides has a verdict."""
+    at_most: int = 0
+    """samples per problem after the last round, with `--until verdict`."""
+    primary: tuple[str, str] | None = None
+    """the two models whose comparison decides (without it the last and base, or the first)."""
     greedy: bool = False
     """also one greedy response per problem."""
     max_problems: int = 0
@@ -90,35 +98,83 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
         compass evaluate rl-3 base --benchmarks math-500 aime-2024 --samples 8 --greedy
         compass evaluate Qwen/Qwen2.5-Math-7B@COMMIT --benchmarks problems.jsonl --prompt qwen-math --max-tokens 3072
         compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
+        compass evaluate base rl-3 --benchmarks math-500 --until verdict --at-most 64
     """
-    import pyarrow as pa
-
-    from compass.evaluation.evaluate import evaluate_model
-    from compass.evaluation.results import add_results, problems_table, write_results
-    from compass.files import write_json
-
     if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
     if asked.out.exists() and not asked.out.is_dir():
         raise EvaluateError(f"--out {asked.out}: is a file; name a folder")
     settings = _settings(asked)
-    work = asked.out / "work"
     benchmarks = _benchmarks(asked)
-    found = _models(models or [], asked, work)
-    for name, model in found.items():
-        sampled, setups = evaluate_model(name, model, benchmarks, settings, seed=asked.seed, work=work)
-        samples, problems, setups = add_results(
-            asked.out, _priced(sampled, asked), problems_table(benchmarks), setups, replace=asked.replace
-        )
-        scores = write_results(asked.out, samples, problems, setups, seed=asked.seed)
-        write_json(asked.out / "scores.json", {"models": scores})
-    assert isinstance(samples, pa.Table)
-    _print(scores, setups, samples)
+    found = _models(models or [], asked, asked.out / "work")
+    results = _sample(found, benchmarks, settings, asked)
+    _print(*results)
     print(f"\nresponses, problems, setups, comparisons and scores: {asked.out}")
     return 0
 
 
-def _settings(asked: Asked) -> Any:
+def _sample(
+    models: dict[str, Model | Server], benchmarks: dict[str, pa.Table], settings: Evaluate, asked: Asked
+) -> tuple[dict[str, Any], dict[str, Any], pa.Table]:
+    """Sample every model, in rounds where that is asked for, and write the results; returns scores, setups and samples of all that is in `--out`."""
+    from compass.evaluation.evaluate import evaluate_model
+    from compass.evaluation.looks import check_plan, find_pair, sample_until_verdict
+    from compass.evaluation.results import add_results, problems_table, read_clusters, read_looks, write_results
+    from compass.files import write_json
+
+    if asked.primary and settings.until == "samples":
+        raise EvaluateError("--primary names the models that --until verdict compares; give that too")
+    pair = find_pair(list(models), asked.primary) if settings.until == "verdict" else []
+    looks = read_looks(asked.out)
+    check_plan(looks, list(models), at_most=settings.at_most, samples=settings.samples, pair=pair)
+    _check_alone(asked.out, pair, benchmarks)
+    table = problems_table(benchmarks)
+    found: tuple[pa.Table, pa.Table, dict[str, Any]]
+
+    def add(names: Sequence[str], count: int) -> pa.Table:
+        nonlocal found
+        wanted = settings.model_copy(update={"samples": count})
+        for name in names:
+            sampled, setups = evaluate_model(
+                name, models[name], benchmarks, wanted, seed=asked.seed, work=asked.out / "work"
+            )
+            found = add_results(asked.out, _priced(sampled, asked), table, setups, replace=asked.replace)
+            write()
+        return found[0]
+
+    def write() -> dict[str, Any]:
+        scores = write_results(asked.out, *found, seed=asked.seed, looks=looks)
+        write_json(asked.out / "scores.json", {"models": scores})
+        return scores
+
+    if pair:
+        looks = sample_until_verdict(
+            lambda count: add(list(models) if count == settings.samples else pair, count),
+            samples=settings.samples,
+            at_most=settings.at_most,
+            pair=pair,
+            seed=asked.seed,
+            clusters=read_clusters(table),
+        )
+    else:
+        add(list(models), settings.samples)
+    return write(), found[2], found[0]
+
+
+def _check_alone(out: Path, pair: Sequence[str], benchmarks: Mapping[str, Any]) -> None:
+    """Refuse a folder that has the two models' responses to other benchmarks: a look counts all that a comparison counts."""
+    import pyarrow.parquet as pq
+
+    path = out / "samples.parquet"
+    rows = pq.read_table(path, columns=["model", "benchmark"]).to_pylist() if pair and path.exists() else []
+    if others := sorted({row["benchmark"] for row in rows if row["model"] in pair} - set(benchmarks)):
+        raise EvaluateError(
+            f"--out {out}: has responses of {' and '.join(pair)} to {', '.join(others)} as well, which the verdict would count; give "
+            "another --out, or name these benchmarks too"
+        )
+
+
+def _settings(asked: Asked) -> Evaluate:
     from pydantic import ValidationError
 
     from compass.settings import Evaluate, Sampling
@@ -126,7 +182,14 @@ def _settings(asked: Asked) -> Any:
     names = ("prompt", "chat_template", "system_prompt", "prompt_suffix", "temperature", "top_p", "max_tokens", "max_model_len", "dtype", "kv_cache_gib")  # fmt: skip
     try:
         sampling = Sampling(**{name: getattr(asked, name) for name in names})
-        return Evaluate(samples=asked.samples, greedy=asked.greedy, max_problems=asked.max_problems, sampling=sampling)
+        return Evaluate(
+            samples=asked.samples,
+            until=asked.until,
+            at_most=asked.at_most,
+            greedy=asked.greedy,
+            max_problems=asked.max_problems,
+            sampling=sampling,
+        )
     except ValidationError as error:
         problems = []
         for problem in error.errors():

@@ -52,7 +52,12 @@ Results = Mapping[str, Sequence[bool]]
 
 
 def compare_models(
-    samples: pa.Table, *, seed: int, primary: Sequence[str] | None = None, clusters: Mapping[str, str] | None = None
+    samples: pa.Table,
+    *,
+    seed: int,
+    primary: Sequence[str] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    looks: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The content of `data/evaluate/comparisons.json`.
 
@@ -62,30 +67,39 @@ def compare_models(
         seed: of the signs that are drawn where the test is not exact.
         primary: the two models whose comparison decides; without it the last one and `base`, or none where there is no base.
         clusters: the cluster of each problem that shares one, by its id; clusters are the independent units then.
+        looks: where samples were added until there was a verdict, the looks so far (`compass.evaluation.looks`): the last one's limit takes the place
+            of 5% in every interval and test.
 
     Returns:
-        `{"level", "tie", "primary", "correction", "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`:
+        `{"level", "tie", "primary", "correction", "looks" where given, "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`:
         the later model is compared with the earlier one. `comparison` is that of `compare` and of `compare_average`, with `p_corrected`; `lenient` (the
         difference by lenient marks) and `form` (the strict difference less the lenient one), each with `ci95`; `measures`, of
         `compare_measures`; `verdict` and `words`.
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
+    level = level_of(looks)
     paired = partial(pair_up, clusters=clusters)
     other_measures = _Measures(samples, strict, clusters)
     decides = list(primary) if primary else default_primary(list(strict))
     pairs, averages, cells = [], [], []
     for other, model in combinations(strict, 2):
         names = [name for name in strict[model] if name in strict[other]]
-        each = {name: compare(strict[model][name], strict[other][name], seed=seed, clusters=clusters) for name in names}
+        each = {
+            name: compare(strict[model][name], strict[other][name], seed=seed, clusters=clusters, level=level)
+            for name in names
+        }
         for name in names:
             each[name] |= _form(
-                paired(strict[model][name], strict[other][name]), paired(lenient[model][name], lenient[other][name])
+                paired(strict[model][name], strict[other][name]),
+                paired(lenient[model][name], lenient[other][name]),
+                level,
             )
         average = {"missing": sum(one["missing"] for one in each.values())}
         average |= compare_average(
             [paired(strict[model][name], strict[other][name]) for name in names],
             [paired(lenient[model][name], lenient[other][name]) for name in names],
             seed=seed,
+            level=level,
         )
         weight = pair_weight(is_primary={model, other} == set(decides or ()), pairs=comb(len(strict), 2))
         shared = {name: one for name in names if (one := paired(strict[model][name], strict[other][name]))}
@@ -94,18 +108,34 @@ def compare_models(
         measures = other_measures.pair(model, other, [name for name in names if each[name]["problems"]])
         for name, comparison in each.items():
             own = {measure: [found[name]] for measure, found in measures.items() if name in found}
-            comparison["measures"] = compare_measures(own, seed=seed)
+            comparison["measures"] = compare_measures(own, seed=seed, level=level)
         whole = {
             measure: list(found.values()) for measure, found in measures.items() if len(found) == average["benchmarks"]
         }
-        average["measures"] = compare_measures(whole, seed=seed)
+        average["measures"] = compare_measures(whole, seed=seed, level=level)
         pairs.append({"model": model, "other": other, "benchmarks": each, AVERAGE: average})
     for family in (averages, cells):
-        _correct(family)
+        _correct(family, level)
     for pair in pairs:
         for comparison in (*pair["benchmarks"].values(), pair[AVERAGE]):
             comparison.update(judge(comparison))
-    return {"level": LEVEL, "tie": TIE, "primary": decides, "correction": CORRECTION, "pairs": pairs}
+    found = {"level": LEVEL, "tie": TIE, "primary": decides, "correction": CORRECTION, "pairs": pairs}
+    return found | ({"looks": dict(looks)} if looks else {})
+
+
+def level_of(looks: Mapping[str, Any] | None) -> float:
+    """The level of intervals and tests: 95%, or what the limit of the last look leaves of it.
+
+    That limit belongs to `alpha`, the part of the 5% that the pair that decides is tested at first.
+    """
+    return 1 - (1 - LEVEL) * looks["made"][-1]["limit"] / looks["alpha"] if looks else LEVEL
+
+
+def pair_models(samples: pa.Table, model: str, other: str, clusters: Mapping[str, str] | None = None) -> list[Paired]:
+    """Two models' sampled accuracies on the problems that both answered, per benchmark that has any; columns as in `compare_models`."""
+    marks = _marks(samples, "correct")
+    ours, theirs = marks[model], marks[other]
+    return [one for name in ours if name in theirs and (one := pair_up(ours[name], theirs[name], clusters))]
 
 
 CORRECTION = "Holm, over the averages of all pairs, and over the benchmarks of all pairs"
@@ -135,7 +165,9 @@ def pair_up(ours: Results, theirs: Results, clusters: Mapping[str, str] | None =
     )
 
 
-def compare(ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str, str] | None = None) -> dict[str, Any]:
+def compare(
+    ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str, str] | None = None, level: float = LEVEL
+) -> dict[str, Any]:
     """One benchmark's comparison.
 
     Returns:
@@ -160,8 +192,8 @@ def compare(ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str,
         base["clusters"] = paired.count
     return base | {
         "difference": paired.difference,
-        "ci95": list(paired.interval()),
-        "ci90": list(paired.interval(2 * LEVEL - 1)),
+        "ci95": list(paired.interval(level)),
+        "ci90": list(paired.interval(2 * level - 1)),
         "p": sign_flip_p([paired], seed=seed),
         "gained": int((moved > 0).sum()),
         "lost": int((moved < 0).sum()),
@@ -169,7 +201,9 @@ def compare(ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str,
     }
 
 
-def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | None], *, seed: int) -> dict[str, Any]:
+def compare_average(
+    each: Sequence[Paired | None], lenient: Sequence[Paired | None], *, seed: int, level: float = LEVEL
+) -> dict[str, Any]:
     """The comparison of the unweighted mean over benchmarks; keys as in `compare`, without `gained`, `lost`, `detectable_at_best` and `needed`."""
     found = [one for one in each if one is not None]
     if not found:
@@ -187,19 +221,21 @@ def compare_average(each: Sequence[Paired | None], lenient: Sequence[Paired | No
             int(max(max(one.samples.max(), one.other_samples.max()) for one in found)),
         ],
         "difference": difference,
-        "ci95": list(around(difference, variance, freedom, LEVEL)),
-        "ci90": list(around(difference, variance, freedom, 2 * LEVEL - 1)),
+        "ci95": list(around(difference, variance, freedom, level)),
+        "ci90": list(around(difference, variance, freedom, 2 * level - 1)),
         "p": chance,
         "sd": {
             "samples": _root(by_samples),
             "problems": None if by_samples is None else _root(max(variance - by_samples, 0.0)),
         },
-        "lenient": _mean_interval(loose),
-        "form": _mean_interval([_form_gain(*both) for both in zip(found, loose, strict=True)]),
+        "lenient": _mean_interval(loose, level),
+        "form": _mean_interval([_form_gain(*both) for both in zip(found, loose, strict=True)], level),
     }
 
 
-def compare_measures(measures: Mapping[str, Sequence[Paired]], *, seed: int) -> dict[str, dict[str, Any]]:
+def compare_measures(
+    measures: Mapping[str, Sequence[Paired]], *, seed: int, level: float = LEVEL
+) -> dict[str, dict[str, Any]]:
     """Greedy accuracy, pass@k and maj@k of two models, each tested by signs of the problems' differences, corrected by Holm over the measures.
 
     One response per problem and one benchmark: the test is McNemar's exact one.
@@ -217,11 +253,11 @@ def compare_measures(measures: Mapping[str, Sequence[Paired]], *, seed: int) -> 
         found[name] = {
             "values": [float(np.mean([getattr(one, side).mean() for one in each])) for side in ("shares", "other")],
             "difference": difference,
-            "ci95": list(around(difference, variance, freedom, LEVEL)),
-            "ci90": list(around(difference, variance, freedom, 2 * LEVEL - 1)),
+            "ci95": list(around(difference, variance, freedom, level)),
+            "ci90": list(around(difference, variance, freedom, 2 * level - 1)),
             "p": sign_flip_p(each, seed=seed),
         }
-    for one, chance in zip(found.values(), holm([one["p"] for one in found.values()]), strict=True):
+    for one, chance in zip(found.values(), holm([scale_p(one["p"], level) for one in found.values()]), strict=True):
         one["p_corrected"] = chance
         one["verdict"] = decide(one)
     return found
@@ -370,11 +406,11 @@ def _in_form(comparison: Mapping[str, Any]) -> str:
     return f", {_points(abs(form['difference']))} of them in form: {found}"
 
 
-def _form(strict: Paired | None, lenient: Paired | None) -> dict[str, Any]:
+def _form(strict: Paired | None, lenient: Paired | None, level: float) -> dict[str, Any]:
     """The difference by lenient marks, and how much of the strict one is not in it."""
     if strict is None or lenient is None:
         return {}
-    return {"lenient": _mean_interval([lenient]), "form": _mean_interval([_form_gain(strict, lenient)])}
+    return {"lenient": _mean_interval([lenient], level), "form": _mean_interval([_form_gain(strict, lenient)], level)}
 
 
 def _form_gain(strict: Paired, lenient: Paired) -> Paired:
@@ -383,30 +419,36 @@ def _form_gain(strict: Paired, lenient: Paired) -> Paired:
     return Paired(*sides, are_shares=False, clusters=strict.clusters)
 
 
-def _mean_interval(each: Sequence[Paired]) -> dict[str, Any]:
+def _mean_interval(each: Sequence[Paired], level: float) -> dict[str, Any]:
     middle, variance, freedom = mean_difference(each)
-    return {"difference": middle, "ci95": list(around(middle, variance, freedom, LEVEL))}
+    return {"difference": middle, "ci95": list(around(middle, variance, freedom, level))}
 
 
-def _correct(family: Sequence[tuple[dict[str, Any], list[Paired], float]]) -> None:
+def scale_p(chance: float, level: float) -> float:
+    """A p-value that is tested at 1 - `level`, as one that is tested at 5%."""
+    return min(1.0, chance * (1 - LEVEL) / (1 - level))
+
+
+def _correct(family: Sequence[tuple[dict[str, Any], list[Paired], float]], level: float) -> None:
     """Add what depends on the other tests of the family: `p_corrected`, and what could have been found at the level left.
 
     Args:
         family: comparisons, with the benchmarks that each is of and its weight.
+        level: of the tests together.
     """
     compared = [entry for entry in family if entry[1]]
     weights = [weight for *_, weight in compared]
-    corrected = holm([comparison["p"] for comparison, *_ in compared], weights)
+    corrected = holm([scale_p(comparison["p"], level) for comparison, *_ in compared], weights)
     for (comparison, each, _), chance, alpha in zip(compared, corrected, holm_levels(corrected, weights), strict=True):
-        level = 1 - alpha
-        comparison |= {"p_corrected": chance, "detectable": detectable(each, level)}
+        own = 1 - alpha * (1 - level) / (1 - LEVEL)
+        comparison |= {"p_corrected": chance, "detectable": detectable(each, own)}
         if "gained" in comparison:
             [paired], seen = each, comparison["difference"]
-            comparison["detectable_at_best"] = detectable_at_best(paired, level)
+            comparison["detectable_at_best"] = detectable_at_best(paired, own)
             comparison["needed"] = {
                 "difference": abs(seen),
-                "problems": needed_problems(paired, seen, level),
-                "samples": needed_samples(paired, seen, level),
+                "problems": needed_problems(paired, seen, own),
+                "samples": needed_samples(paired, seen, own),
             }
 
 

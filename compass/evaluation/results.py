@@ -134,7 +134,13 @@ def dropped_copies(dropped: pa.Table, benchmarks: Mapping[str, pa.Table]) -> dic
 
 
 def write_results(
-    folder: Path, samples: pa.Table, problems: pa.Table, setups: Mapping[str, Any], *, seed: int
+    folder: Path,
+    samples: pa.Table,
+    problems: pa.Table,
+    setups: Mapping[str, Any],
+    *,
+    seed: int,
+    looks: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write `samples.parquet`, `problems.parquet`, `setups.json` and `comparisons.json`.
 
@@ -144,6 +150,7 @@ def write_results(
         problems: rows of `compass.evaluation.results.PROBLEMS`.
         setups: the setups that the samples name.
         seed: of the comparisons' resampling.
+        looks: of `compass.evaluation.looks`, where samples were added until there was a verdict; their pair is the one that decides.
 
     Returns:
         The scores: model to benchmark (and `average`) to scores.
@@ -152,7 +159,8 @@ def write_results(
     known = [row for row in problems.select(["id", "similar"]).to_pylist() if row["similar"] is not None]
     similar = {row["id"] for row in known if row["similar"]} if known else None
     clusters = read_clusters(problems)
-    comparisons = compare_models(samples, seed=seed, clusters=clusters)
+    primary = looks["pair"] if looks else None
+    comparisons = compare_models(samples, seed=seed, primary=primary, clusters=clusters, looks=looks)
     scores = summarise(samples, comparisons, similar, clusters)
     for name, rows in (("samples", samples), ("problems", problems)):
         with atomic_path(folder / f"{name}.parquet") as temporary:
@@ -160,6 +168,15 @@ def write_results(
     write_json(folder / "setups.json", dict(setups))
     write_json(folder / "comparisons.json", comparisons)
     return scores
+
+
+def read_looks(folder: Path) -> dict[str, Any] | None:
+    """The looks of an earlier run into a folder (`compass.evaluation.looks`); None where it has none."""
+    path = folder / "comparisons.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8")).get("looks") if path.exists() else None
+    except ValueError as error:
+        raise ResultsError(f"{path}: not JSON ({error}); give another --out") from None
 
 
 class ResultsError(UserError):
@@ -196,6 +213,7 @@ def add_results(
         known = json.loads((folder / "setups.json").read_text(encoding="utf-8"))
     except (OSError, KeyError, ValueError) as error:
         raise ResultsError(f"{folder}: holds no whole results ({error}); give another --out") from None
+    order = dict.fromkeys(name for rows in (before, samples) for name in rows.column("model").unique().to_pylist())
     for model in samples.column("model").unique().to_pylist():
         old = before.filter(pc.equal(before.column("model"), model))
         new = samples.filter(pc.equal(samples.column("model"), model))
@@ -215,6 +233,7 @@ def add_results(
     asked = asked.filter(pc.is_in(asked.column("benchmark"), kept))
     asked = _joined(folder, asked, problems)
     both = pa.concat_tables([before, samples], promote_options="default")
+    both = pa.concat_tables([both.filter(pc.equal(both.column("model"), name)) for name in order])
     used = set(both.column("setup").to_pylist())
     return both, asked, {name: facts for name, facts in {**known, **setups}.items() if name in used}
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compass.evaluation.comparisons import decide, judge, weigh_measures
+from compass.evaluation.looks import describe_looks
 from compass.report.run import Run
 
 AVERAGE = "average"
@@ -58,6 +59,11 @@ def conclude(run: Run) -> Conclusion:
             more.append(
                 f"{explored}{best} against {second} ({format_accuracy(run, second)}){format_verdict(run, against)}."
             )
+    if looks := run.comparisons.get("looks"):
+        more.append(
+            f"{describe_looks(looks)} Every test and interval of a difference here is at that limit's level, so that looking more than once finds no more "
+            "differences that are not there."
+        )
     return Conclusion(headline, more + explain_certainty(run, best, rival))
 
 

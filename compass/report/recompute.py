@@ -8,7 +8,8 @@ and golds, `settings.json` what made the responses, and `figures.json` what the 
 shares nothing with the code that made it, and printed with `equal` or `DIFFERENT`. Exit status 1: some figure differs.
 
 Formulas: avg@k, pass@k (Chen et al. 2021), maj@k (Wang et al. 2022); Wilson's interval with an effective sample size, exact limits near 0 and 1,
-MOVER for averages; for differences Student's interval with one more win and one more loss, the sign-flip test, Holm's correction with weights.
+MOVER for averages; for differences Student's interval with one more win and one more loss, the sign-flip test, Holm's correction with weights; for
+an evaluation that was sampled until a verdict Lan and DeMets' limits, each look from the samples that it had.
 p-values that the page drew by chance (averages) are drawn again, with other signs, and count as equal within five standard errors.
 What follows from such a p is computed from the page's. Words are not checked: they repeat the figures. Nor is what the verifier decided.
 """
@@ -19,7 +20,7 @@ import sys
 from collections import Counter
 from functools import cache
 from itertools import combinations
-from math import ceil, comb, exp, gcd, lcm, lgamma, log, sqrt
+from math import ceil, comb, erfc, exp, gcd, lcm, lgamma, log, pi, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,8 @@ DRAWS = 9_999
 EXACT = 20_000_000
 CLUSTERS = {}
 """Problem id to its benchmark and cluster, of problems that share a stem or a template."""
+LOOKS = {"error": 0.05}
+"""The error of a test: 5%, or what the limit of the last look leaves of it."""
 rng = np.random.default_rng(20_260_101)
 
 
@@ -294,7 +297,9 @@ def span(pairs):
     return float(np.mean([pair.difference for pair in pairs])), sum(parts), freedom
 
 
-def around(pairs, level=0.95):
+def around(pairs, sides=1):
+    """Student's interval at the level of the tests; with 2 `sides` that of two tests of one side."""
+    level = 1 - sides * LOOKS["error"]
     middle, variance, freedom = span(pairs)
     if len(pairs) == 1:
         freedom = pairs[0].groups - 1
@@ -336,12 +341,14 @@ def sign_flip(pairs, stated):
 
 def holm(chances, weights):
     """p-values corrected by Holm's method with weights, and the level at which each test was made."""
+    chances = [min(1.0, p * 0.05 / LOOKS["error"]) for p in chances]
     out, highest, left = [0.0] * len(chances), 0.0, sum(weights)
     for i in sorted(range(len(chances)), key=lambda i: chances[i] / weights[i]):
         out[i] = highest = max(highest, min(1.0, chances[i] * left / weights[i]))
         left -= weights[i]
     left = sum(weight for p, weight in zip(out, weights, strict=True) if p > 0.05)
-    return out, [0.05 * w / (left + (w if p <= 0.05 else 0)) for p, w in zip(out, weights, strict=True)]
+    error = LOOKS["error"]
+    return out, [error * w / (left + (w if p <= 0.05 else 0)) for p, w in zip(out, weights, strict=True)]
 
 
 def verdict(found):
@@ -384,7 +391,7 @@ def compare_measures(found, stated):
     """Greedy accuracy, maj@k and pass@k: measure to each benchmark's pair."""
     out = {}
     for name, pairs in found.items():
-        out[name] = difference(pairs) | {"ci90": around(pairs, 0.9), "p": sign_flip(pairs, stated[name]["p"])}
+        out[name] = difference(pairs) | {"ci90": around(pairs, 2), "p": sign_flip(pairs, stated[name]["p"])}
         out[name]["values"] = [
             float(np.mean([side.mean() for side in sides]))
             for sides in zip(*((pair.a, pair.b) for pair in pairs), strict=True)
@@ -464,7 +471,7 @@ def compare_pairs(pairs, lenient, stated):
     rest = None if noise is None else sqrt(max(variance - noise, 0))
     return difference(pairs) | {
         "problems": sum(pair.n for pair in pairs),
-        "ci90": around(pairs, 0.9),
+        "ci90": around(pairs, 2),
         "p": sign_flip(pairs, stated["p"]),
         "sd": {"samples": None if noise is None else sqrt(noise), "problems": rest},
         "lenient": difference(lenient),
@@ -488,6 +495,72 @@ def correct(family):
             )
 
 
+# Looks
+
+
+def gauss(x):
+    """The chance that a normal number is above x."""
+    return np.array([erfc(one / sqrt(2)) / 2 for one in np.atleast_1d(x)])
+
+
+def limit_of(times, alpha, points=2_001):
+    """The p that the last of these looks has to reach; each side spends 2 - 2 Phi(z / sqrt(time))."""
+    z = low = 0.0
+    high = 40.0
+    for _ in range(200):
+        z = (low + high) / 2
+        low, high = (z, high) if gauss(z)[0] > alpha / 4 else (low, z)
+    place, mass, spent, before = np.zeros(1), np.ones(1), 0.0, 0.0
+    simpson = np.array([1, *[4, 2] * (points // 2 - 1), 4, 1]) / 3
+    for time in times:
+        step, own = sqrt(time - before), 4 * gauss(z / sqrt(time))[0] - spent
+        low, high = 0.0, 9 * sqrt(time)
+        for _ in range(50):
+            limit = (low + high) / 2
+            out = mass @ (gauss((limit - place) / step) + gauss((limit + place) / step))
+            low, high = (limit, high) if out > own else (low, limit)
+        here = np.linspace(-limit, limit, points)
+        kernel = np.exp(-(((here[:, None] - place) / step) ** 2) / 2) / (step * sqrt(2 * pi))
+        mass, place, spent, before = kernel @ mass * simpson * (here[1] - here[0]), here, spent + own, time
+    return 2 * float(gauss(limit / sqrt(time))[0])
+
+
+def share_of_information(pairs, most):
+    rest = now = last = 0.0
+    for pair in pairs:
+        noise = pair.noise or 0.0
+        rest += max(pair.spread / pair.groups - noise, 0)
+        now, last = now + noise, last + noise * 2 / (1 / pair.na.mean() + 1 / pair.nb.mean()) / most
+    if rest + now == 0:
+        return min(min(pair.na.min(), pair.nb.min()) for pair in pairs) / most
+    return (rest + last) / (rest + now)
+
+
+def take_looks(rows, stated):
+    """Every look again, from the samples that were there."""
+    model, other = stated["pair"]
+    made, times = [], []
+    for said in stated["made"]:
+        had = [row for row in rows if row["model"] in (model, other) and row["sample"] < said["samples"]]
+        cells = {}
+        for row in had:
+            cells.setdefault((row["model"], row["benchmark"]), []).append(row)
+        pairs = [pair for both in sides(cells, model, other, "correct").values() if (pair := Pair(*both)).n]
+        samples = int(min(min(pair.na.min(), pair.nb.min()) for pair in pairs))
+        before, time = times[-1] if times else 0.0, 1.0
+        if samples < stated["at_most"]:
+            time = min(share_of_information(pairs, stated["at_most"]), 0.99)
+            time = time if time > before + 1e-3 else before + (1 - before) / 10
+        times.append(time)
+        limit = limit_of(times, stated["alpha"])
+        LOOKS["error"] = limit
+        found = {"samples": samples, "information": time, "limit": limit, "p": sign_flip(pairs, said["p"])}
+        found["difference"] = span(pairs)[0]
+        tested = difference(pairs) | {"ci90": around(pairs, 2), "p_corrected": min(1.0, found["p"] * 0.05 / limit)}
+        made.append(found | {"verdict": verdict(tested)})
+    return {"pair": stated["pair"], "at_most": stated["at_most"], "alpha": stated["alpha"], "made": made}
+
+
 # The whole page
 
 
@@ -506,6 +579,10 @@ def recompute(rows, problems, stated):
         scores.setdefault(model, {})[benchmark] = score(own, similar)
     for found in scores.values():
         found["average"] = average(list(found.values()))
+    found_looks = {}
+    if looks := stated["comparisons"].get("looks"):
+        found_looks = {"looks": take_looks(rows, looks)}
+        LOOKS["error"] = 0.05 * found_looks["looks"]["made"][-1]["limit"] / looks["alpha"]
     said = {(pair["model"], pair["other"]): pair for pair in stated["comparisons"]["pairs"]}
     primary, count = stated["comparisons"]["primary"], comb(len(models), 2)
     pairs, averages, single = [], [], []
@@ -526,7 +603,7 @@ def recompute(rows, problems, stated):
                     scores[model][name]["over_base"] = sign * found["difference"]
                     scores[model][name]["over_base_ci95"] = sorted(sign * limit for limit in found["ci95"])
                     scores[model][name]["over_base_form"] = sign * found["form"]["difference"]
-    return {"scores": scores, "comparisons": {"pairs": pairs}}
+    return {"scores": scores, "comparisons": {"pairs": pairs, **found_looks}}
 
 
 def leaves(value, name=()):
@@ -537,7 +614,11 @@ def leaves(value, name=()):
                 yield from leaves(inner, (*name, key))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
-            own = f"{inner['model']} against {inner['other']}" if isinstance(inner, dict) else str(place)
+            own = (
+                f"{inner['model']} against {inner['other']}"
+                if isinstance(inner, dict) and "model" in inner
+                else str(place)
+            )
             yield from leaves(inner, (*name, own))
     else:
         yield " / ".join(name), value
@@ -558,7 +639,8 @@ def main(folder):
     rows, problems = (read_rows(folder / f"{name}.jsonl.gz") for name in ("responses", "problems"))
     stated = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
     found = dict(leaves(recompute(rows, problems, stated)))
-    page = dict(leaves({"scores": stated["scores"], "comparisons": {"pairs": stated["comparisons"]["pairs"]}}))
+    compared = {name: stated["comparisons"][name] for name in ("pairs", "looks") if name in stated["comparisons"]}
+    page = dict(leaves({"scores": stated["scores"], "comparisons": compared}))
     different = 0
     for name in [*page, *(name for name in found if name not in page)]:
         fits = name in page and name in found and same(page[name], found[name])

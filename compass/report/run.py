@@ -163,12 +163,17 @@ def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) ->
             found[name] = _json(path)
     decided = found.get("comparisons", {}).get("primary", "")
     if "samples" in found and (decided == "" or (primary and decided != list(primary))):
-        found["comparisons"] = compare(found["samples"], seed, primary, found.get("problems"))
+        looks = found.get("comparisons", {}).get("looks")
+        found["comparisons"] = compare(found["samples"], seed, primary, found.get("problems"), looks)
     return found
 
 
 def compare(
-    samples: pa.Table, seed: int, primary: Sequence[str] | None = None, problems: pa.Table | None = None
+    samples: pa.Table,
+    seed: int,
+    primary: Sequence[str] | None = None,
+    problems: pa.Table | None = None,
+    looks: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """`compare_models` with the problems' clusters, with `correct` in place of lenient marks where samples of an earlier version lack them."""
     from compass.evaluation.comparisons import compare_models
@@ -176,7 +181,7 @@ def compare(
 
     if "correct_lenient" not in samples.column_names:
         samples = samples.append_column("correct_lenient", samples["correct"])
-    return compare_models(samples, seed=seed, primary=primary, clusters=read_clusters(problems))
+    return compare_models(samples, seed=seed, primary=primary, clusters=read_clusters(problems), looks=looks)
 
 
 def _json(path: Path) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compass.evaluation.looks import describe_looks
 from compass.page.blocks import Bullets, Caution, Fold, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.figures import draw_chart, heat_figure, scores_figure
@@ -116,6 +117,7 @@ def scores_section(run: Run) -> Section:
         ),
         Table(["benchmark", *scores], rows),
         *_verdicts(run, names),
+        *_looks(run),
         Fold("All measures", [_measures(scores)]),
     ]
     return Section("Scores", parts, "scores")
@@ -238,6 +240,29 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
         if rows:
             part = [Table(["benchmark", "verdict", f"{best} less {other}", "in words, paired by problem"], rows)]
             yield part[0] if place == 0 else Fold(f"{best} against {other}", part)
+
+
+def _looks(run: Run) -> Iterator[Part]:
+    """The looks of an evaluation that was sampled until a verdict."""
+    looks = run.comparisons.get("looks")
+    if not looks:
+        return
+    rows = [
+        [
+            one["samples"],
+            percent(one["information"]),
+            f"{100 * one['difference']:+.1f}",
+            f"{one['p']:.2g}",
+            f"{one['limit']:.2g}",
+            one["verdict"],
+        ]
+        for one in looks["made"]
+    ]
+    yield Note(
+        f"{describe_looks(looks)} The 5% are spent over the looks (Lan and DeMets); information is the inverse variance of the difference, as a share of that with "
+        f"{looks['at_most']} samples per problem."
+    )
+    yield Table(["samples", "information %", " less ".join(looks["pair"]), "p", "limit of p", "verdict"], rows)
 
 
 def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:

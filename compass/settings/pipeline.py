@@ -67,6 +67,10 @@ class Settings(Section):
             raise ValueError(
                 f"`report.primary` needs two models that are evaluated ({', '.join(scored)}), found {', '.join(pair)}"
             )
+        if self.evaluate.until == "verdict" and len(scored) < 2:
+            raise ValueError(
+                f"`evaluate.until: verdict` compares two models, and {scored[0]} alone is evaluated; add one"
+            )
         return self
 
     def _check_amounts(self) -> None:

@@ -68,6 +68,42 @@ def test_a_second_run_asks_for_nothing_and_more_asks_for_no_more_than_is_new(fol
     assert pq.read_table("evaluation/samples.parquet").num_rows == 12
 
 
+def test_rounds_sample_what_is_new_and_are_recorded(folder, openai_server, capsys) -> None:
+    asked = openai_server.asked
+    words = (
+        "one=URL",
+        "two=URL",
+        "--benchmarks",
+        "sums.jsonl",
+        "--samples",
+        "2",
+        "--until",
+        "verdict",
+        "--at-most",
+        "8",
+    )
+    words = tuple(word.replace("URL", openai_server.url) for word in words)
+    assert evaluate(*words) == 0
+    printed = capsys.readouterr().out
+    assert "evaluate: look 3 at two against one: 8 of at most 8 samples, difference +0.0 points" in printed
+    assert len(asked) == 2 * 2 * 8  # two models, two problems: a round asks for what the rounds before did not
+    assert pq.read_table("evaluation/samples.parquet")["model"].unique().to_pylist() == ["one", "two"]
+    looks = json.loads(Path("evaluation/comparisons.json").read_text())["looks"]
+    assert looks["pair"] == ["two", "one"]
+    assert [one["samples"] for one in looks["made"]] == [2, 4, 8]
+    assert [one["verdict"] for one in looks["made"]] == ["cannot tell"] * 3
+    first = Path("evaluation/comparisons.json").read_text()
+    assert evaluate(*words) == 0
+    assert len(asked) == 32
+    assert Path("evaluation/comparisons.json").read_text() == first
+    assert evaluate(words[0], "--benchmarks", "sums.jsonl", "--samples", "16") == 1
+    assert "were sampled until a verdict: --samples 2 --until verdict --at-most 8" in capsys.readouterr().err
+    assert evaluate(f"three={openai_server.url}", "--benchmarks", "sums.jsonl", "--samples", "2") == 0
+    assert json.loads(Path("evaluation/comparisons.json").read_text())["looks"] == looks
+    assert evaluate(*(word.replace("sums", "doubles") for word in words)) == 1
+    assert "has responses of two and one to sums as well" in capsys.readouterr().err
+
+
 def test_other_settings_for_the_same_model_are_an_error_unless_it_has_another_name(
     folder, openai_server, capsys
 ) -> None:
@@ -105,6 +141,13 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
         ("nowhere --benchmarks math-5000", "benchmark 'math-5000' is not known; known are aime-2024"),
         ("nowhere --benchmarks sums.jsonl ./sums.jsonl", "two benchmarks are called 'sums'"),
         ("URL URL --benchmarks sums.jsonl", "two models are called 'm'; give one a name: NAME=MODEL"),
+        ("a=URL b=URL --benchmarks sums.jsonl --until verdict", "needs 2 `samples` or more in the first round"),
+        ("a=URL b=URL --benchmarks sums.jsonl --at-most 9", "`at_most` (9) is read with `until: verdict` alone"),
+        ("a=URL --benchmarks sums.jsonl --until verdict --at-most 9", "give a second one"),
+        (
+            "a=URL b=URL --benchmarks sums.jsonl --primary a b",
+            "--primary names the models that --until verdict compares",
+        ),
         ("--server URL --benchmarks average.jsonl", "cannot be called 'average'"),
         ("--server URL --benchmarks doubles.jsonl --out doubles.jsonl", "--out doubles.jsonl: is a file"),
     ],

@@ -55,7 +55,10 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_evaluation(
-    folder: Path, rows: list[dict[str, Any]], clusters: dict[str, str] | None = None
+    folder: Path,
+    rows: list[dict[str, Any]],
+    clusters: dict[str, str] | None = None,
+    looks: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What evaluation writes into a folder; returns the scores."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +71,9 @@ def write_evaluation(
         for benchmark, id_ in asked
     ]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(problems, schema=PROBLEMS), folder / "problems.parquet")
-    comparisons = compare_models(samples, seed=0, clusters=clusters)
+    comparisons = compare_models(
+        samples, seed=0, primary=looks["pair"] if looks else None, clusters=clusters, looks=looks
+    )
     write_json(folder / "comparisons.json", comparisons)
     write_json(folder / "setups.json", {model: {"engine": {"name": "vllm"}, "seed": 0} for model in CHANCE})
     return summarise(samples, comparisons, {"easy-3"}, clusters)

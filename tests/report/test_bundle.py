@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from compass.cli import main
+from compass.evaluation.looks import describe_looks, sample_until_verdict
 from tests.report.conftest import sample_rows, write_evaluation, write_json
 
 ALONE = """
@@ -70,6 +72,26 @@ def test_every_figure_is_recomputed_without_this_library(bundle: Path, tmp_path:
         f"{both} / benchmarks / easy / needed / problems", f"{both} / average / measures / greedy / verdict",
         f"{both} / average / measures / maj@4 / ci95 / 0", "comparisons / pairs / two against base / average / verdict",
     }  # fmt: skip
+
+
+def test_every_look_is_recomputed_from_the_samples_that_it_had(tmp_path: Path) -> None:
+    rows = sample_rows(models={"base": 0.3, "one": 0.5, "two": 0.6}, problems=15, samples=8)
+    folder, pair = tmp_path / "evaluation", ["two", "base"]
+
+    def sample(count: int) -> pa.Table:
+        return pa.Table.from_pylist([row for row in rows if row["greedy"] or row["sample"] < count])
+
+    looks = sample_until_verdict(sample, samples=2, at_most=32, pair=pair, seed=0)
+    assert len(looks["made"]) == 3
+    rows = [row for row in rows if row["greedy"] or row["sample"] < looks["made"][-1]["samples"]]
+    write_json(folder / "scores.json", {"models": write_evaluation(folder, rows, looks=looks)})
+    page = tmp_path / "page"
+    assert main(["report", str(folder), "--out", str(page), "--bundle", str(tmp_path / "bundle")]) == 0
+    assert describe_looks(looks).partition(" p <")[0] in (page / "report.md").read_text(encoding="utf-8")
+    found = check(tmp_path / "bundle", tmp_path)
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr
+    assert "equal     comparisons / looks / made / 1 / limit: " in found.stdout
+    assert "equal     comparisons / looks / made / 0 / information: " in found.stdout
 
 
 def test_a_verdict_that_was_changed_is_noticed(bundle: Path, tmp_path: Path) -> None:

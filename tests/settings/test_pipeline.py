@@ -54,6 +54,10 @@ def test_a_section_that_may_be_left_out_has_its_defaults(changed: Changed) -> No
             {"evaluate.models": ["base", "rl-3"], "report.primary": ["rl-3", "rl-2"]},
             "`report.primary` needs two models that are evaluated (base, rl-3), found rl-3, rl-2",
         ),
+        (
+            {"evaluate.models": ["rl-3"], "evaluate.until": "verdict", "evaluate.at_most": 64},
+            "`evaluate.until: verdict` compares two models, and rl-3 alone is evaluated",
+        ),
         ({"report.primary": ["rl-3"]}, "`report.primary` needs two models that are evaluated .*, found rl-3"),
     ],
 )
