@@ -27,8 +27,8 @@ COMMANDS = {
     "watch": ("compass.commands.watch:watch", "follow the run that is going on, in the terminal"),
     "status": ("compass.commands.status:status", "show what runs now, what is stale and why, what a run would do"),
     "plan": (
-        "compass.commands.plan:plan",
-        "forecast a run: tokens, memory, hours and cost per stage, and what does not fit",
+        "compass.commands.plan:app",
+        "forecast a run or an evaluation: tokens, hours and cost, what does not fit, and the chance to find a gain",
     ),
     "profile": ("compass.commands.profile:app", "switch to a complete parameter set, compare two, list them"),
     "rl": ("compass.commands.rl:app", "show what an RL stage would run with"),

@@ -8,7 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from cyclopts import Parameter, validators
+from cyclopts import App, Parameter, validators
+
+from compass.commands.plan_evaluation import evaluation
+from compass.commands.plan_tables import format_hours, format_short, format_table
 
 if TYPE_CHECKING:
     from compass.plan.forecast import Forecast, Input, Known, Shortage
@@ -17,6 +20,11 @@ if TYPE_CHECKING:
     Note = TypeVar("Note", Input, Shortage)
 
 
+app = App(name="plan")
+app.command(evaluation)
+
+
+@app.default
 def plan(
     *,
     profile: str | None = None,
@@ -49,6 +57,7 @@ def plan(
         compass plan                                                the parameters in use, on this machine
         compass plan --profile paper --rows 500000 --gpu h100:8     another profile on rented GPUs
         compass plan --gpu a100:4 --price 2.5                       with the cost
+        compass plan evaluation --benchmarks aime-2024,math-500 --gain 3    an evaluation: chance to find a gain, tokens, hours
     """
     from compass.errors import UserError
     from compass.machine import cores
@@ -107,11 +116,11 @@ def _page(found: Forecast, price: float | None) -> list[str]:
         return (
             name,
             f"{responses:,.0f}",
-            _short(tokens),
+            format_short(tokens),
             f"{pflops:,.3g}" if pflops < 1000 else f"{pflops:,.0f}",
             *([f"{memory:,.0f}" if memory is not None else "-"] if gpus else []),
-            _hours(hours[1]),
-            f"{_hours(hours[0])} to {_hours(hours[2])}",
+            format_hours(hours[1]),
+            f"{format_hours(hours[0])} to {format_hours(hours[2])}",
             *([f"{hours[1] * units:,.2f}"] if price else []),
         )
 
@@ -119,14 +128,7 @@ def _page(found: Forecast, price: float | None) -> list[str]:
     total = tuple(sum(one.hours[at] for one in found.stages) for at in range(3))
     sums = [sum(getattr(one, what) for one in found.stages) for what in ("responses", "tokens", "pflops")]
     lines.append(line("all", *sums, max((one.memory_gb or 0 for one in found.stages), default=0), total))
-    widths = [max(len(row[column]) for row in (header, *lines)) for column in range(len(header))]
-    table = [
-        "  ".join(
-            f"{cell:{width}}" if not at else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in (header, *lines)
-    ]
+    table = format_table([header, *lines])
     inputs = [f"  {stages}{one.what}: {one.value} ({one.source})" for stages, one in _joined(found.inputs)]
     short = [f"Does not fit: {stages}{one.found}\n     {one.remedy}" for stages, one in _joined(found.shortages)]
     return [
@@ -147,14 +149,3 @@ def _joined(notes: Sequence[Note]) -> list[tuple[str, Note]]:
     for note in notes:
         stages.setdefault(replace(note, stage=""), []).append(note.stage)
     return [(f"{', '.join(names)}: " if names[0] else "", note) for note, names in stages.items()]
-
-
-def _short(number: float) -> str:
-    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.0f}"
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"

@@ -198,7 +198,8 @@ def _mean(plan: Forecast, stage: str, limit: int, known: Known) -> Callable[[Sce
     return lambda scenario: scenario.share * limit
 
 
-def _sample(machine: Machine, shape: Shape, load: Load, *, split: int, memory: float) -> float:
+def seconds_to_sample(machine: Machine, shape: Shape, load: Load, *, split: int, memory: float) -> float:
+    """Seconds to sample a load: on GPUs with engines that are split over `split` of them and take a share `memory` of each, or on a CPU."""
     if machine.gpu is None:
         return load.tokens / sampling_speed(shape.parameters, machine.cores)
     return sampling_seconds(load, shape, machine.gpu, machine.gpus, split=split, memory=memory)
@@ -235,7 +236,7 @@ def _add_grade(plan: Forecast, settings: Settings, graded: int, shape: Shape | N
 
     def seconds(scenario: Scenario) -> float:
         load = Load(count, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens)
-        return _sample(
+        return seconds_to_sample(
             one_engine(plan.machine, sampling.tensor_parallel),
             shape,
             load,
@@ -308,13 +309,13 @@ def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape | None
                 * (mean(scenario) + prompt)
                 / training_speed(shape.parameters, machine.cores)
             )
-            iteration = batches(scenario) * _sample(machine, shape, load, split=1, memory=1) + trained
+            iteration = batches(scenario) * seconds_to_sample(machine, shape, load, split=1, memory=1) + trained
         else:
             logged, updated = training_seconds(
                 load, shape, machine.gpu, machine.gpus, passes=stage.optimizer.epochs, steps=updates, mfu=scenario.mfu
             )
             iteration = (
-                batches(scenario) * _sample(machine, shape, load, split=split, memory=memory)
+                batches(scenario) * seconds_to_sample(machine, shape, load, split=split, memory=memory)
                 + logged
                 + updated
                 + WEIGHTS_S
@@ -351,7 +352,7 @@ def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape | None, kno
     def seconds(scenario: Scenario) -> float:
         load = Load(count / models, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens)
         machine = one_engine(plan.machine, sampling.tensor_parallel)
-        return models * _sample(machine, shape, load, split=sampling.tensor_parallel, memory=sampling.memory)
+        return models * seconds_to_sample(machine, shape, load, split=sampling.tensor_parallel, memory=sampling.memory)
 
     _add_sampling(
         plan,
