@@ -1,4 +1,4 @@
-"""Put one batch through an engine and print what comes out: `python engine_passes.py ours|verl MODEL`."""
+"""Put one batch through an engine and print what comes out: `python engine_passes.py ours|verl MODEL [bfloat16]`."""
 
 import json
 import sys
@@ -56,12 +56,13 @@ def batch() -> TensorDict:
     )
 
 
-def make_engine(model: str, *, ours: bool) -> Any:
+def make_engine(model: str, *, ours: bool, dtype: str = "float32") -> Any:
     """verl's engine for one process on the CPU, or the project's."""
     torch.distributed.init_process_group("cpu:gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
-    precision = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+    low = "bf16" if dtype == "bfloat16" else "fp32"
+    precision = {"param_dtype": low, "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
     engine_config = FSDPEngineConfig(
-        strategy="fsdp2", model_dtype="fp32", dtype="float32", use_torch_compile=False, mixed_precision=precision
+        strategy="fsdp2", model_dtype="fp32", dtype=dtype, use_torch_compile=False, mixed_precision=precision
     )
     model_config = HFModelConfig(
         path=model,
@@ -82,16 +83,20 @@ def make_actor(**options: float) -> ActorConfig:
     return ActorConfig(strategy="fsdp2", rollout_n=1, ppo_mini_batch_size=8, ppo_micro_batch_size_per_gpu=4, **options)
 
 
-def main(which: str, model: str) -> None:
-    engine = make_engine(model, ours=which == "ours")
+def main(which: str, model: str, dtype: str = "float32") -> None:
+    engine = make_engine(model, ours=which == "ours", dtype=dtype)
+    given = batch()
+    if dtype == "bfloat16":
+        given["temperature"] = NonTensorData(1.0)
     with engine.train_mode():
-        result = engine.forward_backward_batch(batch(), partial(ppo_loss, make_actor(entropy_coeff=0.1)))
+        result = engine.forward_backward_batch(given, partial(ppo_loss, make_actor(entropy_coeff=0.1)))
         gradients = {name: part.grad.full_tensor().tolist() for name, part in engine.module.named_parameters()}
     sampled = {}
     for name, values in result["model_output"].items():
         parts = zip(values.unbind(), batch()["prompts"].unbind(), strict=True)
         sampled[name] = [part[len(prompt) - 1 : -1].tolist() for part, prompt in parts]
     found = {"engine": type(engine).__name__, "sampled": sampled, "loss": sum(result["loss"]), "gradients": gradients}
+    found["dtypes"] = {name: str(values.dtype) for name, values in result["model_output"].items()}
     json.dump(found, sys.stdout)
 
 

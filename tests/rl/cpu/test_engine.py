@@ -41,6 +41,12 @@ def test_it_gives_what_verls_engine_gives(random_model, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_entropy_is_worked_out_in_single_precision_where_the_model_is_in_half(random_model, tmp_path: Path) -> None:
+    found = run(PASSES, "ours", random_model(tmp_path / "model", 0), "bfloat16")
+    assert found["dtypes"] == {"log_probs": "torch.float32", "entropy": "torch.float32"}
+
+
+@pytest.mark.slow
 def test_an_update_in_one_pass_is_the_update_after_a_pass_for_old_log_probabilities(
     random_model, tmp_path: Path
 ) -> None:
