@@ -60,6 +60,16 @@ def best_step(rows: Iterable[Mapping[str, Any]]) -> int | None:
     return max(measured, key=lambda row: (row[ACCURACY], -row["step"]))["step"] if measured else None
 
 
+def find_unvalidated(rows: Mapping[int, Mapping[str, Any]], checkpoints: Path) -> int | None:
+    """The first iteration with a whole checkpoint and metrics, but no accuracy on validation problems; None where every one has it.
+
+    Args:
+        rows: the metrics of every iteration, by its number.
+        checkpoints: the stage's, which has validation problems.
+    """
+    return next((step for step in whole_checkpoints(checkpoints) if step in rows and ACCURACY not in rows[step]), None)
+
+
 def resume_from(checkpoints: Path, *, recorded: int, keep: int | None = None) -> int:
     """Choose the checkpoint to go on from, point verl to it, and remove those that do not count.
 

@@ -20,7 +20,14 @@ from typing import Any
 from compass.errors import UserError
 from compass.machine import cores, die_with_parent
 from compass.progress import report, report_phase
-from compass.rl.checkpoint import best_step, last_step, remove_older, resume_from, start_from_optimizer
+from compass.rl.checkpoint import (
+    best_step,
+    find_unvalidated,
+    last_step,
+    remove_older,
+    resume_from,
+    start_from_optimizer,
+)
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
@@ -58,6 +65,12 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     paths.work.mkdir(parents=True, exist_ok=True)
     rows = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
     recorded = min(_recorded(rows), settings.steps)
+    if settings.checkpoint.validation_problems and (step := find_unvalidated(rows, paths.checkpoints)):
+        # verl validates after the checkpoint: without its accuracy this one could not be chosen
+        print(
+            f"{stage}: iteration {step} was not validated before an earlier run ended: it is trained again", flush=True
+        )
+        recorded = min(recorded, step - 1)
     best = best_step(row for step, row in rows.items() if step <= recorded)
     done = resume_from(paths.checkpoints, recorded=recorded, keep=best)
     recover_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics, done)

@@ -11,6 +11,7 @@ from compass.rl.checkpoint import (
     ACCURACY,
     TRACKER,
     best_step,
+    find_unvalidated,
     last_step,
     remove_older,
     resume_from,
@@ -105,6 +106,18 @@ def test_the_best_iteration_is_the_earliest_of_equals() -> None:
     rows = [{"step": 1}, {"step": 2, ACCURACY: 0.5}, {"step": 4, ACCURACY: 0.75}, {"step": 6, ACCURACY: 0.75}]
     assert best_step(rows) == 4
     assert best_step(rows[:1]) is None
+
+
+def test_a_checkpoint_whose_validation_was_cut_off_is_found(tmp_path: Path) -> None:
+    rows: dict[int, dict[str, float]] = {step: {"step": step} for step in range(1, 12)}
+    rows[5][ACCURACY] = 0.5
+    save(tmp_path, 5)
+    assert find_unvalidated(rows, tmp_path) is None
+    save(tmp_path, 10)
+    assert find_unvalidated(rows, tmp_path) == 10
+    save(tmp_path, 15)  # not recorded at all: it does not count anyway
+    rows[10][ACCURACY] = 0.0
+    assert find_unvalidated(rows, tmp_path) is None
 
 
 OURS = Optimizer(learning_rate=1e-3, weight_decay=0.1, betas=[0.8, 0.9], eps=1e-6)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from compass.rl.checkpoint import ACCURACY
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TrainingError, summarise_iteration, train, trainer_environment
@@ -80,7 +81,9 @@ class Stage:
         monkeypatch.setattr("compass.rl.launch.verl_config", lambda *_, seed: {"seed": seed})
         self.paths = StagePaths(folder / "base", folder / "train.parquet", folder / "work")
 
-    def train(self, *, gpus: int = 0, guards: Guards | None = None, **plan: Any) -> list[dict[str, Any]]:
+    def train(
+        self, *, gpus: int = 0, validation: int = 0, guards: Guards | None = None, **plan: Any
+    ) -> list[dict[str, Any]]:
         whole = {
             "steps": [],
             "metrics": AGREES,
@@ -95,7 +98,7 @@ class Stage:
         }
         self.monkeypatch.setenv("PLAN", json.dumps(whole))
         resources = Resources(gpus=gpus, dtype="float32")
-        checkpoint = SimpleNamespace(carry_optimizer=False)
+        checkpoint = SimpleNamespace(carry_optimizer=False, validation_problems=validation)
         settings = SimpleNamespace(steps=3, resources=resources, checkpoint=checkpoint, guards=guards or Guards())
         return train("rl-1", settings, self.paths, seed=5)
 
@@ -163,6 +166,20 @@ def test_a_stage_goes_on_from_its_last_checkpoint_and_drops_what_came_after(stag
     assert [path.name for path in stage.paths.rollouts.iterdir()] == ["000001.parquet"]
     assert not stage.paths.progress.exists()
     assert [path.name for path in stage.paths.checkpoints.glob("global_step_*")] == ["global_step_3"]
+
+
+def test_a_checkpoint_whose_validation_was_cut_off_is_trained_and_measured_again(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """verl saves, validates and only then logs: a kill in between leaves the metrics that were written before the checkpoint."""
+    measured = {**AGREES, ACCURACY: 0.5}
+    stage.checkpoint(1)
+    stage.checkpoint(2)
+    stage.paths.metrics.write_text(json.dumps({"step": 1, **measured}) + "\n")
+    stage.paths.saved_metrics.write_text(json.dumps({"step": 2, "data": AGREES}) + "\n")
+    metrics = stage.train(validation=4, steps=[2, 3], metrics=measured, reached=3)
+    assert [row[ACCURACY] for row in metrics] == [0.5, 0.5, 0.5]
+    assert "iteration 2 was not validated" in capsys.readouterr().out
 
 
 def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
