@@ -13,7 +13,7 @@ from typing import Any
 
 from compass.ledger import Counts
 from compass.page.blocks import Chart
-from compass.report.results import Results
+from compass.report.results import OTHER_CURVES, Results
 
 COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
 """Base and the RL stages, told apart on light and on dark and by most colour-blind readers (after Okabe and Ito 2008)."""
@@ -88,19 +88,21 @@ def curves_figure(
     """Training curves over the steps of all RL stages, one after the other.
 
     Args:
-        results: `curves` are drawn, as far as `CURVES` names them.
+        results: `curves` are drawn: those that `CURVES` names, then those of `OTHER_CURVES`.
         width: in inches.
         linked: RL stage to steps whose points link to `#rollouts=STAGE:STEP`.
         together: draw the curves over each other instead, as those of several runs.
     """
-    measured = [name for name in CURVES if any(_values(curve, name) for curve in results.curves.values())]
+    by_prefix = sorted({name for curve in results.curves.values() for name in curve if name.startswith(OTHER_CURVES)})
+    drawn = [*CURVES, *by_prefix]
+    measured = [name for name in drawn if any(_values(curve, name) for curve in results.curves.values())]
     if not measured:
         return None
     columns = 2 if width > NARROW else 1
     rows = -(-len(measured) // columns)
     figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
     for name, axes in zip(measured, panels, strict=False):
-        title, factor = CURVES[name]
+        title, factor = CURVES.get(name, (name, 1.0))
         offset = 0.0
         for number, (stage, curve) in enumerate(results.curves.items(), start=1):
             values = [factor * value for value in _values(curve, name)]

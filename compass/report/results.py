@@ -22,8 +22,8 @@ class Results:
 
     `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
     scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length: `step`, `reward`, `accuracy`,
-    `response_tokens`, `left_out` (share of responses that the update did not use), and as far as verl measured them `entropy`,
-    `grad_norm` and `cut_off`. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
+    `response_tokens`, `left_out` (share of responses that the update did not use), and as far as every iteration has them `entropy`,
+    `grad_norm`, `cut_off` and, by their own names, the metrics of `OTHER_CURVES` that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
     where nothing was planted. `findings`: RL stage to what its guards found.
     """
 
@@ -37,6 +37,12 @@ class Results:
 
 VERL_CURVES = {"entropy": "actor/entropy", "grad_norm": "actor/grad_norm", "cut_off": "guards/cut_off_share"}
 """Curves that come from verl's metrics (`steps.csv`)."""
+
+OTHER_CURVES = ("guards/", "reward/")
+"""How the names of metrics begin that are curves too, under their own names."""
+
+DRAWN_OTHERWISE = {*VERL_CURVES.values(), "guards/response_length"}
+"""Metrics that another curve shows."""
 
 
 def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
@@ -90,14 +96,17 @@ def _curve(path: Path) -> dict[str, list[float]]:
 
 
 def _verl_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:
-    """What verl measured in a stage's iterations, of `VERL_CURVES` those that every iteration has."""
+    """What was measured in a stage's iterations, of `VERL_CURVES` and `OTHER_CURVES` what every iteration has."""
     path = folder / "steps.csv"
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
         rows = {float(row["step"]): row for row in csv.DictReader(file)}
-    whole = {name: [rows.get(step, {}).get(column) for step in steps] for name, column in VERL_CURVES.items()}
-    return {name: [float(value) for value in values if value] for name, values in whole.items() if all(values)}
+    columns = sorted({name for row in rows.values() for name in row if name and name.startswith(OTHER_CURVES)})
+    wanted = VERL_CURVES | {name: name for name in columns if name not in DRAWN_OTHERWISE}
+    whole = {name: [rows.get(step, {}).get(column) for step in steps] for name, column in wanted.items()}
+    curves = {name: [float(value) for value in values if value] for name, values in whole.items() if all(values)}
+    return {name: curve for name, curve in curves.items() if name in VERL_CURVES or any(curve)}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -69,6 +69,14 @@ def test_curves_of_the_stages_follow_one_another() -> None:
     assert not unused.get_visible()
 
 
+@pytest.mark.usefixtures("drawn")
+def test_what_guards_and_rewards_measured_is_drawn_under_its_own_name() -> None:
+    curve = {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "reward/leaned": [0.0, 0.5]}
+    _, leaned = figures.curves_figure(Results(curves={"rl-1": curve})).axes
+    assert leaned.get_title(loc="left") == "reward/leaned"
+    assert list(leaned.lines[0].get_ydata()) == [0.0, 0.5]
+
+
 def test_points_whose_rollouts_are_kept_are_links_to_them() -> None:
     curve = {"step": [1.0, 2.0, 3.0], "accuracy": [0.25, 0.5, 0.5]}
     drawn = figures.curves_figure(Results(curves={"rl-1": curve, "rl-2": curve}), linked={"rl-2": [1, 3, 7]})
