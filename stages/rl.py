@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from compass.model_cards import rl_card
 from compass.progress import report, report_phase
@@ -28,7 +29,7 @@ from compass.rl.course import (
     mark_finished,
     remove_other_courses,
 )
-from compass.rl.export import export_model
+from compass.rl.export import describe_beginning, export_model
 from compass.rl.guards.findings import format_finding, write_findings
 from compass.rl.launch import train
 from compass.rl.metrics import write_curves
@@ -87,6 +88,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     found = write_findings(paths.findings, paths.samples, out)
     model = Path("models") / stage
     chosen = best_step(metrics) or ours.steps
+    begun = describe_beginning(metrics, ours.rollout.temperature)
     export_model(
         checkpoint_folder(paths.checkpoints, chosen),
         start,
@@ -103,6 +105,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         ),
         building=paths.work / "model",
         keep_optimizer=ours.checkpoint.keep_optimizer,
+        beginning=begun,
     )
     mark_finished(paths.work, model, dvc_md5(root / model))
     remove_other_courses(work, name)
@@ -116,10 +119,8 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
             **_group_metrics(expected, ours.graded_by_policy(settings.grade)),
             "groups_used": _share_used(rewards),
             "guards_fired": len(found),
-            "reward_first": metrics[0]["critic/score/mean"],
-            "reward_last": metrics[-1]["critic/score/mean"],
-            "response_tokens_first": metrics[0]["response_length/mean"],
-            "response_tokens_last": metrics[-1]["response_length/mean"],
+            **_ends("reward", metrics, "critic/score/mean"),
+            **_ends("response_tokens", metrics, "response_length/mean"),
             "seconds_per_step": sorted(row["timing_s/step"] for row in metrics)[len(metrics) // 2],
         },
     )
@@ -167,6 +168,11 @@ def _group_metrics(expected: MixedGroups | None, own: bool) -> dict[str, float |
         "problems_every_rollout_solved": expected.solved,
         "solve_rates_are_the_policys": own,
     }
+
+
+def _ends(name: str, metrics: list[dict[str, Any]], metric: str) -> dict[str, float]:
+    """A metric of the first and of the last iteration."""
+    return {f"{name}_first": metrics[0][metric], f"{name}_last": metrics[-1][metric]}
 
 
 def _share_used(rewards) -> float:

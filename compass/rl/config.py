@@ -17,6 +17,7 @@ from compass.rl.advantage import advantage_overrides, critic_overrides
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import BYPASS_COPY, correction_overrides
 from compass.rl.device import device_overrides
+from compass.rl.export import read_beginning
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 from compass.settings.correction import Correction
@@ -338,6 +339,7 @@ def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "dtype": settings.resources.dtype,
         "steps": settings.steps,
         "rollouts_every": settings.record.rollouts_every,
+        "beginning": read_beginning(paths.model, settings.rollout.temperature),
         "one_update": is_one_update(settings),
         "rewards": str(paths.rewards),
         "metrics": str(paths.metrics),

@@ -27,7 +27,7 @@ import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from compass.rl.guards.findings import Findings
-from compass.rl.metrics import FAILED, ZERO_SIGNAL, leniency_metrics
+from compass.rl.metrics import FAILED, ZERO_SIGNAL, group_metrics, leniency_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.progress import Progress
 from compass.rl.reproducible import OneForOne, order_keys
@@ -59,7 +59,7 @@ class GroupSampler(ReplayBuffer):
         self.findings = Findings(Path(self.watch["findings"]), self.watch["guards"])
         self.progress = Progress(Path(self.watch["progress"]))
         self.groups: dict[str, dict[str, Any]] = {}
-        self.mixed: dict[str, bool] = {}
+        self.right: dict[str, list[tuple[bool, bytes]]] = {}
         self.responses: dict[str, dict[str, Any]] = {}
         self.selected: set[str] = set()
         self.evicted: Counter[float] = Counter()
@@ -68,16 +68,19 @@ class GroupSampler(ReplayBuffer):
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> tuple[Any, dict]:
         """Wait for `batch_size` groups that teach something; see the base class."""
-        for kept in (self.groups, self.mixed, self.responses, self.selected, self.evicted, self.failed, self.judged):
+        for kept in (self.groups, self.right, self.responses, self.selected, self.evicted, self.failed, self.judged):
             kept.clear()
         try:
             batch, metrics = super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
         finally:
             # also what a saturated iteration threw away: it shows why
             append_groups(self.rewards_file, self.groups, used=self.selected)
-        if self.mixed:
-            metrics[ZERO_SIGNAL] = 1 - sum(self.mixed.values()) / len(self.mixed)
+        if self.right:
+            groups = list(self.right.values())
+            mixed = sum(len({is_right for is_right, _ in group}) > 1 for group in groups)
+            metrics[ZERO_SIGNAL] = 1 - mixed / len(groups)
             metrics[FAILED] = len(self.failed)
+            metrics |= group_metrics(groups)
             metrics |= leniency_metrics(self.judged)
         return batch, metrics
 
@@ -126,22 +129,18 @@ class GroupSampler(ReplayBuffer):
             return
         keys = [key for key in self.partitions[partition_id] if key.split("_")[0] in fresh]
         whole = keeps_rollouts(global_steps, self.watch["steps"], self.watch["rollouts_every"])
-        responses = fetch_fields(keys, partition_id, SAMPLED if whole else ("extra_fields", "rm_scores"))
+        responses = fetch_fields(keys, partition_id, SAMPLED if whole else ("extra_fields", "rm_scores", "responses"))
         if whole:
             self.responses.update(responses)
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for key, fields in responses.items():
-            groups[key.split("_")[0]].append(
-                {
-                    **fields["extra_fields"]["reward_extra_info"],
-                    "reward": reward_of(fields["rm_scores"]),
-                    "tokens": self.partitions[partition_id][key]["response_len"],
-                }
-            )
+            judged = fields["extra_fields"]["reward_extra_info"]
+            group, length = key.split("_")[0], self.partitions[partition_id][key]["response_len"]
+            groups[group].append({**judged, "reward": reward_of(fields["rm_scores"]), "tokens": length})
+            self.right.setdefault(group, []).append((judged["acc"] > 0, fields["responses"][:length].tobytes()))
         for name, group in groups.items():
             self.judged += group
             self.groups[name] = group_line(global_steps, group)
-            self.mixed[name] = len({response["acc"] for response in group}) > 1
 
     def _check_failed(self, global_steps: int, partition_id: str, failed: set[str]) -> None:
         """Count groups with a response that could not be made or scored.

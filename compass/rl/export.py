@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
+from compass.files import write_json
 from compass.rl.checkpoint import CRITIC, OPTIMIZER
+from compass.rl.metrics import measure_beginning
 from compass.rl.weights import tensor_shapes
 
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 CARD = "README.md"
 LARGEST_FILE = "5GB"
+
+BEGINNING = "rl_beginning.json"
+"""In the model folder of an RL stage: what the first stage of its chain began with, for the guards of the next."""
 
 
 class ExportError(UserError):
@@ -26,7 +31,15 @@ class ExportError(UserError):
 
 
 def export_model(
-    checkpoint: Path, start: Path, model: Path, *, dtype: str, card: str, building: Path, keep_optimizer: bool = False
+    checkpoint: Path,
+    start: Path,
+    model: Path,
+    *,
+    dtype: str,
+    card: str,
+    building: Path,
+    keep_optimizer: bool = False,
+    beginning: Mapping[str, Any] | None = None,
 ) -> None:
     """Make a model folder of the weights in a checkpoint.
 
@@ -41,6 +54,7 @@ def export_model(
         card: the model card, in Markdown.
         building: a folder to write in, on the same file system; what is in it is removed.
         keep_optimizer: also keep the training state, in `optimizer/`.
+        beginning: what the stage began with (`describe_beginning`); that of an earlier stage, which is in `start`, wins.
 
     Raises:
         ExportError: the checkpoint lacks tensors of the model that the stage started from.
@@ -50,6 +64,8 @@ def export_model(
     _write_weights(checkpoint, start, building, dtype)
     _declare(building / "config.json", dtype)
     (building / CARD).write_text(card, encoding="utf-8")
+    if beginning and not (building / BEGINNING).exists():
+        write_json(building / BEGINNING, beginning)
     if keep_optimizer:
         shutil.copytree(checkpoint / "actor", building / OPTIMIZER, ignore=shutil.ignore_patterns("huggingface"))
         if (checkpoint / CRITIC).is_dir():
@@ -58,6 +74,26 @@ def export_model(
     model.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(model, ignore_errors=True)
     building.rename(model)
+
+
+def describe_beginning(metrics: Sequence[Mapping[str, Any]], temperature: float) -> dict[str, Any] | None:
+    """What a stage began with, as its model folder keeps it; None for a stage of too few iterations.
+
+    Args:
+        metrics: the stage's, one dict per iteration.
+        temperature: of its rollouts.
+    """
+    begun = measure_beginning(metrics)
+    return {"temperature": temperature, "metrics": begun} if begun else None
+
+
+def read_beginning(model: Path, temperature: float) -> dict[str, float]:
+    """What training began with on the way to a model, by metric; empty where it is unknown or was at another temperature."""
+    path = model / BEGINNING
+    if not path.exists():
+        return {}
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return found["metrics"] if found["temperature"] == temperature else {}
 
 
 def _write_weights(checkpoint: Path, start: Path, out: Path, dtype: str) -> None:

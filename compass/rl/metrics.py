@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,22 @@ FAILED = "guards/failed_groups"
 
 LEANED = "reward/leaned"
 """Share of right responses whose verdict rests on one of the verifier's leniencies: a policy that drifts towards a loophole shows here first."""
+
+SOLVED = "reward/solved_groups"
+"""Share of sampled groups with a right response: pass@G on the problems of an iteration."""
+
+DISTINCT = "reward/distinct_right"
+"""How far the right responses of a group differ from each other: 0 where all are the same, 1 where no two are. Mean over the sampled groups with
+several right ones; an iteration without any has none."""
+
+ENTROPY = "actor/entropy"
+"""verl's mean entropy per token, in nats."""
+
+COLLAPSING = (ENTROPY, DISTINCT)
+"""Metrics whose fall below what training began with shows a policy that has stopped to explore."""
+
+FEW = 5
+"""Iterations whose median is what a stage began with."""
 
 REPEATS = 4
 """How often a passage is repeated at a response's end, one directly after the other, before it is a loop."""
@@ -63,6 +81,32 @@ def leniency_metrics(responses: Iterable[Mapping[str, Any]]) -> dict[str, float]
     counts = Counter(name for names in right for name in names.split(",") if name)
     shares = {f"{LEANED}/{name}": counts[name] / len(right) for name in sorted(counts)}
     return {LEANED: sum(bool(names) for names in right) / len(right), **shares}
+
+
+def group_metrics(groups: Sequence[Sequence[tuple[bool, bytes]]]) -> dict[str, float]:
+    """What an iteration's groups show of how much the policy still explores.
+
+    Args:
+        groups: of each response of each group whether it is right, and its tokens.
+
+    Returns:
+        `SOLVED`, and `DISTINCT` where a group has several right responses.
+    """
+    right = [[tokens for is_right, tokens in group if is_right] for group in groups]
+    spread = [(len(set(texts)) - 1) / (len(texts) - 1) for texts in right if len(texts) > 1]
+    solved = {SOLVED: sum(map(bool, right)) / len(groups)} if groups else {}
+    return {**solved, **({DISTINCT: sum(spread) / len(spread)} if spread else {})}
+
+
+def measure_beginning(metrics: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The median of each of `COLLAPSING` over a stage's first `FEW` iterations; those that fewer of its iterations have are left out."""
+    found = {}
+    for name in COLLAPSING:
+        values = [float(row[name]) for row in metrics if row.get(name) not in (None, "")]
+        first = [value for value in values if math.isfinite(value)][:FEW]
+        if len(first) == FEW:
+            found[name] = median(first)
+    return found
 
 
 def without_end(tokens: np.ndarray, longest: int) -> np.ndarray:

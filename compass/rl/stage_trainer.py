@@ -130,7 +130,7 @@ class StageTrainer(PPOTrainerSync):
         if keeps_rollouts(self.global_steps, self.watch.steps, self.watch.rollouts_every):
             rows = self._rows(batch, real)
             write_step(Path(self.watch.rollouts), self.global_steps, rows)
-        facts = Facts(metrics, self.history, self.watch.device, self.watch.dtype)
+        facts = Facts(metrics, self.history, self.watch.device, self.watch.dtype, self.watch.beginning)
         for guard in STEP_GUARDS:
             seen = None
             if self.findings.level(guard.name) != "off":

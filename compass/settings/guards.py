@@ -80,8 +80,11 @@ class Guards(Section):
     gradient_spike: RatioGuard = RatioGuard(level="warn", limit=10.0)
     """Gradient norm; `limit` times the median of earlier iterations."""
 
-    entropy_collapse: ShareGuard = ShareGuard(level="warn", limit=0.1)
-    """Entropy; `limit` as a share of what the stage began with."""
+    entropy_collapse: ShareGuard = ShareGuard(level="warn", limit=0.3)
+    """Entropy; `limit` as a share of what the first RL stage began with."""
+
+    narrowing: ShareGuard = ShareGuard(level="warn", limit=0.3)
+    """How far the right responses of a group differ; `limit` as a share of what the first RL stage began with."""
 
     response_length: RatioGuard = RatioGuard(level="warn", limit=2.0)
     """Mean response length; `limit` times the median of earlier iterations."""

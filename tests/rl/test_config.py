@@ -83,7 +83,7 @@ ODD = RlStage(
 def test_the_sampler_and_the_trainer_watch_themselves_in_the_stages_work_folder() -> None:
     watch = watch_config(ODD, PATHS)
     assert watch.pop("guards") == Guards().model_dump()
-    own = {"device": "cuda", "dtype": "float32", "steps": 23, "rollouts_every": 3, "one_update": False}
+    own = {"device": "cuda", "dtype": "float32", "steps": 23, "rollouts_every": 3, "beginning": {}, "one_update": False}
     assert {name: watch.pop(name) for name in own} == own
     assert all(Path(file).parent == PATHS.work for file in watch.values())
     assert len(set(watch.values())) == len(watch)

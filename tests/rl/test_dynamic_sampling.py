@@ -62,6 +62,8 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
             ],
             # what trains: one number per token, all but the last 0
             "rm_scores": [np.array([0.0, 1.0 if one else -1.0]) for one in right],
+            # the same text for all samples of a number, with what is left of the longest one
+            "responses": [np.array([int(key[-1]) % 2, 7, 0]) for key in keys],
         }
         return {field: every.get(field, [field] * len(keys)) for field in select_fields}
 
@@ -135,6 +137,7 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any)
         "evicted": set(),
         "guards/zero_signal_share": 0.0,
         "guards/failed_groups": 0,
+        "reward/solved_groups": 1.0,
         "reward/leaned": 1.0,
         "reward/leaned/unit": 1.0,
     }
@@ -142,7 +145,16 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any)
         {"step": 7, "id": name, "rewards": [1.0, -1.0], "tokens": [5, 6], "used": name != "u3"}
         for name in ("u1", "u2", "u3")
     ]  # the rewards that train, not 7, which the reward function returned
-    assert sampler.asked[0] == ["extra_fields", "rm_scores"]
+    assert sampler.asked[0] == ["extra_fields", "rm_scores", "responses"]
+
+
+def test_right_responses_that_are_the_same_are_counted(sampler: Any) -> None:
+    for number, length in enumerate((2, 0, 2, 2, 3)):  # the third and the last are right, and end in different places
+        sampler.partitions["train"][f"u1_{number}0"] = {"response_len": length}
+    sampler.finished_keys["train"].add("u1")
+    _, metrics = sampler.sample(global_steps=7, partition_id="train", batch_size=1)
+    assert metrics["reward/distinct_right"] == 0.5  # three different ones of five
+    assert metrics["reward/solved_groups"] == 1.0
 
 
 def test_each_iteration_starts_a_record_of_its_own(sampler: Any) -> None:
@@ -199,7 +211,7 @@ def test_the_share_of_groups_without_a_signal_counts_those_left_out(sampler: Any
 def test_the_responses_of_chosen_iterations_are_kept(sampler: Any, step: int, whole: bool) -> None:
     finish(sampler, "u1")
     sampler.sample(global_steps=step, partition_id="train", batch_size=1)
-    assert ("responses" in sampler.asked[0]) == whole
+    assert ("prompts" in sampler.asked[0]) == whole
     assert set(sampler.responses) == ({"u1_0", "u1_1"} if whole else set())
 
 

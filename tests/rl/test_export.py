@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from compass.rl.export import ExportError, export_model
+from compass.rl.export import ExportError, describe_beginning, export_model, read_beginning
 from tests.conftest import make_random_model
 
 CARD = "---\ntags: [math]\n---\n# rl-1\n"
@@ -75,6 +75,24 @@ def test_tokenizer_and_generation_settings_are_those_it_started_with(tmp_path: P
         "optimizer",
     }
     assert not (tmp_path / "work").exists()
+
+
+def test_what_training_began_with_is_that_of_the_first_stage(tmp_path: Path, start: Path) -> None:
+    rows = [{"actor/entropy": 0.2, "reward/distinct_right": 0.5}] * 5
+
+    def export(number: int, start: Path, rows: list[dict[str, float]], temperature: float = 1.0) -> Path:
+        out, saved = tmp_path / f"models/rl-{number}", checkpoint(tmp_path / f"step_{number}", start)
+        begun = describe_beginning(rows, temperature)
+        export_model(saved, start, out, dtype="float32", card=CARD, building=tmp_path / "work", beginning=begun)
+        return out
+
+    assert read_beginning(start, 1.0) == {}
+    first = export(1, start, rows)
+    second = export(2, first, [{"actor/entropy": 0.01}] * 5)
+    assert read_beginning(second, 1.0) == read_beginning(first, 1.0) == rows[0]
+    assert read_beginning(first, 0.7) == {}
+    short = export(3, start, rows[:4])
+    assert read_beginning(short, 1.0) == {}
 
 
 def test_the_training_state_is_kept_where_asked(tmp_path: Path, start: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from compass.rl.metrics import (
     find_loops,
     follow_metrics,
     forget_after,
+    group_metrics,
     leniency_metrics,
+    measure_beginning,
     read_metrics,
     recover_metrics,
     whole_lines,
@@ -114,6 +117,23 @@ def test_shares_are_of_the_right_responses() -> None:
         "reward/leaned/unit": 0.5,
     }
     assert leniency_metrics([]) == leniency_metrics([{"acc": 0.0, "leaned": "unit"}]) == {"reward/leaned": 0.0}
+
+
+def test_groups_show_whether_the_policy_still_explores() -> None:
+    def group(*responses: str) -> list[tuple[bool, bytes]]:
+        return [(text.isupper(), text.encode()) for text in responses]
+
+    groups = [group("A", "A", "B", "c"), group("A", "B", "C"), group("a", "b"), group("A", "a")]
+    assert group_metrics(groups) == {"reward/solved_groups": 0.75, "reward/distinct_right": (0.5 + 1.0) / 2}
+    assert group_metrics([group("A", "b")]) == {"reward/solved_groups": 1.0}
+    assert group_metrics([]) == {}
+
+
+def test_the_beginning_is_the_median_of_the_first_iterations_that_have_the_metric() -> None:
+    rows = [{"actor/entropy": value} for value in (0.5, math.nan, 0.1, 0.3, 0.2, 0.4, 9.0)]
+    rows[0]["reward/distinct_right"] = 0.5
+    assert measure_beginning(rows) == {"actor/entropy": 0.3}
+    assert measure_beginning(rows[:5]) == {}
 
 
 def loops(*responses: list[int]) -> list[bool]:

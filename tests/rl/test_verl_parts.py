@@ -59,6 +59,7 @@ class Queue:
     def kv_batch_get(self, keys: list[str], partition_id: str, select_fields: list[str]) -> dict[str, list[Any]]:
         every: dict[str, Callable[[str, float], Any]] = {
             "rm_scores": lambda key, reward: np.array([0.0, reward]),
+            "responses": lambda key, reward: np.array([7, 0]),
             "extra_fields": lambda key, reward: {
                 "reward_extra_info": {"acc": float(reward > 0), "leaned": "", "problem_id": key.split("_")[0]}
             },

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, ZERO_SIGNAL
+from compass.rl.metrics import CUT_OFF, DISTINCT, ENTROPY, FEW, LENGTH, LOOPS, ZERO_SIGNAL
 
 LARGEST = "training/rollout_probs_diff_max"
 MEAN = "training/rollout_probs_diff_mean"
-ENTROPY = "actor/entropy"
 GRADIENT = "actor/grad_norm"
 FINITE = (
     GRADIENT,
@@ -42,21 +41,20 @@ In float32 on the CPU both sides compute alike: the largest difference is roundi
 by much more, because kernels round in other places (on GPUs float32 products may run in TF32); there the mean counts.
 verl's documentation calls a mean below 0.005 normal and one above 0.01 a problem of the inference engine."""
 
-FEW = 5
-"""Earlier iterations that a comparison with them needs."""
-
 RECENT = 20
 """How many of the last iterations it looks at."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """An iteration as the guards see it: its metrics, those of earlier ones in order, and the stage's device and type."""
+    """An iteration as the guards see it: its metrics, those of earlier ones in order, the stage's device and type, and what the first RL
+    stage began with where an earlier one was it."""
 
     metrics: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]
     device: str
     dtype: str
+    beginning: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, metric: str) -> float:
         """A metric of this iteration; not a number where it is missing."""
@@ -117,11 +115,22 @@ def _gradient_spike(facts: Facts, ours: Mapping[str, Any]) -> str | None:
     return f"the gradient norm is {now:.3g}, {now / median(earlier):.0f} times the median of the iterations before"
 
 
-def _entropy_collapse(facts: Facts, ours: Mapping[str, Any]) -> str | None:
-    first, now = facts.earlier(ENTROPY)[:FEW], facts.value(ENTROPY)
-    if len(first) < FEW or not now < ours["limit"] * median(first):
-        return None
-    return f"entropy is {now:.3g}, {now / median(first):.0%} of what the stage began with ({median(first):.3g})"
+def _fallen(metric: str, what: str) -> Callable[[Facts, Mapping[str, Any]], str | None]:
+    """A metric far below what training began with. A warning is for the iteration in which it falls there, not for all after it."""
+
+    def find(facts: Facts, ours: Mapping[str, Any]) -> str | None:
+        earlier, now = facts.earlier(metric), facts.value(metric)
+        begun, whose = facts.beginning.get(metric), "the first RL stage"
+        if begun is None:
+            if len(earlier) < FEW:
+                return None
+            begun, whose = median(earlier[:FEW]), "the stage"
+        lowest = ours["limit"] * begun
+        if not now < lowest or (ours["level"] == "warn" and earlier and earlier[-1] < lowest):
+            return None
+        return f"{what} is {now:.3g}, {now / begun:.0%} of what {whose} began with ({begun:.3g})"
+
+    return find
 
 
 def _response_length(facts: Facts, ours: Mapping[str, Any]) -> str | None:
@@ -169,10 +178,24 @@ STEP_GUARDS = (
     ),
     StepGuard(
         "entropy_collapse",
-        watches="entropy, against that of the first iterations",
+        watches="entropy, against the beginning of the first RL stage",
         why="a policy that always says the same explores nothing, and its groups have no signal",
-        remedy="raise `loss.clip_high`, lower `optimizer.learning_rate`, or give harder levels (`curriculum.mixes`)",
-        find=_entropy_collapse,
+        remedy=(
+            "raise `loss.clip_high` or `loss.entropy_coef`, take `loss.mode: clip_cov`, lower `optimizer.learning_rate`, or give other levels "
+            "(`curriculum.mixes`)"
+        ),
+        find=_fallen(ENTROPY, "entropy"),
+        worst="advantage_size",
+    ),
+    StepGuard(
+        "narrowing",
+        watches="how far the right responses of a group differ, against the beginning of the first RL stage",
+        why="a policy that solves a problem in one way alone has less to choose from on others: pass@k falls while accuracy rises",
+        remedy=(
+            "read the samples for a form that pays everywhere; raise `loss.entropy_coef`, lower `optimizer.learning_rate`, or give more and other "
+            "problems (`curriculum.problems`, `curriculum.mixes`)"
+        ),
+        find=_fallen(DISTINCT, "the share of distinct ones among a group's right responses"),
         worst="advantage_size",
     ),
     StepGuard(

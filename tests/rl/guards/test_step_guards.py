@@ -24,6 +24,7 @@ HEALTHY = {
     "guards/cut_off_share": 0.03,
     "guards/loop_share": 0.0,
     "guards/zero_signal_share": 0.3,
+    "reward/distinct_right": 0.4,
 }
 # measured in rl-1 of the tiny profile, seed 0
 ENTROPY = "252 142 102 91 80 94 73 67 72 77 69 71 71 68 62 65 60 59 64 55"
@@ -93,7 +94,8 @@ def test_a_large_difference_of_one_token_is_rounding_in_half_precision() -> None
     ("name", "metric", "just", "beyond", "compared"),
     [
         ("gradient_spike", "actor/grad_norm", 6.0, 6.6, True),
-        ("entropy_collapse", "actor/entropy", 0.00701, 0.0069, True),
+        ("entropy_collapse", "actor/entropy", 0.0211, 0.0170, True),
+        ("narrowing", "reward/distinct_right", 0.121, 0.110, True),
         ("response_length", "guards/response_length", 52.0, 60.0, True),
         ("cut_off", "guards/cut_off_share", 0.5, 0.51, False),
         ("loops", "guards/loop_share", 0.2, 0.25, False),
@@ -106,6 +108,25 @@ def test_a_guard_fires_beyond_its_limit_and_compares_with_at_least_five_iteratio
     assert find(name, **{metric: just}) is None
     assert f"{beyond:.2g}" in find(name, **{metric: beyond}) or f"{beyond:.0%}" in find(name, **{metric: beyond})
     assert (find(name, earlier=4, **{metric: beyond}) is None) is compared
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"), [("entropy_collapse", "actor/entropy"), ("narrowing", "reward/distinct_right")]
+)
+def test_a_fall_is_measured_from_where_the_first_stage_began(name: str, metric: str) -> None:
+    fallen = {**HEALTHY, metric: 0.29}
+    later = Facts(fallen, [], "cpu", "float32", {metric: 1.0})
+    assert "29% of what the first RL stage began with (1)" in (GUARDS[name].find(later, LIMITS[name]) or "")
+    assert GUARDS[name].find(Facts(fallen, [fallen] * 5, "cpu", "float32"), LIMITS[name]) is None
+
+
+def test_a_fall_is_warned_of_once_and_stops_whenever_it_is_seen() -> None:
+    low, beginning = {**HEALTHY, "actor/entropy": 0.01}, {"actor/entropy": 0.07}
+    facts = Facts(low, [HEALTHY, low], "cpu", "float32", beginning)
+    assert GUARDS["entropy_collapse"].find(facts, {"level": "warn", "limit": 0.3}) is None
+    assert GUARDS["entropy_collapse"].find(facts, {"level": "stop", "limit": 0.3}) is not None
+    again = Facts(low, [low, HEALTHY], "cpu", "float32", beginning)
+    assert GUARDS["entropy_collapse"].find(again, {"level": "warn", "limit": 0.3}) is not None
 
 
 def test_earlier_iterations_that_are_no_numbers_do_not_count() -> None:
