@@ -3,7 +3,7 @@
     python benchmarks/interval_coverage.py
 
 Each problem's chance of being solved is drawn from a beta distribution with the given mean and intra-class correlation, and
-each has k samples; models' chances are tied by a Gaussian copula (`simulated_models.py`). Prints seven Markdown tables, in about six minutes
+each has k samples; models' chances are tied by a Gaussian copula (`simulated_models.py`). Prints eight Markdown tables, in about eight minutes
 on one core; a number after the command prints that table alone:
 
 1. intervals of an accuracy in eight cases: the percentile bootstrap over problems, Student's t, and the project's;
@@ -12,7 +12,8 @@ on one core; a number after the command prints that table alone:
 4. the project's over the whole grid, with how often equally good models are called different, by the number of problems;
 5. how often a difference as large as `detectable` is found; 80% is claimed;
 6. how often any pair of several equally good models is called different;
-7. problems that share stems or templates: intervals and differences with problems and with clusters as the units.
+7. problems that share stems or templates: intervals and differences with problems and with clusters as the units;
+8. the interval for the drawn problems alone, whose truth is their own mean chance, over a grid, by the number of samples.
 
 The grids are screened with few draws; the cases that look worst are drawn anew and more often, and the tables show those figures.
 """
@@ -29,7 +30,7 @@ import numpy as np
 from scipy.stats import t
 from simulated_models import Truth, draw, draw_chances, draw_equal
 
-from compass.evaluation.accuracy import accuracy_interval
+from compass.evaluation.accuracy import accuracy_interval, fixed_interval
 from compass.evaluation.comparisons import pair_weight
 from compass.evaluation.paired import Paired, detectable, holm, sign_flip_p
 
@@ -262,7 +263,37 @@ def clusters() -> None:
     )
 
 
-TABLES = (accuracies, accuracy_grid, differences, difference_grid, power, equal_models, clusters)
+def these_problems() -> None:
+    """Print table 8: chances are drawn once per draw, and then belong to the problems."""
+    generator = np.random.default_rng(7)
+    rows = []
+    for samples in (1, 2, 4, 8, 32, 64):
+
+        def holds(case: tuple[int, int, float, float]) -> bool:
+            problems, samples, accuracy, correlation = case
+            chances = draw_chances(generator.random(problems), accuracy, correlation)
+            shares = generator.binomial(samples, chances) / samples
+            low, high = fixed_interval(shares, [samples] * problems)
+            return low <= chances.mean() + 1e-12 and chances.mean() - 1e-12 <= high
+
+        cases = [
+            (problems, samples, accuracy, correlation)
+            for problems, accuracy, correlation in product(PROBLEMS, RATES, (0.1, 0.4, 0.8, 0.99))
+        ]
+        screened, worst = screen(cases, holds)
+        found, (problems, _, accuracy, correlation) = worst
+        drawn = [draw_shares((30, samples, 0.2, 0.4), generator) for _ in range(SCREENED)]
+        both = [[fixed_interval(one, [samples] * 30), accuracy_interval(one, samples)] for one in drawn]
+        widths = np.diff(np.array(both), axis=2).mean(axis=(0, 2))
+        rows.append([samples, len(cases), f"{np.median(screened):.3f}", f"{found:.3f}",
+                     f"{problems} problems, accuracy {accuracy}, correlation {correlation}", *(f"{width:.3f}" for width in widths)])  # fmt: skip
+    print_table(
+        "samples|cases|median coverage|lowest coverage|where|mean width, 30 problems at 0.2|of the interval over problems",
+        rows,
+    )
+
+
+TABLES = (accuracies, accuracy_grid, differences, difference_grid, power, equal_models, clusters, these_problems)
 
 if __name__ == "__main__":
     for number in map(int, sys.argv[1:] or range(1, len(TABLES) + 1)):

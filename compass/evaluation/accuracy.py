@@ -128,11 +128,44 @@ def accuracy_interval(shares: Sequence[float], samples: float, clusters: Sequenc
     return min(low, least), max(high, most)
 
 
-def _one_sided(share: float, count: float) -> Interval:
-    """Clopper and Pearson's lower and upper limit of a share seen in `count` trials, each of them missed in 5% of cases."""
+UNSURE = 2 * 0.25
+"""Variance of a sample of two problems that are solved in half of their samples: added to what was seen of all problems."""
+
+
+FEWEST = 4
+"""Samples per problem below which too little is known of how far they agree."""
+
+
+def fixed_interval(shares: Sequence[float], samples: Sequence[int]) -> Interval:
+    """The interval of the accuracy on these very problems: what any number of further samples of them would come to.
+
+    Given the problems, all samples are independent, so their number counts. Clopper and Pearson's limits for as many trials hold whatever the problems'
+    own rates are (Hoeffding 1956, Annals of Mathematical Statistics 27: right answers to unlike problems vary less than to alike ones). Where
+    samples of a problem agree more than those of different problems, and there are 4 of each at least, there are as many trials as the variance says, estimated as if two more problems were
+    solved in half of their samples.
+
+    Args:
+        shares: each problem's share of right samples, 0..1.
+        samples: each problem's number of samples.
+
+    Raises:
+        ValueError: no problem.
+    """
+    if not len(shares):
+        raise ValueError("an accuracy needs at least one problem")
+    seen, counts = np.asarray(shares, dtype=float), np.asarray(samples, dtype=float)
+    share, trials = float(seen.mean()), len(seen) ** 2 / float((1 / counts).sum())
+    if counts.min() >= FEWEST:
+        noise = float((seen * (1 - seen) / (counts - 1)).sum()) + UNSURE * float((1 / counts).mean())
+        trials = max(trials, share * (1 - share) * len(seen) ** 2 / noise)
+    return _one_sided(share, trials, missed=(1 - LEVEL) / 2)
+
+
+def _one_sided(share: float, count: float, missed: float = 1 - LEVEL) -> Interval:
+    """Clopper and Pearson's lower and upper limit of a share seen in `count` trials, each of them missed in 5% of cases, or `missed`."""
     from scipy.stats import beta
 
-    missed, right, wrong = 1 - LEVEL, share * count, (1 - share) * count
+    right, wrong = share * count, (1 - share) * count
     least = float(beta.ppf(missed, right, wrong + 1)) if right > 0 else 0.0
     most = float(beta.ppf(1 - missed, right + 1, wrong)) if wrong > 0 else 1.0
     return least, most

@@ -13,6 +13,7 @@ from compass.evaluation.accuracy import (
     accuracy_sd,
     average_interval,
     avg_at_k,
+    fixed_interval,
     majority,
     mean,
     number_clusters,
@@ -70,7 +71,7 @@ def benchmark_scores(
     Returns:
         Fractions 0..1, all of sampled responses where nothing else is said:
 
-        - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and `sd`: how far other seeds
+        - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and with `fixed_ci95` for these problems alone; and `sd`: how far other seeds
           (`samples`) and other problems (`problems`) would move it, as standard deviations;
         - `pass@k` and `maj@k` from the first k samples of each problem, k up to the fewest samples of a problem;
         - `greedy` with `greedy_ci95` and `greedy_lenient`, where there are greedy responses;
@@ -98,6 +99,7 @@ def benchmark_scores(
     scores: dict[str, Any] = {
         "accuracy": mean(list(shares.values())),
         "ci95": list(accuracy_interval(list(shares.values()), mean_count, numbers)),
+        "fixed_ci95": list(fixed_interval(list(shares.values()), counts)),
         "sd": {"samples": by_samples, "problems": by_problems},
         "problems": len(groups),
         "samples": fewest,
@@ -196,7 +198,7 @@ def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         elif isinstance(value, float | int):
             average[name] = mean(values)
         elif name.endswith("ci95"):
-            middle = "accuracy" if name == "ci95" else name.removesuffix("_ci95")
+            middle = "accuracy" if name in ("ci95", "fixed_ci95") else name.removesuffix("_ci95")
             average[name] = list(average_interval([score[middle] for score in each], values))
         elif name == "sd":
             average[name] = {part: _root_of_squares([sd[part] for sd in values]) for part in value}

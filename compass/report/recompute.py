@@ -113,6 +113,18 @@ def accuracy(shares, samples, names):
     return p, [max(0.0, min((centre - half) / scale, low)), min(1.0, max((centre + half) / scale, high))]
 
 
+def on_these_problems(shares, counts):
+    """The interval of the accuracy on these problems alone: exact limits for as many trials as there are samples, or as the variance says."""
+    n, p = len(shares), float(shares.mean())
+    trials = n**2 / (1 / counts).sum()
+    if counts.min() >= 4:
+        noise = (shares * (1 - shares) / (counts - 1)).sum() + 0.5 * (1 / counts).mean()
+        trials = max(trials, p * (1 - p) * n**2 / noise)
+    right, wrong = float(p * trials), float((1 - p) * trials)
+    low = quantile(0.025, right, wrong + 1) if right > 0 else 0.0
+    return [low, quantile(0.975, right + 1, wrong) if wrong > 0 else 1.0]
+
+
 def pass_at(n, right, k):
     return 1 - comb(n - right, k) / comb(n, k)
 
@@ -138,6 +150,7 @@ def score(rows, similar):
     out = {
         "accuracy": p,
         "ci95": interval,
+        "fixed_ci95": on_these_problems(shares, counts),
         "problems": problems,
         "samples": k,
         "sd": {"samples": None, "problems": None},
@@ -211,7 +224,8 @@ def average(each):
         if name in ("problems", "prompt_too_long", "similar"):
             out[name] = sum(values)
         elif name.endswith("ci95"):
-            out[name] = mover([one[name.removesuffix("ci95").rstrip("_") or "accuracy"] for one in each], values)
+            of = name.removesuffix("ci95").rstrip("_")
+            out[name] = mover([one["accuracy" if of in ("", "fixed") else of] for one in each], values)
         elif name == "sd":
             out[name] = {
                 part: None if None in (known := [value[part] for value in values])

@@ -6,11 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from compass.evaluation.accuracy import (
     accuracy_interval,
     accuracy_sd,
     average_interval,
+    fixed_interval,
     maj_at_k,
     pass_at_k,
     reported_k,
@@ -156,6 +158,37 @@ def test_95_percent_intervals_hold_the_truth_about_95_times_in_100(accuracy, cor
         low, high = accuracy_interval(generator.binomial(8, chances) / 8, 8)
         held += low <= accuracy <= high
     assert held / 600 > 0.93
+
+
+def test_on_the_same_problems_all_samples_count():
+    # None right of 30 x 32: Clopper and Pearson's limit for 960 trials, where other problems may be at 10%.
+    assert fixed_interval([0.0] * 30, [32] * 30) == pytest.approx((0.0, 1 - 0.025 ** (1 / 960)))
+    assert accuracy_interval([0.0] * 30, 32)[1] > 0.09
+    assert fixed_interval([1.0] * 30, [32] * 30) == pytest.approx((0.025 ** (1 / 960), 1.0))
+    low, high = fixed_interval([0.5] * 10, [8] * 10)  # alike problems: hardly more than a binomial of 80 trials says
+    assert (low, high) == pytest.approx((beta.ppf(0.025, 40, 41), beta.ppf(0.975, 41, 40)))
+    agree = fixed_interval([0.0] * 15 + [1.0] * 15, [32] * 30)  # samples agree: hardly anything is left
+    assert agree[1] - agree[0] < 0.03
+    other = accuracy_interval([0.0] * 15 + [1.0] * 15, 32)
+    assert other[1] - other[0] > 0.3
+
+
+def test_few_samples_are_taken_as_independent_trials():
+    one = fixed_interval([0.0] * 15 + [1.0] * 15, [2] * 30)
+    assert one == pytest.approx((beta.ppf(0.025, 30, 31), beta.ppf(0.975, 31, 30)))
+    uneven = fixed_interval([0.5, 0.5], [1, 3])
+    assert uneven == pytest.approx((beta.ppf(0.025, 1.5, 2.5), beta.ppf(0.975, 2.5, 1.5)))  # 3 trials: 4 / (1 + 1/3)
+
+
+@pytest.mark.parametrize("accuracy", [0.02, 0.3, 0.9])
+def test_the_interval_for_these_problems_holds_their_own_mean(accuracy):
+    generator = np.random.default_rng(2)
+    held = 0
+    for _ in range(300):
+        chances = generator.beta(accuracy, 1 - accuracy, 30)
+        low, high = fixed_interval(generator.binomial(16, chances) / 16, [16] * 30)
+        held += low <= chances.mean() <= high
+    assert held / 300 >= 0.93
 
 
 def test_no_problem_is_an_error():

@@ -94,7 +94,7 @@ def test_the_average_weighs_benchmarks_not_problems():
     assert (average["problems"], average["samples"], average["prompt_too_long"]) == (4, 2, 0)
     assert average["ci95"] == list(average_interval([1, 0], [small["ci95"], large["ci95"]]))
     assert average_scores({"a": small}) == small | {
-        name: pytest.approx(small[name]) for name in ("ci95", "lenient_ci95")
+        name: pytest.approx(small[name]) for name in ("ci95", "fixed_ci95", "lenient_ci95")
     }
     assert average["pass@2"] == average["maj@2"] == 0.5
     assert average["length"] == 15
