@@ -115,8 +115,14 @@ def _gradient_spike(facts: Facts, ours: Mapping[str, Any]) -> str | None:
     return f"the gradient norm is {now:.3g}, {now / median(earlier):.0f} times the median of the iterations before"
 
 
-def _fallen(metric: str, what: str) -> Callable[[Facts, Mapping[str, Any]], str | None]:
-    """A metric far below what training began with. A warning is for the iteration in which it falls there, not for all after it."""
+def _fallen(metric: str, what: str, over: int = 1) -> Callable[[Facts, Mapping[str, Any]], str | None]:
+    """A metric far below what training began with. A warning is for the iteration in which it falls there, not for all after it.
+
+    Args:
+        metric: its name.
+        what: it in words.
+        over: iterations whose median is compared: several for what a single one measures on few groups.
+    """
 
     def find(facts: Facts, ours: Mapping[str, Any]) -> str | None:
         earlier, now = facts.earlier(metric), facts.value(metric)
@@ -125,10 +131,14 @@ def _fallen(metric: str, what: str) -> Callable[[Facts, Mapping[str, Any]], str 
             if len(earlier) < FEW:
                 return None
             begun, whose = median(earlier[:FEW]), "the stage"
-        lowest = ours["limit"] * begun
-        if not now < lowest or (ours["level"] == "warn" and earlier and earlier[-1] < lowest):
+        recent = [*earlier, now][-over:]
+        if math.isnan(now) or len(recent) < over:
             return None
-        return f"{what} is {now:.3g}, {now / begun:.0%} of what {whose} began with ({begun:.3g})"
+        seen, lowest = median(recent), ours["limit"] * begun
+        before = median(earlier[-over:]) if len(earlier) >= over else begun
+        if seen >= lowest or (ours["level"] == "warn" and before < lowest):
+            return None
+        return f"{what} is {seen:.3g}, {seen / begun:.0%} of what {whose} began with ({begun:.3g})"
 
     return find
 
@@ -195,7 +205,7 @@ STEP_GUARDS = (
             "read the samples for a form that pays everywhere; raise `loss.entropy_coef`, lower `optimizer.learning_rate`, or give more and other "
             "problems (`curriculum.problems`, `curriculum.mixes`)"
         ),
-        find=_fallen(DISTINCT, "the share of distinct ones among a group's right responses"),
+        find=_fallen(DISTINCT, "the share of distinct ones among a group's right responses", over=FEW),
         worst="advantage_size",
     ),
     StepGuard(

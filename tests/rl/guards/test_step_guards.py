@@ -95,7 +95,6 @@ def test_a_large_difference_of_one_token_is_rounding_in_half_precision() -> None
     [
         ("gradient_spike", "actor/grad_norm", 6.0, 6.6, True),
         ("entropy_collapse", "actor/entropy", 0.0211, 0.0170, True),
-        ("narrowing", "reward/distinct_right", 0.121, 0.110, True),
         ("response_length", "guards/response_length", 52.0, 60.0, True),
         ("cut_off", "guards/cut_off_share", 0.5, 0.51, False),
         ("loops", "guards/loop_share", 0.2, 0.25, False),
@@ -111,13 +110,26 @@ def test_a_guard_fires_beyond_its_limit_and_compares_with_at_least_five_iteratio
 
 
 @pytest.mark.parametrize(
-    ("name", "metric"), [("entropy_collapse", "actor/entropy"), ("narrowing", "reward/distinct_right")]
+    ("name", "metric", "earlier"), [("entropy_collapse", "actor/entropy", 0), ("narrowing", "reward/distinct_right", 4)]
 )
-def test_a_fall_is_measured_from_where_the_first_stage_began(name: str, metric: str) -> None:
+def test_a_fall_is_measured_from_where_the_first_stage_began(name: str, metric: str, earlier: int) -> None:
     fallen = {**HEALTHY, metric: 0.29}
-    later = Facts(fallen, [], "cpu", "float32", {metric: 1.0})
+    later = Facts(fallen, [fallen] * earlier, "cpu", "float32", {metric: 1.0})
     assert "29% of what the first RL stage began with (1)" in (GUARDS[name].find(later, LIMITS[name]) or "")
     assert GUARDS[name].find(Facts(fallen, [fallen] * 5, "cpu", "float32"), LIMITS[name]) is None
+
+
+def test_how_far_right_responses_differ_is_taken_over_five_iterations() -> None:
+    def narrows(*values: float | None) -> str | None:
+        *earlier, now = [{"reward/distinct_right": value} if value is not None else {} for value in values]
+        return GUARDS["narrowing"].find(Facts(now, earlier, "cpu", "float32"), LIMITS["narrowing"])
+
+    began = [0.4] * 5
+    assert narrows(*began, 0.1, 0.1) is None  # two of the last five
+    assert "25% of what the stage began with" in (narrows(*began, 0.1, 0.1, 0.1) or "")
+    assert narrows(*began, 0.1, 0.1, 0.1, 0.1) is None  # it was said
+    assert narrows(*began, 0.1, 0.1, None) is None  # no group had two right ones
+    assert narrows(*began[:4], 0.0) is None
 
 
 def test_a_fall_is_warned_of_once_and_stops_whenever_it_is_seen() -> None:
