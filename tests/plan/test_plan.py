@@ -121,7 +121,8 @@ def test_over_several_nodes_each_holds_the_whole_training_state() -> None:
 
 def test_an_engine_that_does_not_fit_is_named_with_its_setting() -> None:
     big = Shape(8192, 28672, 80, 64, 8, 128, 128256, tied=False, biases=False)
-    found, remedy = find_sampling_shortage("grade", PAPER.grade.sampling, big, GPUS["h100"])
+    whole = PAPER.grade.sampling.model_copy(update={"tensor_parallel": 1})
+    found, remedy = find_sampling_shortage("grade", whole, big, GPUS["h100"])
     assert "144 GB" in found
     assert "grade.sampling.tensor_parallel" in remedy
     stage = PAPER.rl.stages["rl-1"]
@@ -157,13 +158,22 @@ def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(
     monkeypatch.chdir(ROOT)
     assert main(["plan", "--profile", "paper", "--rows", "500000", "--gpu", "h100:8", "--price", "2.5"]) == 0
     shown = capsys.readouterr().out
-    assert "32,000,000" in shown
+    assert "3,840,000" in shown  # 64 rollouts of the 60,000 problems that the profile grades
     assert "cost" in shown
     assert "7.62 billion parameters (configuration)" in shown
     assert main(["plan", "--profile", "paper", "--rows", "500000", "--gpu", "rtx4090:1"]) == 1
     assert "Does not fit: rl-1, rl-2, rl-3: training needs 129 GB per GPU" in capsys.readouterr().out
     assert main(["plan", "--profile", "tiny", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["stages"]) == 6
+
+
+def test_the_paper_takes_hours_on_the_node_that_it_asks_for(tmp_path: Path) -> None:
+    found = forecast(PAPER, Machine(GPUS["h100"], 8, 16), Known(500_000), tmp_path)
+    hours = {stage.name: stage.hours for stage in found.stages}
+    assert hours["grade"][1] < 10
+    assert sum(middle for _, middle, _ in hours.values()) < 24
+    assert sum(high for _, _, high in hours.values()) < 36
+    assert found.shortages == []
 
 
 @pytest.mark.parametrize(

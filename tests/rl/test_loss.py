@@ -55,8 +55,8 @@ def test_the_mean_is_over_the_tokens_of_the_whole_update_however_it_is_cut_into_
         (0.79, -1.0, -0.8, 0.0),
         (0.1, -1.0, -0.8, 0.0),
         (1.5, -1.0, -1.5, -1.5),  # a worse response that has become likelier is always pushed back
-        (2.9, -1.0, -2.9, -2.9),
-        (3.1, -1.0, -3.0, 0.0),  # up to the dual clip, which the report's formula does not have
+        (9.9, -1.0, -9.9, -9.9),
+        (10.1, -1.0, -10.0, 0.0),  # up to the dual clip, which the report's formula does not have
     ],
 )
 def test_ratios_are_clipped_at_the_two_bounds(
@@ -163,7 +163,7 @@ def test_mini_batches_are_drawn_anew_in_every_pass_and_the_same_again_for_the_sa
     from verl.utils import tensordict_utils as tu
 
     def passes(seed: int) -> list[list[int]]:
-        config = verl_config("rl-1", PAPER, PATHS, seed=seed)
+        config = verl_config("rl-1", recipe(optimizer={"epochs": 4}), PATHS, seed=seed)
         actor = config.actor_rollout_ref.actor
         data = TensorDict({"length": torch.arange(64)}, batch_size=[64])
         batches = tu.make_iterator(

@@ -68,6 +68,17 @@ def test_a_stage_without_the_pass_for_old_log_probabilities_trains_the_same(debu
         assert ours["actor/grad_norm"] == pytest.approx(theirs["actor/grad_norm"], rel=share, abs=share)
 
 
+def test_several_updates_of_an_iteration_leave_its_policy_and_are_clipped(debug_root: Path) -> None:
+    """The report's 16 updates, as four passes over four mini-batches: with one update per iteration every ratio is 1."""
+    optimizer = {"mini_batch_size": 2, "epochs": 4, "learning_rate": 2e-4}
+    run(settings({"optimizer": optimizer, "rollout": {"dynamic_sampling": False}}, steps=2), "rl-1", debug_root)
+    rows = iterations(debug_root)
+    assert [row["actor/pg_clipfrac"] > 0 for row in rows] == [True, True]
+    assert all(
+        row["training/rollout_probs_diff_max"] < 1e-4 for row in rows
+    )  # the rollouts are of the policy before them
+
+
 MODES = [mode for mode in get_args(Loss.model_fields["mode"].annotation) if mode != "vanilla"]
 
 
