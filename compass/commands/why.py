@@ -21,7 +21,8 @@ _ID = re.compile(r"[0-9a-f]{16}")
 def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -> int:
     """Show the history of one problem, by its id or its text.
 
-    One match is shown whole. Of several, each is listed in a line with what became of it; any of the ids shows the rest.
+    One match is shown whole: of a row, what each stage did with it; of a benchmark's item, how each model does on it, and which trained rows resemble it, with the
+    stages and iterations that trained on them. Of several, each is listed in a line with what became of it; any of the ids shows the rest.
 
     Args:
         query: an id or its first digits, SOURCE:ROW, a source's own id, BENCHMARK:ITEM, or a problem's text or a piece of it;
@@ -35,6 +36,7 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
     Examples:
         compass why 8c4aec2152759cf0            by its id, or the first digits of one
         compass why numina:12                   by source and row, as the history prints them
+        compass why math-500:12                 a benchmark's item: scores, and trained rows like it
         compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
         compass why "Let x, y and z all"        by its text, or a piece of it
     """
@@ -65,9 +67,10 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
 
 
 def _as_json(outputs: Outputs, text: str, found: Found | None) -> dict[str, Any]:
-    """`how` the query names `rows` and benchmark `items`; each row with the `stages` that kept or dropped it."""
+    """`how` the query names `rows` and benchmark `items`; each row with the `stages` that kept or dropped it, each item with `scores` and `similar` rows."""
     from compass.records import RecordError
     from compass.report.evidence import read_evidence
+    from compass.report.item_history import item_scores, similar_rows
     from compass.report.outputs import search
 
     names = ("id", "source", "source_id", "problem", "answer")
@@ -88,7 +91,12 @@ def _as_json(outputs: Outputs, text: str, found: Found | None) -> dict[str, Any]
             for stage, (fate, row) in stages.items()
         }
         rows.append({name: first[name] for name in names} | {"stages": fates})
-    return {"how": how, "rows": rows, "items": [{name: item[name] for name in names} for item in items]}
+    shown = [
+        {name: item[name] for name in names}
+        | {"scores": item_scores(outputs.folder, item), "similar": similar_rows(outputs, item)}
+        for item in items[:MOST]
+    ]
+    return {"how": how, "rows": rows, "items": shown}
 
 
 def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:
@@ -108,14 +116,11 @@ def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:
 
 
 def _item(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
-    """A benchmark's item, and the rows that were dropped for it."""
-    from compass.report.evidence import item_name
+    """A benchmark's item: scores by model, trained rows that resemble it, and the rows that were dropped for it."""
     from compass.report.find import in_items
-    from compass.report.printable import printable
+    from compass.report.item_history import item_lines
 
-    yield f"{item['id']}  {printable(item_name(item))}, a benchmark's item"
-    yield f"  problem   {printable(item['problem'], 600)}"
-    yield f"  answer    {printable(item['answer'] or 'none', 200)}\n"
+    yield from item_lines(outputs, item)
     rows = in_items(outputs, item)
     yield f"{len(rows):,} rows were dropped that hold it or a share of it" + (":" if rows else "")
     yield from _lines(outputs, rows)

@@ -155,6 +155,16 @@ def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]
             yield path.parent.name, rows
 
 
+def trained_steps(folder: Path, ids: Sequence[str]) -> dict[str, dict[str, list[int]]]:
+    """Row to RL stage to the iterations whose update used it, as far as the stages recorded rewards; rows that none used are left out."""
+    found: dict[str, dict[str, set[int]]] = {}
+    for path in sorted(folder.glob("*/rewards.parquet")):
+        for row in read_columns(path, ["id", "step", "used"], ids).to_pylist():
+            if row["used"]:
+                found.setdefault(row["id"], {}).setdefault(path.parent.name, set()).add(row["step"])
+    return {id_: {stage: sorted(steps) for stage, steps in stages.items()} for id_, stages in found.items()}
+
+
 def rollouts(folder: Path, id_: str) -> list[dict[str, Any]]:
     """A problem's graded rollouts: sample, answer, correct."""
     path = folder / "grade" / "rollouts.parquet"

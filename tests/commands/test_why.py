@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
+from compass.evaluation.results import PROBLEMS
 from compass.ledger import split
 from compass.records import record_id, write_records
 
@@ -166,3 +169,58 @@ def test_a_truncated_file_is_named(pipeline: Pipeline, capsys: pytest.CaptureFix
     (folder / "verify" / "kept.parquet").write_bytes(b"PAR1 cut")
     assert why(folder, ids[1]) == 1
     assert "verify/kept.parquet: unreadable" in capsys.readouterr().err
+
+
+@pytest.fixture
+def evaluated(pipeline: Pipeline) -> tuple[Path, str, str]:
+    """A pipeline whose benchmark item resembles a trained row: its data, the item's id and the row's."""
+    folder, ids = pipeline
+    (item, other) = pq.read_table(folder / "collect" / "benchmarks.parquet", columns=["id"])["id"].to_pylist()
+    rows = [
+        {"model": model, "benchmark": "bench", "id": id_, "greedy": greedy, "correct": right, "correct_lenient": right or lenient}
+        for model, marks in (("base", "0010l"), ("rl-3", "1110g"))
+        for id_ in (item, other)
+        for mark in marks
+        for right, lenient, greedy in [(mark in "1g", mark == "l", mark == "g")]
+    ]  # fmt: skip
+    problems = [
+        {"benchmark": "bench", "id": item, "problem": "What is 1?", "answer": "1", "similar": [ids[2]]},
+        {"benchmark": "bench", "id": other, "problem": "2?", "answer": "2", "similar": []},
+    ]
+    (folder / "evaluate").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "evaluate" / "samples.parquet")
+    pq.write_table(pa.Table.from_pylist(problems, schema=PROBLEMS), folder / "evaluate" / "problems.parquet")
+    return folder, item, ids[2]
+
+
+def test_an_item_shows_its_scores_and_when_rows_like_it_were_trained_on(
+    evaluated: tuple[Path, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, item, row = evaluated
+    assert why(folder, "bench:0") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"{item}  bench:0, a benchmark's item"
+    assert "base        1 of 5 samples right, 2 leniently" in told
+    assert "rl-3        3 of 4 samples right; greedy right" in told
+    place = told.index("1 rows that resemble it were trained on:")
+    assert told[place + 1].startswith(f"  {row}  web:2  Tom has 2 books")
+    assert told[place + 2 : place + 4] == [
+        "    rl-1: trained on in iteration 2",
+        "    rl-3: trained on in iteration 2",
+    ]  # iteration 5 was left out of the update
+    assert told[-1] == "0 rows were dropped that hold it or a share of it"
+    assert why(folder, "bench:1") == 0
+    assert "0 rows that resemble it were trained on" in capsys.readouterr().out
+    assert why(folder, row) == 0
+    assert f"evaluate    resembles bench {item} (base 1/5, rl-3 3/4): What is 1?" in capsys.readouterr().out
+    assert why(folder, "bench:0", "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)["items"]
+    assert found["scores"]["rl-3"] == {"samples": 4, "right": 3, "right_lenient": 3, "greedy": True}
+    assert [one["trained"] for one in found["similar"]] == [{"rl-1": [2], "rl-3": [2]}]
+
+
+def test_an_item_that_nothing_was_evaluated_on_says_so(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
+    assert why(pipeline[0], "bench:0") == 0
+    told = capsys.readouterr().out
+    assert "no model was evaluated on it here" in told
+    assert "which trained rows resemble it is not known: the evaluate stage says it" in told

@@ -112,6 +112,21 @@ def write_training(folder: Path, stage: str) -> None:
 
 
 @pytest.fixture
+def chained_run(finished_run: Path, pipeline: tuple[Path, list[str]]) -> tuple[Path, str]:
+    """A finished run in which the problem easy-3 resembles a row that rl-1 trained on, and that row's id."""
+    row = pipeline[1][2]
+    for name in ("rewards", "rollouts"):
+        path = finished_run / "data" / "rl-1" / f"{name}.parquet"
+        table = pq.read_table(path)
+        ids = [row if id_ == "train-0" else id_ for id_ in table["id"].to_pylist()]
+        pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", pa.array(ids)), path)
+    path = finished_run / "data" / "evaluate" / "problems.parquet"
+    problems = [one | {"similar": [row] if one["id"] == "easy-3" else []} for one in pq.read_table(path).to_pylist()]
+    pq.write_table(pa.Table.from_pylist(problems, schema=PROBLEMS), path)
+    return finished_run, row
+
+
+@pytest.fixture
 def finished_run(tmp_path: Path, pipeline: tuple[Path, list[str]]) -> Path:
     """A run's folder: curated rows, two RL stages, three models on two benchmarks."""
     root = pipeline[0].parent

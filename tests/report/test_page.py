@@ -289,3 +289,21 @@ def test_a_point_of_a_curve_opens_the_rollouts_of_its_iteration(
     assert page.locator("#viewer .response >> visible=true").count() == 4
     options = page.locator("select[name=iteration] option").all_inner_texts()
     assert "rl-1, iteration 2 (samples of the guard loops)" in options
+
+
+def test_a_problem_leads_to_the_trained_row_that_resembles_it_and_to_its_rollouts(
+    chained_run: tuple[Path, str], look: Callable[..., Page], tmp_path: Path
+) -> None:
+    root, row = chained_run
+    write_report(read_run(root), tmp_path / "reports", title="A report", megabytes=5)
+    page = look(tmp_path / "reports" / "index.html")
+    page.evaluate("location.hash = '#problem=easy:easy-3'")
+    page.wait_for_selector("#viewer .similar")
+    shown = page.locator("#viewer .similar").inner_text()
+    assert "Tom has 2 books" in shown
+    assert "rl-1: trained on in 2 iterations (1, 2)" in shown
+    assert "rl-3: trained on in 1 iteration (2)" in shown
+    page.click("#viewer .similar a >> text=iteration 2")
+    page.wait_for_selector(f"text=/level 1 · {row} · 2 of 4 shown right/")
+    assert page.locator("select[name=iteration]").evaluate("one => one.selectedOptions[0].text") == "rl-1, iteration 2"
+    assert page.locator("input[name=words] >> visible=true").input_value() == row

@@ -12,7 +12,7 @@ from compass.page.packed import pack, unpack
 from compass.report.run import read_run
 from compass.report.viewer import kept_steps, viewer
 from compass.report.viewer.responses import embed_responses
-from compass.report.viewer.training import embed_rollouts
+from compass.report.viewer.training import embed_rollouts, embed_similar
 from tests.report.conftest import sample_rows, write_evaluation
 
 
@@ -114,3 +114,17 @@ def test_rollouts_are_held_in_whole_groups_and_counted_all(finished_run: Path) -
         for row in unpack(packed)["rows"]:
             groups[row[small["columns"].index("group")]] += 1
         assert set(groups.values()) == {4}
+
+
+def test_trained_rows_that_resemble_a_problem_are_held_with_the_iterations_that_used_them(
+    chained_run: tuple[Path, str],
+) -> None:
+    root, row = chained_run
+    run = read_run(root)
+    items = embed_responses(run, 5_000_000).items
+    assert [item[-1] for item in items if item[1] == "easy-3"] == [[row]]
+    name, text, gold, stages = embed_similar(run, items)[row]
+    assert (name, gold) == ("web:2", "5")
+    assert text.startswith("Tom has 2 books")
+    assert stages == [["rl-1", [1, 2], [1, 2]], ["rl-3", [2], []]]  # rl-3 recorded rewards and kept no rollouts
+    assert embed_similar(run, [["easy", "x", []]]) == {}

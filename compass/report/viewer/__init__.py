@@ -14,7 +14,7 @@ from pathlib import Path
 from compass.page.packed import element, pack
 from compass.report.run import Run
 from compass.report.viewer.responses import Embedded, embed_responses
-from compass.report.viewer.training import embed_rollouts, kept_steps
+from compass.report.viewer.training import embed_rollouts, embed_similar, kept_steps
 
 __all__ = ["Embedded", "Viewer", "kept_steps", "viewer"]
 
@@ -53,6 +53,7 @@ def viewer(run: Run, *, megabytes: float) -> Viewer | None:
         "items": embedded.items,
         "rule": embedded.rule,
         "rollouts": rollouts,
+        "trained": embed_similar(run, embedded.items),
     }
     blocks = [element("viewer-index", pack(index)), *(element(f"viewer-{n}", chunk) for n, chunk in enumerate(chunks))]
     frame = "<div id='viewer' class='screen'><noscript><p>The viewer needs JavaScript.</p></noscript></div>"

@@ -10,7 +10,8 @@ from typing import Any
 from pyarrow.parquet import read_schema
 
 from compass.page.packed import pack
-from compass.report.outputs import read_table
+from compass.report.evidence import item_name
+from compass.report.outputs import find_outputs, read_table, trained_steps
 from compass.report.printable import shorten
 from compass.report.rollouts import show_rollout
 from compass.report.run import Run
@@ -19,6 +20,9 @@ GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
 """Groups held of an iteration, the first of these that fits; None: all."""
 
 LONGEST = 6_000
+
+LONGEST_SIMILAR = 600
+"""Characters of a trained row's problem beside the benchmark problem that it resembles."""
 
 COLUMNS = ("id", "level", "group", "gold", "right", "cut_off", "loop", "used")
 """What the viewer filters and groups rollouts by; after these comes what `show_rollout` returns."""
@@ -70,6 +74,35 @@ def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
     )
     rule = f"{held} A response of more than {LONGEST:,} characters shows its beginning and its end."
     return {"columns": [*COLUMNS, "shown"], "rule": rule if sources else "", "steps": steps}, chunks
+
+
+def embed_similar(run: Run, items: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """The trained rows that resemble a benchmark problem: id to [source:row, problem, gold, [[stage, iterations that used it, those of them with rollouts]]].
+
+    Args:
+        run: with the pipeline's data; an evaluation's folder has none, and the result is empty.
+        items: of the viewer's index; the ids of similar rows are the last entry.
+    """
+    outputs = find_outputs(run.folder / "data")
+    ids = sorted({id_ for item in items for id_ in item[-1]})
+    if not ids or "collect" not in outputs.kept:
+        return {}
+    steps, kept = trained_steps(outputs.folder, ids), kept_steps(run)
+    rows = {
+        row["id"]: row for row in outputs.collected(["id", "source", "source_id", "problem", "answer"], ids).to_pylist()
+    }
+    return {
+        id_: [
+            item_name(row),
+            shorten(row["problem"] or "", LONGEST_SIMILAR),
+            row["answer"] or "",
+            [
+                [stage, own, [step for step in own if step in kept.get(stage, ())]]
+                for stage, own in steps.get(id_, {}).items()
+            ],
+        ]
+        for id_, row in rows.items()
+    }
 
 
 def _files(run: Run) -> dict[str, Path]:

@@ -149,7 +149,7 @@
 
   async function problemBody(item, number) {
     const parts = drawProblem(item[2], item[3] || "not kept");
-    if (item[7].length) parts.push(el("p", "about", `Rows that resemble it: ${item[7].join(", ")}`));
+    if (item[7].length) parts.push(el("p", "about", "Trained rows that resemble it:"), ...item[7].map(similarRow));
     const responses = item[6] < 0 ? [] : (await unpacked(`viewer-${item[6]}`))[number] || [];
     const columns = index.models.map((model, n) => {
       const tally = item[5][n];
@@ -161,6 +161,24 @@
       return el("div", "", el("h4", "", ...visible(model)), el("p", "about", line), ...own.map(([, , , shown]) => drawResponse(shown)));
     });
     return [...parts, el("div", "columns", ...columns.filter(Boolean))];
+  }
+
+  // A trained row that resembles a benchmark problem: its text, and where training used it, with links to the rollouts that are kept.
+  function similarRow(id) {
+    const row = index.trained[id];
+    if (!row) return el("p", "about", id);
+    const [name, text, gold, stages] = row;
+    const used = stages.map(([stage, steps, kept]) => {
+      const links = kept.flatMap((step) => {
+        const link = el("a", "", `iteration ${step}`);
+        link.href = `#rollouts=${encodeURIComponent(`${stage}:${step}:${id}`)}`;
+        return [" · ", link];
+      });
+      return el("p", "about", `${stage}: trained on in ${steps.length} iteration${steps.length > 1 ? "s" : ""} (${steps.join(", ")})`, kept.length ? "; rollouts" : "", ...links);
+    });
+    const body = el("div", "similar", el("p", "about", ...visible(`${name} · ${id} · gold ${gold || "none"}`)), el("p", "", ...visible(text)), ...used);
+    if (!stages.length) body.append(el("p", "about", "no recorded update used it"));
+    return body;
   }
 
   // ---- training rollouts
@@ -221,9 +239,9 @@
     }
 
     draw();
-    return { box: el("div", "", el("div", "filters", byStep, byRight, byLevel, byWords), view.box), show: (stage, step) => {
+    return { box: el("div", "", el("div", "filters", byStep, byRight, byLevel, byWords), view.box), show: (stage, step, id = "") => {
       const number = steps.findIndex(([name, iteration, what]) => name === stage && String(iteration) === step && !what);
-      if (number >= 0) { chosen.value = String(number); right.value = level.value = words.value = ""; update(); }
+      if (number >= 0) { chosen.value = String(number); right.value = level.value = ""; words.value = id; update(); }
     } };
   }
 
@@ -249,15 +267,15 @@
     root.append(tabs, ...views.map(([, , view]) => view.box));
     select(views[0][0]);
 
-    // Addresses within the page: #problem=BENCHMARK:ID and #rollouts=STAGE:ITERATION, to which points of curves link.
+    // Addresses within the page: #problem=BENCHMARK:ID, and #rollouts=STAGE:ITERATION, to which points of curves link, or #rollouts=STAGE:ITERATION:ROW.
     const follow = () => {
       const [kind, rest] = decodeURIComponent(location.hash.slice(1)).split(/=(.*)/s);
       const view = views.find(([name]) => name === (kind === "problem" ? "problems" : kind));
       if (!view || !rest) return;
-      const [one, two] = [rest.slice(0, rest.lastIndexOf(":")), rest.slice(rest.lastIndexOf(":") + 1)];
+      const parts = kind === "rollouts" ? rest.split(":") : [rest.slice(0, rest.lastIndexOf(":")), rest.slice(rest.lastIndexOf(":") + 1)];
       select(view[0]);
       root.scrollIntoView();
-      view[2].show(one, two);
+      view[2].show(...parts);
     };
     addEventListener("hashchange", follow);
     follow();
