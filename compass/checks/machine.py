@@ -5,7 +5,6 @@ What `make check` looks at is asked of the same code.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import resource
@@ -209,15 +208,6 @@ def _devices(settings: Settings) -> list[Finding]:
                     "problem",
                     f"{asked} {'GPU is' if asked == 1 else 'GPUs are'} asked for, and this machine {has}",
                     "lower it (0 trains on the CPU), or set `rl.resources.ray_address` to a cluster that has them",
-                )
-            )
-        if stage.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
-            found.append(
-                Finding(
-                    f"rl.stages.{name}.resources.attention",
-                    "problem",
-                    "`flash_attention_2` needs the package flash-attn, which is not installed",
-                    "compile it for this torch, or set `attention: sdpa`",
                 )
             )
     return of_all_stages(found, list(settings.rl.stages))

@@ -15,6 +15,9 @@ CONTEXT_GB = 1.5
 FSDP_SIZE = "actor_rollout_ref.actor.fsdp_config.fsdp_size"
 """verl's key for the GPUs that share one copy of the training state; -1 is all."""
 
+ATTENTION = "actor_rollout_ref.model.override_config.attn_implementation"
+"""verl's key for the trainer's attention; torch's own (`sdpa`) takes a mask."""
+
 LOGIT_ROWS = 512
 """Tokens for which verl's fused output layer makes logits at a time."""
 
@@ -32,7 +35,7 @@ def count_shards(stage: RlStage, gpus: int) -> int:
 def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
     """GB per GPU at the peak of an update, by part; `gpus` are those of all nodes."""
     resources = stage.resources
-    tokens = resources.micro_batch_tokens / resources.sequence_parallel
+    tokens = resources.micro_batch_tokens
     state = 0.0 if resources.offload == "always" else STATE_BYTES * shape.parameters / count_shards(stage, gpus)
     largest = max(shape.layer_parameters, shape.vocabulary * shape.hidden)
     parts = {
@@ -40,7 +43,7 @@ def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
         "one layer, gathered": 6 * largest,
         "kept activations": 2 * tokens * shape.hidden * shape.layers,
         "a layer's activations": ACTIVATION_BYTES * tokens * shape.hidden,
-        "attention mask": 2 * tokens**2 if resources.attention == "sdpa" else 0.0,
+        "attention mask": 2 * tokens**2 if stage.verl.get(ATTENTION, "sdpa") == "sdpa" else 0.0,
         "logits": 10 * LOGIT_ROWS * shape.vocabulary,
     }
     return {name: size / 1e9 for name, size in parts.items() if size} | {"CUDA, NCCL": CONTEXT_GB}

@@ -40,7 +40,6 @@ AS_THE_POLICY = {
         for name in (
             "strategy",
             "grad_clip",
-            "ulysses_sequence_parallel_size",
             "data_loader_seed",
             "ppo_micro_batch_size_per_gpu",
             "ppo_max_token_len_per_gpu",

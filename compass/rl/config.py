@@ -7,10 +7,12 @@ is in `compass.rl.device`. Any other key of verl is set by `rl.verl`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from compass.prompts.registry import find_prompt
 from compass.rl.advantage import advantage_overrides, critic_overrides
@@ -21,6 +23,7 @@ from compass.rl.export import read_beginning
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 from compass.settings.correction import Correction
+from compass.settings.section import Section
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -123,10 +126,44 @@ def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) 
     for values in by_setting.values():
         for key, value in values.items():
             set_key(config, key, value)
-    set_own_keys(config, settings.verl, by_setting)
+    changed = partial(overrides_by_setting, stage, paths=paths, seed=seed)
+    set_own_keys(config, settings.verl, by_setting, partial(_name_settings, settings, changed))
     if settings.rollout.correction.bypass:
         set_key(config, BYPASS_COPY, OmegaConf.to_container(config.algorithm.rollout_correction))
     return config
+
+
+def _name_settings(
+    settings: RlStage, overrides_of: Callable[..., Mapping[str, Mapping[str, Any]]], group: str, key: str
+) -> list[str]:
+    """The settings that decide a key of verl, by their names: those of its group whose change changes it, or the group where none alone does.
+
+    Args:
+        settings: the stage's.
+        overrides_of: the overrides by group of given settings.
+        group: a group of the recipe; `advantage.critic` is one.
+        key: verl's.
+    """
+    now, (above, _, inner) = overrides_of(settings)[group].get(key), group.partition(".")
+    outer = getattr(settings, above)
+    section = getattr(outer, inner) if inner else outer
+    found = []
+    for name in type(section).model_fields:
+        other = section.model_copy(update={name: _another_value(section, name)})
+        whole = outer.model_copy(update={inner: other}) if inner else other
+        if overrides_of(settings.model_copy(update={above: whole}))[group].get(key) != now:
+            found.append(f"rl.{group}.{name}")
+    return found or [f"rl.{group}"]
+
+
+def _another_value(section: Section, name: str) -> Any:
+    """A value of a setting's kind that it does not have."""
+    value, kind = getattr(section, name), type(section).model_fields[name].annotation
+    if choices := [one for one in get_args(kind) if isinstance(one, str) and one != value]:
+        return choices[0]
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int | float) else value
 
 
 def overrides(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> dict[str, Any]:

@@ -27,13 +27,11 @@ NO_EFFECT: dict[str, Any] = {
     "rollout": {"max_generation_batches"},
     "checkpoint": {"save_every", "keep_optimizer"},
     "resources": {
-        "attention",
         "micro_batch_size",
         "micro_batch_tokens",
         "offload",
         "ray_address",
         "rollout_memory",
-        "sequence_parallel",
         "tensor_parallel",
     },
 }

@@ -21,6 +21,9 @@ from compass.settings import RlStage
 STORAGE_UNITS_PER_NODE = 2
 """verl's transfer queue on GPUs: the number that its documentation asks for at least. On the CPU one in all."""
 
+ATTENTION = "sdpa"
+"""torch's attention, by transformers' name for it."""
+
 LEAST_SEQUENCES, MOST_SEQUENCES = 256, 1024
 """Responses that a rollout engine may have in hand at once: verl's default, and vLLM's own for large GPUs."""
 
@@ -77,7 +80,7 @@ def engine_sequences(settings: RlStage) -> int:
 def _model(settings: RlStage, cpu: bool) -> dict[str, Any]:
     model = "actor_rollout_ref.model"
     return {
-        f"{model}.override_config.attn_implementation": settings.resources.attention,
+        f"{model}.override_config.attn_implementation": ATTENTION,
         f"{model}.use_remove_padding": not cpu,
         f"{model}.enable_gradient_checkpointing": not cpu,
         f"{model}.use_fused_kernels": not cpu,
@@ -96,7 +99,6 @@ def _trained(role: str, settings: RlStage, cpu: bool) -> dict[str, Any]:
     idle = resources.offload == "idle"
     return {
         f"{role}.use_torch_compile": False,  # of the entropy alone, which the fused output layer gives
-        f"{role}.ulysses_sequence_parallel_size": resources.sequence_parallel,
         f"{role}.entropy_from_logits_with_chunking": not cpu,
         f"{role}.entropy_checkpointing": not cpu,
         # Over several nodes each holds a whole copy: no pass gathers weights across the network, only gradients go there.

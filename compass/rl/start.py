@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Mapping
@@ -39,11 +38,6 @@ def check_start(stage: str, settings: RlStage, *, model: Path, train: Path) -> N
     check_verl_keys(stage, settings)
     check_model(stage, settings, _configuration(model), str(model))
     check_memory(stage, settings, _configuration(model))
-    if settings.resources.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
-        raise StartError(
-            f"{stage}: `resources.attention: flash_attention_2` needs the package flash-attn, which is not installed",
-            "compile it for this torch, or set `attention: sdpa`",
-        )
 
 
 def check_verl_keys(stage: str, settings: RlStage) -> None:
@@ -89,14 +83,12 @@ def check_model(stage: str, settings: RlStage, config: Mapping[str, Any], model:
             "lower one of them",
         )
     heads, resources = config.get("num_attention_heads"), settings.resources
-    for name in ("tensor_parallel", "sequence_parallel"):
-        if heads is not None and heads % getattr(resources, name):
-            divisors = [number for number in range(1, resources.gpus + 1) if heads % number == 0]
-            raise StartError(
-                f"{stage}: `resources.{name}` ({getattr(resources, name)}) must divide the {heads} attention heads of "
-                f"{model}",
-                f"possible: {', '.join(map(str, divisors))}",
-            )
+    if heads is not None and heads % resources.tensor_parallel:
+        divisors = [number for number in range(1, resources.gpus + 1) if heads % number == 0]
+        raise StartError(
+            f"{stage}: `resources.tensor_parallel` ({resources.tensor_parallel}) must divide the {heads} attention heads of {model}",
+            f"possible: {', '.join(map(str, divisors))}",
+        )
 
 
 def check_memory(stage: str, settings: RlStage, config: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,7 @@ MAY_DIFFER = frozenset(
         "actor_rollout_ref.actor.fsdp_config.fsdp_size",
         "actor_rollout_ref.actor.fsdp_config.use_torch_compile",
         "actor_rollout_ref.actor.use_torch_compile",
+        "actor_rollout_ref.model.override_config.attn_implementation",
         "actor_rollout_ref.model.enable_gradient_checkpointing",
         "actor_rollout_ref.model.fused_kernel_options.impl_backend",
         "actor_rollout_ref.model.use_fused_kernels",
@@ -57,6 +58,7 @@ MAY_DIFFER = frozenset(
         "actor_rollout_ref.rollout.max_num_seqs",
         "actor_rollout_ref.rollout.name",
         "critic.fsdp.fsdp_size",
+        "critic.model.override_config.attn_implementation",
         "reward.num_workers",
         "trainer.logger",
         "trainer.val_before_train",
@@ -90,21 +92,29 @@ def verls_own(name: str) -> DictConfig:
         return compose(config_name=name)
 
 
-def set_own_keys(config: DictConfig, given: Mapping[str, Any], taken: Mapping[str, Mapping[str, Any]]) -> None:
+def set_own_keys(
+    config: DictConfig,
+    given: Mapping[str, Any],
+    taken: Mapping[str, Mapping[str, Any]],
+    name_settings: Callable[[str, str], Sequence[str]],
+) -> None:
     """Set the keys that `rl.verl` gives.
 
     Args:
         config: verl's configuration, with what the other settings make of it.
         given: values by key. Below a mapping that verl's files leave empty, such as `engine_kwargs.vllm`, any name is taken.
         taken: the keys that other settings decide, by the group of settings; by "" those of the pipeline.
+        name_settings: the settings of a group that decide a key, by their names.
 
     Raises:
         VerlKeyError: another setting decides a key, or verl lacks it; the message names the setting or the nearest key.
     """
     for key, value in given.items():
         for group, values in taken.items():
-            if key not in MAY_DIFFER and any(_overlap(key, one, content) for one, content in values.items()):
-                owner = f"`rl.{group}` decides" if group else "the pipeline itself decides"
+            taken_key = next((one for one, content in values.items() if _overlap(key, one, content)), None)
+            if taken_key is not None and key not in MAY_DIFFER:
+                names = [f"`{name}`" for name in name_settings(group, taken_key)] if group else ["the pipeline itself"]
+                owner = f"{' and '.join(names)} decide{'s' if len(names) == 1 else ''}"
                 raise VerlKeyError(f"`rl.verl` has `{key}`, which {owner}", "leave it out of `rl.verl`")
         if not (key in NOT_IN_VERLS_FILES or has_key(config, key) or _is_open(key)):
             raise VerlKeyError(f"`rl.verl` has `{key}`, and verl has no such key", _nearest(config, key))

@@ -191,12 +191,6 @@ class Resources(Section):
     micro_batch_tokens: Positive = 4096
     """On GPUs: tokens in one forward and backward pass, about, at least the longest prompt and response; memory against speed."""
 
-    attention: Literal["sdpa", "flash_attention_2"] = "sdpa"
-    """Attention of the trainer on GPUs: torch's own, or flash-attention, which you have to install and compile."""
-
-    sequence_parallel: Positive = 1
-    """GPUs that share one sequence in the trainer (Ulysses); needs flash-attention."""
-
     offload: Literal["none", "idle", "always"] = "none"
     """What waits in the nodes' memory instead of the GPUs': nothing; parameters and optimizer while responses are sampled
     (`idle`); or these and the gradients at all times, layer by layer on the GPU when it is their turn (`always`, slow)."""

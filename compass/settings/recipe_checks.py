@@ -7,14 +7,7 @@ from typing import Any
 from compass.settings.advantage import DISCOUNTS, DIVIDES_BY_STD, GROUP_BASED
 from compass.settings.recipe import Recipe, Resources
 
-GPU_ALONE = (
-    "tensor_parallel",
-    "attention",
-    "sequence_parallel",
-    "offload",
-    "micro_batch_tokens",
-    "rollout_memory",
-)
+GPU_ALONE = ("tensor_parallel", "offload", "micro_batch_tokens", "rollout_memory")
 CPU_ALONE = ("ranks", "micro_batch_size", "kv_cache_gib")
 """Fields of `resources` that mean nothing on a CPU, and those that mean nothing on GPUs; there each has to keep its default."""
 
@@ -148,23 +141,10 @@ def _check_gpus(recipe: Recipe) -> None:
         raise ValueError(
             f"`resources.tensor_parallel` ({resources.tensor_parallel}) must divide `resources.gpus` ({resources.gpus})"
         )
-    gpus = resources.gpus * resources.nodes
-    if gpus % resources.sequence_parallel:
-        raise ValueError(
-            f"`resources.sequence_parallel` ({resources.sequence_parallel}) must divide the GPUs of all nodes ({gpus})"
-        )
-    if resources.sequence_parallel > 1 and resources.attention != "flash_attention_2":
-        raise ValueError(
-            f"`resources.sequence_parallel` ({resources.sequence_parallel}) needs `resources.attention: flash_attention_2`: "
-            "with another, verl would let no part of a sequence see the others"
-        )
-    ranks = gpus // resources.sequence_parallel
-    _check_shares(recipe, ranks, "`resources.gpus` x `resources.nodes` / `resources.sequence_parallel`")
+    _check_shares(recipe, resources.gpus * resources.nodes, "`resources.gpus` x `resources.nodes`")
     longest = recipe.data.max_prompt_tokens + recipe.rollout.max_response_tokens
-    most = resources.micro_batch_tokens * resources.sequence_parallel
-    if most < longest:
+    if resources.micro_batch_tokens < longest:
         raise ValueError(
             f"`resources.micro_batch_tokens` ({resources.micro_batch_tokens}) must hold the longest prompt and response "
-            f"(`data.max_prompt_tokens` + `rollout.max_response_tokens` = {longest}"
-            + (f", shared by {resources.sequence_parallel} GPUs)" if resources.sequence_parallel > 1 else ")")
+            f"(`data.max_prompt_tokens` + `rollout.max_response_tokens` = {longest})"
         )

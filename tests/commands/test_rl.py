@@ -60,4 +60,4 @@ def test_a_profile_is_shown_by_its_name(capsys: pytest.CaptureFixture[str], monk
     assert main(["rl", "show", "--stage", "rl-2", "--profile", "paper", "--whole"]) == 0
     configuration = yaml.safe_load(capsys.readouterr().out)
     assert configuration["trainer"]["n_gpus_per_node"] == 8
-    assert configuration["actor_rollout_ref"]["ref"]["log_prob_max_token_len_per_gpu"] == 8192
+    assert configuration["actor_rollout_ref"]["ref"]["log_prob_max_token_len_per_gpu"] == 4096

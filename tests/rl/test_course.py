@@ -83,13 +83,11 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("attention", "flash_attention_2"),
         ("micro_batch_size", 8),
         ("micro_batch_tokens", 20_000),
         ("offload", "always"),
         ("ray_address", "head:6379"),
         ("rollout_memory", 0.3),
-        ("sequence_parallel", 2),
         ("tensor_parallel", 2),
     ],
 )

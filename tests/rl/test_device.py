@@ -21,7 +21,7 @@ def with_resources(**changes: Any) -> RlStage:
 
 
 def test_the_policy_and_its_reference_are_computed_alike() -> None:
-    for settings in (TINY, PAPER, with_resources(dtype="float32", offload="always", sequence_parallel=2)):
+    for settings in (TINY, PAPER, with_resources(dtype="float32", offload="always")):
         values = device_overrides(settings, HERE)
         ours = {key.removeprefix(ACTOR): value for key, value in values.items() if key.startswith(f"{ACTOR}.fsdp")}
         its = {key.removeprefix(REF): value for key, value in values.items() if key.startswith(f"{REF}.fsdp")}
@@ -36,14 +36,9 @@ STORAGE = "transfer_queue.backend.SimpleStorage.num_data_storage_units"
     ("changes", "expected"),
     [
         (
-            {"attention": "flash_attention_2"},
-            {"actor_rollout_ref.model.override_config.attn_implementation": "flash_attention_2"},
-        ),
-        (
             {"micro_batch_tokens": 5000},
             {f"{role}_max_token_len_per_gpu": 5000 for role in (f"{ACTOR}.ppo", f"{ROLLOUT}.log_prob")},
         ),
-        ({"sequence_parallel": 4}, {f"{role}.ulysses_sequence_parallel_size": 4 for role in (ACTOR, REF)}),
         (
             {"tensor_parallel": 2, "rollout_memory": 0.7},
             {f"{ROLLOUT}.tensor_model_parallel_size": 2, f"{ROLLOUT}.gpu_memory_utilization": 0.7},

@@ -47,14 +47,9 @@ def test_the_papers_stage_fits_its_model(tmp_path: Path, model: dict[str, Any]) 
             {"settings": changed(resources={"tensor_parallel": 8})},
             ["`resources.tensor_parallel` (8)", "28 attention heads", "possible: 1, 2, 4, 7"],
         ),
-        ({"settings": changed(resources={"sequence_parallel": 8})}, ["`resources.sequence_parallel` (8)"]),
         (
             {"settings": changed(data={"max_prompt_tokens": 1025})},
             ["`data.max_prompt_tokens` + `rollout.max_response_tokens` (4097)", "4096"],
-        ),
-        (
-            {"settings": changed(resources={"attention": "flash_attention_2"})},
-            ["`resources.attention: flash_attention_2`", "flash-attn"],
         ),
     ],
 )

@@ -68,43 +68,38 @@ def _assert_that_the_critic_is_as_the_policy(critic: Any, config: DictConfig) ->
     """The critic as `PPOTrainer._setup` hands it to its worker: precision, attention, passes and updates of the policy."""
     actor, model = config.actor_rollout_ref.actor, config.actor_rollout_ref.model
     ranks = config.trainer.nnodes * config.trainer.n_gpus_per_node
-    parallel = ranks // actor.ulysses_sequence_parallel_size
     responses = critic.ppo_mini_batch_size * config.actor_rollout_ref.rollout.n
     engine = critic.engine
     assert critic.strategy == engine.strategy == actor.strategy
     assert engine.dtype == actor.fsdp_config.dtype
     assert engine.mixed_precision == OmegaConf.to_container(actor.fsdp_config.mixed_precision)
-    assert engine.ulysses_sequence_parallel_size == actor.ulysses_sequence_parallel_size
     assert critic.model.path == model.path
     assert critic.model.hf_config._attn_implementation == model.override_config.attn_implementation
     assert critic.model.use_remove_padding == model.use_remove_padding
     assert (critic.ppo_mini_batch_size, critic.ppo_epochs) == (actor.ppo_mini_batch_size, actor.ppo_epochs)
     assert (critic.shuffle, critic.loss_agg_mode) == (actor.shuffle, actor.loss_agg_mode)
-    assert responses % parallel == 0  # engine_workers.py, train_mini_batch
+    assert responses % ranks == 0  # engine_workers.py, train_mini_batch
     assert engine.use_dynamic_bsz == actor.use_dynamic_bsz
     if engine.use_dynamic_bsz:  # seqlen_balancing.py, rearrange_micro_batches
-        most = critic.ppo_infer_max_token_len_per_gpu * actor.ulysses_sequence_parallel_size
+        most = critic.ppo_infer_max_token_len_per_gpu
         assert most >= config.actor_rollout_ref.rollout.max_model_len
     else:  # workers/engine/utils.py, prepare_micro_batches
-        assert responses // parallel % engine.micro_batch_size_per_gpu == 0
-        assert responses // parallel % engine.infer_micro_batch_size_per_gpu == 0
+        assert responses // ranks % engine.micro_batch_size_per_gpu == 0
+        assert responses // ranks % engine.infer_micro_batch_size_per_gpu == 0
 
 
 def _assert_what_workers_assert(config: DictConfig) -> None:
     """The assertions of verl's workers that a configuration decides, one by one with their place in verl 0.9.1."""
     actor, ref, rollout = (config.actor_rollout_ref[role] for role in ("actor", "ref", "rollout"))
     ranks = config.trainer.nnodes * config.trainer.n_gpus_per_node
-    sequence_parallel = actor.get("ulysses_sequence_parallel_size", 1)
-    parallel = ranks // sequence_parallel
     responses = actor.ppo_mini_batch_size * rollout.n
     assert actor.use_dynamic_bsz == rollout.log_prob_use_dynamic_bsz  # engine_workers.py, init_model
     assert ranks % rollout.tensor_model_parallel_size == 0  # the same
     assert config.trainer.n_gpus_per_node % rollout.tensor_model_parallel_size == 0  # vllm_async_server.py
-    assert responses % parallel == 0  # engine_workers.py, train_mini_batch
+    assert responses % ranks == 0  # engine_workers.py, train_mini_batch
     assert config.data.train_batch_size % actor.ppo_mini_batch_size == 0  # tensordict_utils.py, make_iterator
     for role, given in (("ppo", actor), ("log_prob", ref), ("log_prob", rollout)):
         if actor.use_dynamic_bsz:  # seqlen_balancing.py, rearrange_micro_batches
-            most = given[f"{role}_max_token_len_per_gpu"] * sequence_parallel
-            assert most >= rollout.max_model_len
+            assert given[f"{role}_max_token_len_per_gpu"] >= rollout.max_model_len
         else:  # workers/engine/utils.py, prepare_micro_batches
-            assert responses // parallel % given[f"{role}_micro_batch_size_per_gpu"] == 0
+            assert responses // ranks % given[f"{role}_micro_batch_size_per_gpu"] == 0

@@ -16,9 +16,6 @@ def flattened(**values: Any) -> dict[str, Any]:
     return {f"rl.{name.replace('__', '.')}": value for name, value in values.items()}
 
 
-ATTENTION = {"resources__attention": "flash_attention_2"}
-
-
 @pytest.mark.parametrize(
     ("values", "told"),
     [
@@ -26,7 +23,6 @@ ATTENTION = {"resources__attention": "flash_attention_2"}
             ({f"rl.resources.{name}": value}, f"`resources.{name}` ({value}) is for GPUs, and `resources.gpus` is 0")
             for name, value in {
                 "tensor_parallel": 2,
-                "sequence_parallel": 2,
                 "offload": "idle",
                 "micro_batch_tokens": 8192,
                 "rollout_memory": 0.6,
@@ -39,16 +35,10 @@ ATTENTION = {"resources__attention": "flash_attention_2"}
             )
             for name in ("ranks", "micro_batch_size", "kv_cache_gib")
         ),
-        (flattened(**ATTENTION), "`resources.attention` (flash_attention_2) is for GPUs, and `resources.gpus` is 0"),
         (
             GPUS | flattened(resources__tensor_parallel=3),
             "`resources.tensor_parallel` (3) must divide `resources.gpus`",
         ),
-        (
-            GPUS | flattened(resources__sequence_parallel=3, **ATTENTION),
-            "`resources.sequence_parallel` (3) must divide the GPUs of all nodes (8)",
-        ),
-        (GPUS | flattened(resources__sequence_parallel=2), "needs `resources.attention: flash_attention_2`"),
         (flattened(resources__gpus=3), "(32 x 8 = 256 responses) must be a multiple of the 3 ranks"),
         (GPUS | flattened(resources__nodes=3), "must be a multiple of the 24 ranks"),
         (flattened(resources__ranks=3, resources__nodes=2), "a multiple of the 6 ranks (`resources.ranks` x `resour"),
@@ -75,13 +65,6 @@ def test_a_nucleus_that_the_trainer_does_not_know_is_refused_on_every_device(
     [
         GPUS | flattened(resources__nodes=4, resources__tensor_parallel=8),
         GPUS | flattened(resources__micro_batch_tokens=160, resources__offload="always"),
-        GPUS
-        | flattened(
-            resources__nodes=3,
-            resources__sequence_parallel=3,
-            resources__attention="flash_attention_2",
-            resources__micro_batch_tokens=54,  # three GPUs share a sequence of 160
-        ),
         flattened(resources__kv_cache_gib=4),
     ],
 )

@@ -83,8 +83,6 @@ from compass.settings.section import Section
         (Resources, "ray_address", ["", "head:6379", "127.0.0.1:6300"], ["head", "ray://head:10001", "a b:1", "head:"]),
         (Resources, "micro_batch_tokens", [1], [0]),
         (Resources, "kv_cache_gib", [1], [0, 0.5]),
-        (Resources, "attention", ["sdpa", "flash_attention_2"], ["eager"]),
-        (Resources, "sequence_parallel", [1], [0]),
         (Resources, "offload", ["none", "idle", "always"], ["cpu", True]),
         (Resources, "rollout_memory", [0.01, 1], [0, 1.01]),
         (Resources, "dtype", ["float32", "bfloat16"], ["auto"]),
