@@ -55,6 +55,35 @@ def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Call
     return 1.0 / (1 + sum(count == most for count in votes.values()))
 
 
+def majority_at(correct: Sequence[bool], votes: Sequence[int | None], k: int) -> float:
+    """`maj_at_k` with `k` samples, averaged over the disjoint groups of k that there are, 0..1.
+
+    Args:
+        correct: which of a problem's answers equal the gold.
+        votes: of `number_votes`.
+        k: at most as many as there are answers.
+    """
+    found = []
+    for first in range(0, len(correct) - k + 1, k):
+        right = sum(correct[first : first + k])
+        counts = Counter(vote for vote in votes[first : first + k] if vote is not None)
+        most = max([right, *counts.values()])
+        tied = sum(count == most for count in counts.values())
+        found.append(1.0 / (1 + tied) if right and right == most else 0.0)
+    return mean(found)
+
+
+def number_votes(
+    answers: Sequence[str | None], correct: Sequence[bool], equal: Callable[[str, str], bool]
+) -> list[int | None]:
+    """Which wrong answers of a problem are the same: each one's group, None for right answers and where there is none."""
+    wrong = [place for place, answer in enumerate(answers) if answer is not None and not correct[place]]
+    votes: list[int | None] = [None] * len(answers)
+    for place, vote in zip(wrong, group_equal([answers[place] or "" for place in wrong], equal), strict=True):
+        votes[place] = vote
+    return votes
+
+
 def majority(group: Sequence[tuple[str | None, bool, *tuple[bool, ...]]], equal: Callable[[str, str], bool]) -> float:
     """`maj_at_k` of one problem's responses: each its answer, whether it is right by the strict rule, and by others."""
     answers, correct, *_ = zip(*group, strict=True)

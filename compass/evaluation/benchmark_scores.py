@@ -14,9 +14,10 @@ from compass.evaluation.accuracy import (
     average_interval,
     avg_at_k,
     fixed_interval,
-    majority,
+    majority_at,
     mean,
     number_clusters,
+    number_votes,
     pass_at_k,
     reported_k,
 )
@@ -74,7 +75,9 @@ def benchmark_scores(
         - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and with `fixed_ci95` for these problems alone; and `sd`: how far other seeds
           (`samples`) and other problems (`problems`) would move it, as standard deviations;
         - `pass@k` and `maj@k` from the first k samples of each problem, k up to the fewest samples of a problem;
-        - `greedy` with `greedy_ci95` and `greedy_lenient`, where there are greedy responses;
+        - `by_tokens`: what accuracy costs, for k = 1, powers of two and the fewest samples: `tokens` generated per problem by k samples, and `maj` and `pass`, maj@k and
+          pass@k with them, maj@k averaged over all disjoint groups of k samples;
+        - `greedy` with `greedy_ci95`, `greedy_lenient` and `greedy_length`, where there are greedy responses;
         - `lenient` (avg@k in the verifier's lenient mode) with `lenient_ci95`, and `form` (lenient less strict: right answers lost by form);
         - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unanswered` (no answer in lenient mode either), `unextracted` (no answer in strict mode, one in
           lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
@@ -87,13 +90,13 @@ def benchmark_scores(
         were not sampled, and count as wrong) are counts.
     """
     drawn = samples.filter(pc.invert(samples.column("greedy")))
-    groups: dict[str, list[tuple[str | None, bool, bool]]] = {}
-    for name, *row in _rows(drawn, "id", "answer", "correct", "correct_lenient"):
+    groups: dict[str, list[tuple[str | None, bool, bool, int]]] = {}
+    for name, *row in _rows(drawn, "id", "answer", "correct", "correct_lenient", "tokens"):
         groups.setdefault(name, []).append(tuple(row))  # type: ignore[arg-type]
     counts = [len(group) for group in groups.values()]
     fewest, mean_count = min(counts), sum(counts) / len(counts)
-    shares = {name: avg_at_k([right for _, right, _ in group]) for name, group in groups.items()}
-    lenient = [avg_at_k([right for *_, right in group]) for group in groups.values()]
+    shares = {name: avg_at_k([right for _, right, *_ in group]) for name, group in groups.items()}
+    lenient = [avg_at_k([right for _, _, right, _ in group]) for group in groups.values()]
     numbers = number_clusters(list(groups), clusters)
     by_samples, by_problems = accuracy_sd(list(shares.values()), counts, numbers)
     scores: dict[str, Any] = {
@@ -110,10 +113,14 @@ def benchmark_scores(
         scores["most_samples"] = max(counts)
     for k in reported_k(fewest):
         scores[f"pass@{k}"] = mean(
-            [pass_at_k(len(group), sum(right for _, right, _ in group), k) for group in groups.values()]
+            [pass_at_k(len(group), sum(right for _, right, *_ in group), k) for group in groups.values()]
         )
+    marked = [_mark(group) for group in groups.values()]
     if fewest > 1:
-        scores[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups.values()])
+        scores[f"maj@{fewest}"] = mean(
+            [majority_at(correct[:fewest], votes[:fewest], fewest) for correct, votes, _ in marked]
+        )
+    scores["by_tokens"] = _by_tokens(marked, fewest)
     scores |= _greedy(samples.filter(samples.column("greedy")), clusters)
     scores["lenient"] = mean(lenient)
     scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count, numbers))
@@ -147,7 +154,31 @@ def _greedy(greedy: pa.Table, clusters: Mapping[str, str] | None) -> dict[str, A
     marks = [float(right) for right in greedy.column("correct").to_pylist()]
     lenient = mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
     interval = accuracy_interval(marks, 1, number_clusters(greedy.column("id").to_pylist(), clusters))
-    return {"greedy": mean(marks), "greedy_ci95": list(interval), "greedy_lenient": lenient}
+    length = mean(greedy.column("tokens").to_pylist())
+    return {"greedy": mean(marks), "greedy_ci95": list(interval), "greedy_lenient": lenient, "greedy_length": length}
+
+
+Marked = tuple[Sequence[bool], Sequence[int | None], Sequence[int]]
+"""A problem's samples: which are right, with which a wrong one votes, and their tokens."""
+
+
+def _mark(group: Sequence[tuple[str | None, bool, bool, int]]) -> Marked:
+    answers, correct, _, tokens = zip(*group, strict=True)
+    return correct, number_votes(answers, correct, same_answer), tokens
+
+
+def _by_tokens(groups: Sequence[Marked], fewest: int) -> list[dict[str, float]]:
+    """Tokens per problem, maj@k and pass@k by number of samples."""
+    length = mean([mean(tokens) for _, _, tokens in groups])
+    return [
+        {
+            "k": k,
+            "tokens": k * length,
+            "maj": mean([majority_at(correct, votes, k) for correct, votes, _ in groups]),
+            "pass": mean([pass_at_k(len(correct), sum(correct), k) for correct, *_ in groups]),
+        }
+        for k in [1, *reported_k(fewest)]
+    ]
 
 
 def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
@@ -203,6 +234,13 @@ def average_scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         elif name == "sd":
             average[name] = {part: _root_of_squares([sd[part] for sd in values]) for part in value}
     average["samples"] = min(score["samples"] for score in each)
+    if all("by_tokens" in score for score in each):
+        points = [{one["k"]: one for one in score["by_tokens"]} for score in each]
+        average["by_tokens"] = [
+            {name: k if name == "k" else mean([own[k][name] for own in points]) for name in one}
+            for k, one in points[0].items()
+            if all(k in own for own in points)
+        ]
     clean = [score["clean"] for score in each if "clean" in score]
     if clean:
         means, intervals = [one["accuracy"] for one in clean], [one["ci95"] for one in clean]

@@ -78,6 +78,37 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
     return _svg(figure)
 
 
+def tokens_figure(results: Results, width: float = WIDE) -> str | None:
+    """Average accuracy against the tokens that it takes per problem: one response, majorities of more, and the greedy response as a star."""
+    scored = {model: own["average"] for model, own in results.scores.items() if own.get("average", {}).get("by_tokens")}
+    if not scored:
+        return None
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    figure, axes = _figure(width, 3.2)
+    for number, model in enumerate(results.scores):
+        if model not in scored:
+            continue
+        points = scored[model]["by_tokens"]
+        values = [100 * one["maj"] for one in points]
+        tokens = [one["tokens"] for one in points]
+        axes.plot(tokens, values, "o-", ms=4, lw=1.4, color=colour(number), label=_plain(_cut(model)))
+        if "greedy_length" in scored[model]:
+            axes.plot(
+                [scored[model]["greedy_length"]], [100 * scored[model]["greedy"]], "*", ms=9, color=colour(number)
+            )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("tokens generated per problem (k responses)")
+    axes.set_ylabel("majority of k right, %")
+    axes.set_ylim(-1, 101)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=8, ncols=max(1, int(width / 1.5)), loc="lower center", bbox_to_anchor=(0.5, 1))
+    return _svg(figure)
+
+
 def curves_figure(
     results: Results,
     width: float = WIDE,

@@ -140,6 +140,19 @@ def majorities(marks, votes, k):
     return {name: majority(marks[name][:k], votes[name][:k]) for name in marks}
 
 
+def by_tokens(marks, votes, tokens, most):
+    """Tokens per problem, maj@k and pass@k of k samples; maj@k over all disjoint groups of k."""
+    length, out = float(np.mean([np.mean(values) for values in tokens.values()])), []
+    for k in sorted({1, most, *(2**power for power in range(30) if 2**power < most)}):
+        voted = [
+            np.mean([majority(own[at : at + k], votes[name][at : at + k]) for at in range(0, len(own) // k * k, k)])
+            for name, own in marks.items()
+        ]
+        passed = [pass_at(len(own), sum(own), k) for own in marks.values()]
+        out.append({"k": k, "tokens": k * length, "maj": float(np.mean(voted)), "pass": float(np.mean(passed))})
+    return out
+
+
 def score(rows, similar):
     """A model's scores on one benchmark."""
     drawn, greedy = ([row for row in rows if row["greedy"] is kind] for kind in (False, True))
@@ -168,9 +181,11 @@ def score(rows, similar):
         out[f"pass@{size}"] = float(np.mean([pass_at(len(one), sum(one), size) for one in marks.values()]))
     if k > 1:
         out[f"maj@{k}"] = float(np.mean(list(majorities(marks, votes, k).values())))
+    out["by_tokens"] = by_tokens(marks, votes, by_problem(drawn, "tokens"), k)
     if greedy:
         right = np.array([float(row["correct"]) for row in greedy])
         out["greedy"], out["greedy_ci95"] = accuracy(right, 1, [row["id"] for row in greedy])
+        out["greedy_length"] = float(np.mean([row["tokens"] for row in greedy]))
         out["greedy_lenient"] = float(np.mean([row["correct_lenient"] for row in greedy]))
     out["lenient"], out["lenient_ci95"] = accuracy(shares_of(by_problem(drawn, "correct_lenient")), mean, marks)
     out["form"] = out["lenient"] - p
@@ -219,6 +234,7 @@ def average(each):
         "clusters",
         "clean",
         "other_gold",
+        "by_tokens",
     }:
         values = [one[name] for one in each]
         if name in ("problems", "prompt_too_long", "similar"):
@@ -234,6 +250,11 @@ def average(each):
             }  # fmt: skip
         else:
             out[name] = float(np.mean(values))
+    points = [{point["k"]: point for point in one["by_tokens"]} for one in each]
+    out["by_tokens"] = [
+        {"k": k} | {name: float(np.mean([own[k][name] for own in points])) for name in ("tokens", "maj", "pass")}
+        for k in sorted(set.intersection(*(set(own) for own in points)))
+    ]
     if clean := [one["clean"] for one in each if "clean" in one]:
         means = [one["accuracy"] for one in clean]
         limits = mover(means, [one["ci95"] for one in clean])

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from compass.evaluation.looks import describe_looks
 from compass.page.blocks import Bullets, Caution, Fold, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
+from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.headline import AVERAGE, best_model, conclude, find_comparison, format_gap, percent
 from compass.report.printable import printable
@@ -67,6 +68,7 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
     return [
         conclusion_section(run),
         scores_section(run),
+        tokens_section(run),
         sensitivity_section(run),
         form_section(run),
         problems_section(run),

@@ -14,6 +14,8 @@ from compass.evaluation.accuracy import (
     average_interval,
     fixed_interval,
     maj_at_k,
+    majority_at,
+    number_votes,
     pass_at_k,
     reported_k,
     wilson,
@@ -63,6 +65,16 @@ def test_maj_at_k_is_the_chance_that_the_most_frequent_answer_is_right(answers, 
 @pytest.mark.parametrize(("samples", "expected"), [(1, []), (2, [2]), (6, [2, 4, 6]), (8, [2, 4, 8])])
 def test_reported_k_ends_with_the_number_of_samples(samples, expected):
     assert reported_k(samples) == expected
+
+
+def test_votes_number_the_wrong_answers_that_are_the_same():
+    answers, correct = ["1.0", "7", None, "1", "5", "7.0"], [False, False, False, False, True, False]
+    votes = number_votes(answers, correct, same)
+    assert votes == [0, 1, None, 0, None, 1]
+    assert majority_at(correct, votes, 6) == maj_at_k(answers, correct, same) == 0.0
+    assert majority_at([True, False], [None, 0], 2) == maj_at_k(["5", "7"], [True, False], same) == 0.5
+    # Groups of two: right and wrong tie, two wrong ones, and the fifth is left over.
+    assert majority_at([True, False, False, False, True], [None, 0, 0, 1, None], 2) == pytest.approx(0.25)
 
 
 def test_wilson_matches_the_published_example():

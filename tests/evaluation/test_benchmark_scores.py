@@ -79,6 +79,23 @@ def test_scores_of_a_benchmark():
     assert score["length"] == pytest.approx((3 * 10 + 4 * 20 + 48) / 8)
 
 
+def test_accuracy_is_given_by_the_tokens_that_it_takes():
+    score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rrww", "q": "wwwr"}, greedy="rw")))
+    one, two, four = score["by_tokens"]
+    # p takes 60 tokens for four samples, q 70: 16.25 a response on average.
+    assert (one["k"], one["tokens"], one["maj"], one["pass"]) == (1, 16.25, 3 / 8, 3 / 8)
+    # p: two right, two wrong; q: two alike wrong, one of each, which is a tie.
+    assert (two["k"], two["tokens"], two["maj"]) == (2, 32.5, pytest.approx((1 / 2 + 1 / 4) / 2))
+    assert two["pass"] == score["pass@2"]
+    assert (four["k"], four["tokens"], four["maj"], four["pass"]) == (4, 65.0, score["maj@4"], score["pass@4"])
+    assert score["greedy_length"] == 15.0
+    single = benchmark_scores(pa.Table.from_pylist(rows("base", "c", {"p": "r", "q": "w"})))
+    assert single["by_tokens"] == [{"k": 1, "tokens": 15.0, "maj": 0.5, "pass": 0.5}]
+    assert average_scores({"b": score, "c": single})["by_tokens"] == [
+        {"k": 1, "tokens": 15.625, "maj": 7 / 16, "pass": 7 / 16}
+    ]
+
+
 def test_prompts_too_long_count_as_wrong_and_are_named():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "rr", "q": "ll"})))
     assert score["accuracy"] == 0.5

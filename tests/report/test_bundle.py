@@ -65,7 +65,7 @@ def test_every_figure_is_recomputed_without_this_library(bundle: Path, tmp_path:
     shown = {line.split(None, 1)[1].rpartition(": ")[0] for line in lines[:-1]}
     both = "comparisons / pairs / one against base"
     assert shown >= {
-        "scores / one / easy / accuracy", "scores / one / easy / ci95 / 0", "scores / one / hard / fixed_ci95 / 1", "scores / two / average / fixed_ci95 / 0", "scores / one / easy / most_samples", "scores / base / hard / maj@4", "scores / base / hard / clusters", f"{both} / benchmarks / hard / clusters",
+        "scores / one / easy / accuracy", "scores / one / easy / ci95 / 0", "scores / one / hard / fixed_ci95 / 1", "scores / one / easy / by_tokens / 2 / maj", "scores / one / average / by_tokens / 1 / tokens", "scores / base / easy / greedy_length", "scores / two / average / fixed_ci95 / 0", "scores / one / easy / most_samples", "scores / base / hard / maj@4", "scores / base / hard / clusters", f"{both} / benchmarks / hard / clusters",
         "scores / base / hard / pass@2", "scores / base / average / greedy_ci95 / 1", "scores / one / hard / other_gold / accuracy",
         "scores / one / easy / clean / ci95 / 1", "scores / one / average / over_base", f"{both} / benchmarks / hard / p",
         f"{both} / benchmarks / easy / missing", f"{both} / average / p_corrected", f"{both} / average / detectable",

@@ -1,0 +1,57 @@
+"""Accuracy beside what it costs: tokens generated per problem, and what each model reaches with as many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compass.page.blocks import Note, Part, Section, Table
+from compass.report.figures import draw_chart, tokens_figure
+from compass.report.headline import AVERAGE, percent
+from compass.report.run import Run
+
+MOST_BUDGETS = 8
+"""Rows of the table."""
+
+
+def tokens_section(run: Run) -> Section:
+    """Accuracy against tokens, averaged over benchmarks: a figure, and a table of what each model reaches with as many tokens as the others."""
+    points = {
+        model: own[AVERAGE]["by_tokens"]
+        for model, own in run.results.scores.items()
+        if own.get(AVERAGE, {}).get("by_tokens")
+    }
+    if not points:
+        return Section("Accuracy and tokens", [])
+    note = (
+        "A point is the majority of k responses (maj@k; one response is avg@k) against the tokens that they take per problem, the mean over benchmarks; a star is the greedy response. "
+        "A model that writes longer responses has to beat several short ones of another."
+    )
+    parts: list[Part] = [
+        Note(note),
+        *draw_chart("tokens", note, lambda width: tokens_figure(run.results, width)),
+        Note(
+            "With at most so many tokens per problem, each model by the majority of as many responses as fit; no interval, for orientation."
+        ),
+        Table(["tokens per problem", *points], equal_tokens(points)),
+    ]
+    return Section("Accuracy and tokens", parts, "tokens")
+
+
+def equal_tokens(points: Mapping[str, Sequence[Mapping[str, float]]]) -> list[list[Any]]:
+    """Rows of a table: a number of tokens, and each model's maj@k with the largest k that they pay for.
+
+    Args:
+        points: model to its `by_tokens`, k rising.
+    """
+    budgets = sorted({one["tokens"] for own in points.values() for one in own})
+    most = min(own[-1]["tokens"] for own in points.values())  # beyond it a model has no more samples to spend
+    first = max(own[0]["tokens"] for own in points.values())  # below it a model has no response at all
+    chosen = [budget for budget in budgets if min(first, most) <= budget <= max(first, most)]
+    step = -(-len(chosen) // MOST_BUDGETS)
+    return [[f"{budget:,.0f}", *(_cell(own, budget) for own in points.values())] for budget in chosen[::step]]
+
+
+def _cell(own: Sequence[Mapping[str, float]], budget: float) -> str:
+    paid = [one for one in own if one["tokens"] <= budget * (1 + 1e-9)]
+    return f"{percent(paid[-1]['maj'])}% (k = {paid[-1]['k']:g})" if paid else "-"
