@@ -1,13 +1,14 @@
 """How often sampling until a verdict calls equally good models different, and how often it finds a difference, against looking as often without limits.
 
-    python benchmarks/sequential_looks.py
+    python benchmarks/sequential_looks.py [TABLE ...]
 
 Two models answer the same problems with up to 64 samples each, drawn as in `interval_coverage.py`; later rounds keep the samples of earlier ones. After each
-round the project's look is taken (`compass.evaluation.looks`), and the test of a single look at 5%, which `naive` stops at. Prints two Markdown tables, in about six
-minutes on one core:
+round the project's look is taken (`compass.evaluation.looks`), and the test of a single look at 5%, which `naive` stops at. Prints three Markdown tables, in about ten
+minutes on one core, or those that are named by number:
 
 1. equally good models called better or worse;
-2. a true difference found, with the mean samples per problem that were spent.
+2. a true difference found, with the mean samples per problem that were spent;
+3. of several equally good models any pair called better or worse, where two of them decide and are sampled until a verdict.
 
 `same` problems: each problem is as hard for one model as for the other, and more samples alone bring information. `other`: what is hard for one model is not quite what is hard for the
 other, so that the problems' part of the variance stays.
@@ -15,8 +16,9 @@ other, so that the problems' part of the variance stays.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +26,9 @@ from interval_coverage import print_table
 from scipy.stats import norm
 from simulated_models import draw_chances
 
+from compass.evaluation.comparisons import PRIMARY_SHARE, level_of, pair_weight, scale_p
 from compass.evaluation.looks import judge_look
-from compass.evaluation.paired import LEVEL, Paired, sign_flip_p
+from compass.evaluation.paired import LEVEL, Paired, holm, sign_flip_p
 
 MOST = 64
 ROUNDS = {1: [64], 2: [32, 64], 4: [8, 16, 32, 64], 6: [2, 4, 8, 16, 32, 64]}
@@ -96,23 +99,74 @@ def measure(case: Case, draws: int, generator: np.random.Generator) -> dict[int,
     return {looks: np.mean(rows, axis=0) for looks, rows in found.items()}
 
 
-def main() -> None:
-    """Print both tables."""
+COLUMNS = "|".join(f"{looks} look{'s' * (looks > 1)}" for looks in ROUNDS)
+
+
+def equal_models() -> None:
+    """Print table 1."""
     generator = np.random.default_rng(0)
-    columns = "|".join(f"{looks} look{'s' * (looks > 1)}" for looks in ROUNDS)
     rows = []
     for case in NULLS:
         found = measure(case, DRAWS["equal"], generator)
         cells = [f"{one[0]:.3f} ({one[2]:.3f})" for one in found.values()]
         rows.append([case.problems, case.accuracy, case.kind, *cells])
-    print_table(f"problems|accuracy|hard for both|{columns}", rows)
+    print_table(f"problems|accuracy|hard for both|{COLUMNS}", rows)
+
+
+def true_differences() -> None:
+    """Print table 2."""
+    generator = np.random.default_rng(1)
     rows = []
     for case in GAINS:
         found = measure(case, DRAWS["unequal"], generator)
         cells = [f"{one[0]:.2f}, {one[1]:.0f} samples" for one in found.values()]
         rows.append([case.problems, f"{case.accuracy} and {case.accuracy + case.gain:g}", case.kind, *cells])
-    print_table(f"problems|accuracies|hard for both|{columns}", rows)
+    print_table(f"problems|accuracies|hard for both|{COLUMNS}", rows)
 
+
+def several_models() -> None:
+    """Print table 3: the families of tests are those of `compare_models`, on one benchmark."""
+    generator = np.random.default_rng(2)
+    rows = []
+    for models, kind in product((2, 4, 6), ALIKE):
+        found = [family(models, kind, generator) for _ in range(DRAWS["equal"] // 2)]
+        each = np.mean(found, axis=0)
+        rows.append([models, 60, 0.5, kind, *(f"{share:.3f}" for share in each)])
+    print_table("models|problems|accuracy|hard for all|any pair called different|at 5% after every look", rows)
+
+
+def family(models: int, kind: str, generator: np.random.Generator) -> tuple[bool, bool]:
+    """Whether any pair is called different where the first two are sampled until a verdict in four looks; the same without limits."""
+    common, own = generator.standard_normal(60), generator.standard_normal((models, 60))
+    ranks = norm.cdf(np.sqrt(ALIKE[kind]) * common + np.sqrt(1 - ALIKE[kind]) * own)
+    drawn = (generator.random((models, MOST, 60)) < draw_chances(ranks, 0.5, 0.3)[:, None]).cumsum(axis=1)
+    alpha = (1 - LEVEL) * (PRIMARY_SHARE if models > 2 else 1)
+
+    def pairs(count: int) -> list[Paired]:
+        counts = [count if model < 2 else ROUNDS[4][0] for model in range(models)]
+        shares = [side[count - 1] / count for side, count in zip(drawn, counts, strict=True)]
+        sizes = [np.full(60, count) for count in counts]
+        return [Paired(shares[a], shares[b], sizes[a], sizes[b]) for a, b in combinations(range(models), 2)]
+
+    def any_called(all_pairs: list[Paired], level: float) -> bool:
+        weights = [pair_weight(is_primary=not place, pairs=len(all_pairs)) for place in range(len(all_pairs))]
+        chances = holm([scale_p(sign_flip_p([one], seed=0), level) for one in all_pairs], weights)
+        return any(
+            chance <= 1 - LEVEL and not one.interval(level)[0] <= 0 <= one.interval(level)[1]
+            for one, chance in zip(all_pairs, chances, strict=True)
+        )
+
+    made: list[dict[str, Any]] = []
+    for count in ROUNDS[4]:
+        made.append(judge_look(pairs(count)[:1], made, at_most=MOST, alpha=alpha, seed=0))
+        if made[-1]["verdict"] != "cannot tell":
+            break
+    ours = any_called(pairs(count), level_of({"made": made, "alpha": alpha}))
+    return ours, any(any_called(pairs(count), LEVEL) for count in ROUNDS[4])
+
+
+TABLES = (equal_models, true_differences, several_models)
 
 if __name__ == "__main__":
-    main()
+    for number in map(int, sys.argv[1:] or range(1, len(TABLES) + 1)):
+        TABLES[number - 1]()

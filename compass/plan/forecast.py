@@ -345,19 +345,29 @@ def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape | None, kno
         return
     items = count_items(settings)
     models = len(settings.evaluate.models) or 1 + len(settings.rl.stages)
-    count = models * items * (settings.evaluate.samples + settings.evaluate.greedy)
-    sampling = settings.evaluate.sampling
+    asked, sampling = settings.evaluate, settings.evaluate.sampling
     mean = _mean(plan, "evaluate", sampling.max_tokens, known)
+    more = 2 * items * (asked.at_most - asked.samples) if asked.until == "verdict" else 0
+    if more:
+        shown = f"half of those between {asked.samples} and {asked.at_most} (none to all)"
+        plan.inputs.append(Input("evaluate", "samples until a verdict", shown, "assumed"))
+
+    def count(scenario: Scenario) -> int:
+        """The first round of all models, and further ones of the two that decide."""
+        rounds = {LOW: 0, MIDDLE: more // 2, HIGH: more}[scenario]
+        return models * items * (asked.samples + asked.greedy) + rounds
 
     def seconds(scenario: Scenario) -> float:
-        load = Load(count / models, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens)
+        load = Load(
+            count(scenario) / models, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens
+        )
         machine = one_engine(plan.machine, sampling.tensor_parallel)
         return models * seconds_to_sample(machine, shape, load, split=sampling.tensor_parallel, memory=sampling.memory)
 
     _add_sampling(
         plan,
         "evaluate",
-        count,
+        count(MIDDLE),
         shape,
         mean(MIDDLE),
         _hours(seconds, _start(plan, "evaluate") * (models if plan.machine.gpu else 1)),

@@ -226,3 +226,16 @@ def test_scenarios_are_in_order() -> None:
     assert LOW.batches < MIDDLE.batches < HIGH.batches
     assert LOW.mfu > MIDDLE.mfu > HIGH.mfu
     assert policy_shape(PAPER, ROOT) == QWEN_7B
+
+
+def test_an_evaluation_until_a_verdict_takes_between_its_first_round_and_its_last() -> None:
+    plain = forecast(TINY, Machine(None, 0, 2), Known(1_000), ROOT).stages[-1]
+    asked = TINY.evaluate.model_copy(update={"until": "verdict", "at_most": 64})
+    rounds = forecast(TINY.model_copy(update={"evaluate": asked}), Machine(None, 0, 2), Known(1_000), ROOT)
+    last = rounds.stages[-1]
+    assert last.name == "evaluate"
+    # Half of 56 more samples for two models of 300 problems each.
+    assert last.responses == plain.responses + 300 * 56
+    assert last.hours[0] == pytest.approx(plain.hours[0])
+    assert last.hours[2] > plain.hours[2] * 2
+    assert any(one.what == "samples until a verdict" for one in rounds.inputs)

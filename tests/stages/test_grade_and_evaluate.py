@@ -77,3 +77,24 @@ def test_evaluate_scores_every_model_on_every_benchmark(random_model, settings, 
     printed = capfd.readouterr().out
     assert "evaluate: base " in printed
     assert "evaluate: rl-1 " in printed
+
+
+def test_evaluate_samples_the_two_models_that_decide_in_rounds(random_model, settings, tmp_path, capfd):
+    for model, seed in (("base", 0), ("rl-1", 1), ("rl-2", 2)):
+        random_model(tmp_path / "models" / model, seed)
+    rounds = {"models": ["base", "rl-1", "rl-2"], "until": "verdict", "at_most": 4, "greedy": False}
+    settings = settings.model_copy(
+        update={
+            "evaluate": settings.evaluate.model_copy(update=rounds),
+            "report": settings.report.model_copy(update={"primary": ["rl-1", "base"]}),
+        }
+    )
+    names = [source.name for source in settings.collect.benchmarks]
+    write_records(tmp_path / "benchmarks.parquet", table([row for name in names for row in records(name, 6)]))
+    folders = (tmp_path / name for name in ("benchmarks.parquet", "models", "evaluate", "plots", "work"))
+    models = evaluate.run(settings, *folders).metrics["models"]
+    assert {name: own["average"]["samples"] for name, own in models.items()} == {"base": 4, "rl-1": 4, "rl-2": 2}
+    found = json.loads((tmp_path / "evaluate/comparisons.json").read_text())
+    assert found["primary"] == found["looks"]["pair"] == ["rl-1", "base"]
+    assert [one["samples"] for one in found["looks"]["made"]] == [2, 4]
+    assert "evaluate: look 2 at rl-1 against base: 4 of at most 4 samples" in capfd.readouterr().out
