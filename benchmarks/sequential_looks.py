@@ -3,12 +3,13 @@
     python benchmarks/sequential_looks.py [TABLE ...]
 
 Two models answer the same problems with up to 64 samples each, drawn as in `interval_coverage.py`; later rounds keep the samples of earlier ones. After each
-round the project's look is taken (`compass.evaluation.looks`), and the test of a single look at 5%, which `naive` stops at. Prints three Markdown tables, in about ten
+round the project's look is taken (`compass.evaluation.looks`), and the test of a single look at 5%, which `naive` stops at. Prints four Markdown tables, in about ten
 minutes on one core, or those that are named by number:
 
 1. equally good models called better or worse;
 2. a true difference found, with the mean samples per problem that were spent;
-3. of several equally good models any pair called better or worse, where two of them decide and are sampled until a verdict.
+3. of several equally good models any pair called better or worse, where two of them decide and are sampled until a verdict;
+4. two models that truly differ by the widest margin of a tie called tied; in brackets where each look's own 90% interval decides.
 
 `same` problems: each problem is as hard for one model as for the other, and more samples alone bring information. `other`: what is hard for one model is not quite what is hard for the
 other, so that the problems' part of the variance stays.
@@ -26,7 +27,7 @@ from interval_coverage import print_table
 from scipy.stats import norm
 from simulated_models import draw_chances
 
-from compass.evaluation.comparisons import PRIMARY_SHARE, level_of, pair_weight, scale_p
+from compass.evaluation.comparisons import PRIMARY_SHARE, TIE, level_of, pair_weight, scale_p
 from compass.evaluation.looks import judge_look
 from compass.evaluation.paired import LEVEL, Paired, holm, sign_flip_p
 
@@ -165,7 +166,28 @@ def family(models: int, kind: str, generator: np.random.Generator) -> tuple[bool
     return ours, any(any_called(pairs(count), LEVEL) for count in ROUNDS[4])
 
 
-TABLES = (equal_models, true_differences, several_models)
+def ties() -> None:
+    """Print table 4."""
+    generator = np.random.default_rng(3)
+    rows = []
+    for case in (Case(200, 0.5, TIE, "same"), Case(200, 0.5, TIE, "other"), Case(500, 0.3, TIE, "other")):
+        found = {looks: np.zeros(2) for looks in ROUNDS}
+        for _ in range(DRAWS["unequal"]):
+            drawn = draw_rounds(case, generator)
+            for looks, rounds in ROUNDS.items():
+                made: list[dict[str, Any]] = []
+                for count in rounds:
+                    made.append(judge_look([drawn[count]], made, at_most=MOST, alpha=1 - LEVEL, seed=0))
+                    if made[-1]["verdict"] != "cannot tell":
+                        break
+                within = [max(map(abs, drawn[count].interval(2 * LEVEL - 1))) <= TIE for count in rounds]
+                found[looks] += made[-1]["verdict"] == "tied", any(within)
+        cells = [f"{one[0]:.3f} ({one[1]:.3f})" for one in (sums / DRAWS["unequal"] for sums in found.values())]
+        rows.append([case.problems, f"{case.accuracy} and {case.accuracy + case.gain:g}", case.kind, *cells])
+    print_table(f"problems|accuracies|hard for both|{COLUMNS}", rows)
+
+
+TABLES = (equal_models, true_differences, several_models, ties)
 
 if __name__ == "__main__":
     for number in map(int, sys.argv[1:] or range(1, len(TABLES) + 1)):

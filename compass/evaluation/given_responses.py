@@ -225,7 +225,7 @@ class Tally:
             raise ResponsesError(
                 f"none of {self.counts['rows']} rows has a gold and a response: {self.counts['without_gold']} have no gold"
             )
-        from compass.evaluation.accuracy import accuracy_interval, accuracy_sd
+        from compass.evaluation.accuracy import accuracy_interval, accuracy_sd, fixed_interval
 
         groups = list(self.problems.values())
         sizes = [len(group) for group in groups]
@@ -244,6 +244,8 @@ class Tally:
             "responses": sum(sizes),
             "samples": [fewest, max(sizes)],
         }
+        if fewest > 1:  # one response each may be greedy, which no further sample would change
+            found["fixed_ci95"] = list(fixed_interval(strict, sizes))
         for k in reported_k(fewest):
             each = [pass_at_k(len(group), sum(one[1] for one in group), k) for group in groups]
             found[f"pass@{k}"] = mean(each)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.evaluation.accuracy import accuracy_interval, pass_at_k
+from compass.evaluation.accuracy import accuracy_interval, fixed_interval, pass_at_k
 from compass.evaluation.other_readers import READERS
 
 
@@ -51,7 +51,7 @@ def test_a_file_is_scored_strictly_and_leniently(tmp_path: Path, capsys: pytest.
         "gold_unread": 0,
     }
     assert (found["problems"], found["responses"], found["rows"], found["samples"]) == (4, 4, 4, [1, 1])
-    assert not [name for name in found if "@" in name]
+    assert not [name for name in found if "@" in name or name == "fixed_ci95"]
 
 
 def test_a_list_of_responses_is_samples_of_one_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +64,7 @@ def test_a_list_of_responses_is_samples_of_one_problem(tmp_path: Path, capsys: p
     assert found["accuracy"] == pytest.approx(3 / 8)
     assert found["pass@2"] == pytest.approx((pass_at_k(4, 1, 2) + pass_at_k(4, 2, 2)) / 2)
     assert (found["pass@4"], found["maj@4"], found["empty_responses"]) == (1.0, 0.5, 1)
+    assert found["fixed_ci95"] == list(fixed_interval([0.25, 0.5], [4, 4]))
     assert found["sd"]["samples"] > 0
 
 
