@@ -359,6 +359,7 @@ def _pipeline(stage: str, settings: RlStage, paths: StagePaths, seed: int) -> di
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,
             "max_generation_batches": settings.rollout.max_generation_batches,
+            "refill": settings.rollout.refill,
             "reproducible": settings.rollout.reproducible,
             "watch": watch_config(settings, paths),
         },

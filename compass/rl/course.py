@@ -27,6 +27,7 @@ NO_EFFECT: dict[str, Any] = {
     "rollout": {"max_generation_batches"},
     "checkpoint": {"save_every", "keep_optimizer"},
     "resources": {
+        "kv_cache_gib",
         "micro_batch_size",
         "micro_batch_tokens",
         "offload",

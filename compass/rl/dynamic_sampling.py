@@ -11,7 +11,8 @@ could not be sampled or scored counts as a sample like any other. This sampler
    and whether the update used it: a group may also be surplus, finished after the batch was full;
 4. keeps the responses of iterations whose rollouts are recorded, those of left-out groups included;
 5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration;
-6. with `rollout.reproducible` chooses the same groups in the same order, whenever they end (`compass.rl.reproducible`).
+6. with `rollout.refill: 1` asks for one group in place of each that is left out, verl for two;
+7. with `rollout.reproducible` chooses the same groups in the same order, whenever they end (`compass.rl.reproducible`).
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 """
@@ -44,16 +45,17 @@ class GroupSampler(ReplayBuffer):
     """verl's synchronous replay buffer, bounded and recorded.
 
     `sampler_kwargs` (from `compass.rl.config`): `filter_groups_metric` (`acc`, or None for no dynamic sampling),
-    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, `reproducible`, and `watch` (`compass.rl.watch_config`).
+    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, `refill`, `reproducible`, and `watch` (`compass.rl.watch_config`).
     """
 
     def __init__(self, **arguments: Any) -> None:
         options = dict(arguments["sampler_kwargs"] or {})
         self.max_generation_batches = int(options.pop("max_generation_batches"))
         self.reproducible = bool(options.pop("reproducible"))
+        one_for_one = options.pop("refill") == 1 or self.reproducible
         self.watch = options.pop("watch")
         super().__init__(**{**arguments, "poll_interval": 0.05, **options})
-        self.replace = OneForOne(self.refill_fn) if self.reproducible else None
+        self.replace = OneForOne(self.refill_fn) if one_for_one else None
         self.refill_fn = self.replace or self.refill_fn
         self.rewards_file = Path(self.watch["rewards"])
         self.findings = Findings(Path(self.watch["findings"]), self.watch["guards"])

@@ -48,6 +48,10 @@ class Rollout(Section):
     max_generation_batches: Positive = 10
     """With dynamic sampling: a stage that needs more batches than this for one iteration stops with a message."""
 
+    refill: Literal[1, 2] = 2
+    """With dynamic sampling: groups asked for in place of each that is left out. 2, as in verl, fills a batch sooner and throws away what is
+    too much; 1 throws away none, and waits longer for the last ones. `reproducible` takes 1."""
+
     reproducible: bool = False
     """Draw each response from a seed of its own (of run, iteration, problem and sample) and replace left-out groups one by one, so that neither
     the number of engines nor the order in which responses end changes what is trained on. Costs some time of every iteration."""

@@ -83,6 +83,7 @@ def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("kv_cache_gib", 2),
         ("micro_batch_size", 8),
         ("micro_batch_tokens", 20_000),
         ("offload", "always"),

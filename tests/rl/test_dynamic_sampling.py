@@ -83,6 +83,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
     library("transfer_queue", kv_batch_get=get, kv_list=tags)
     options = {
         "max_generation_batches": "2",
+        "refill": 2,
         "reproducible": False,
         "watch": {
             "guards": Guards(failed_rollouts=ShareGuard(level="stop", limit=0.5)).model_dump(),

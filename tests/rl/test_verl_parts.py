@@ -114,6 +114,18 @@ def test_groups_without_a_signal_are_replaced_where_dynamic_sampling_is_on(tmp_p
     assert metrics["guards/zero_signal_share"] > 0
 
 
+@pytest.mark.parametrize(("rollout", "asked"), [({}, 2), ({"refill": 1}, 1), ({"reproducible": True}, 1)])
+def test_as_many_groups_are_asked_for_as_the_setting_says(
+    tmp_path: Path, queue: Queue, rollout: dict[str, Any], asked: int
+) -> None:
+    queue.group("easy", [1.0, 1.0])
+    queue.group("mixed", [1.0, -1.0])
+    sampler = buffer(tmp_path, queue, stage(rollout=rollout))
+    sampler.prompt_global_steps["train"] |= {"easy": 1, "mixed": 1, "fresh1": 1, "fresh2": 1}
+    sampler.sample(global_steps=2, partition_id="train", batch_size=2)
+    assert next(queue.fresh) == asked + 1
+
+
 @pytest.mark.parametrize("overlong", [0, 8])
 def test_known_answers_get_the_known_rewards_from_verls_reward_manager(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, overlong: int
