@@ -7,22 +7,26 @@ import torch
 LENGTHS = (5, 9, 2)
 
 
-@pytest.fixture(scope="module")
-def model() -> torch.nn.Module:
+def make_model(attention: str, hidden: int = 32) -> torch.nn.Module:
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(0)
     config = Qwen2Config(
         vocab_size=97,
-        hidden_size=32,
+        hidden_size=hidden,
         intermediate_size=48,
         num_attention_heads=4,
         num_key_value_heads=2,
         num_hidden_layers=2,
-        attn_implementation="sdpa",
+        attn_implementation=attention,
         initializer_range=0.5,
     )
     return Qwen2ForCausalLM(config).train()
+
+
+@pytest.fixture(scope="module")
+def model() -> torch.nn.Module:
+    return make_model("sdpa")
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +80,14 @@ def test_packed_responses_have_the_probabilities_that_they_have_alone(
     expected, expected_entropies = alone(model, sequences, temperature)
     torch.testing.assert_close(log_probs[INSIDE], expected, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(entropies[INSIDE], expected_entropies, rtol=1e-4, atol=1e-4)
+
+
+def test_an_attention_that_rl_verl_may_name_keeps_packed_responses_apart_too(sequences: list[torch.Tensor]) -> None:
+    """torch has its gradients on GPUs alone."""
+    with torch.no_grad():
+        log_probs, _ = packed(make_model("flex_attention", 128), sequences, RESTARTING, 1.0)
+        expected, _ = alone(make_model("sdpa", 128), sequences, 1.0)
+    torch.testing.assert_close(log_probs[INSIDE], expected, rtol=1e-3, atol=1e-3)
 
 
 def test_packed_responses_have_the_gradients_that_they_have_alone(
