@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compass.commands.curate import CurateSettings, curate
 from compass.curriculum.curriculum import source_levels
+from compass.library.curate_stages import CurateSettings, run_stages
 from compass.report.outputs import open_outputs, read_table
 from compass.settings import load_settings
 
@@ -80,7 +80,7 @@ def main() -> None:
     args = parser.parse_args()
     given = load_settings(args.params)
     settings = CurateSettings(given.collect, given.dedup, given.denoise, given.verify, args.problems, given.seed)
-    summary = curate(settings, args.out)
+    summary = run_stages(settings, args.out)
     outputs = open_outputs(args.out)
     text = tables(summary, read_table(outputs.last), outputs.ledger())
     if args.document is None:

@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
     "study": ("compass.commands.study:app", "compare recipes over several seeds: run a study, and show what it found"),
-    "curate": ("compass.commands.curate_command:curate", "run the data stages alone on any files"),
+    "curate": ("compass.commands.curate:curate", "run the data stages alone on any files"),
     "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),
     "card": ("compass.commands.card:card", "write the data card of a curated set, or upload the set to the hub"),

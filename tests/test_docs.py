@@ -15,6 +15,7 @@ import pytest
 import yaml
 from cyclopts import MissingArgumentError
 
+import compass
 from compass.cli import COMMANDS, build_app, main
 from compass.commands.profile import differences
 from compass.settings import load_settings
@@ -36,7 +37,7 @@ def made_pages() -> dict[str, str]:
     spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs/site_pages.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {"reference/commands.md": module.commands_page(), "reference/settings.md": module.settings_page()}
+    return {f"reference/{name}.md": getattr(module, f"{name}_page")() for name in ("commands", "settings", "api")}
 
 
 MADE = made_pages()
@@ -235,3 +236,13 @@ def test_search_finds_a_page_from_the_disk(site: Path, look: Callable[..., "Page
     found = page.locator(".md-search-result__item h1")
     found.first.wait_for()
     assert found.first.inner_text() == "Your own reward"
+
+
+def test_the_python_reference_has_every_name_with_its_arguments() -> None:
+    text = MADE["reference/api.md"]
+    for name in compass.__all__:
+        assert f"## `compass.{name}`" in text
+    assert "- `problem_field`: the field of the problem; guessed without it, as the next two." in text
+    assert "    problem_field: str = ''," in text
+    assert "- `UserError`: an argument, a parameter file" in text
+    assert "- `warnings`: What to know about how the answers were read; empty where all is well." in text

@@ -1,184 +1,112 @@
-"""The data stages alone, on any files, without DVC, vLLM or a parameter file: what `compass curate` does.
-
-collect → dedup → denoise → verify → (select), by the same functions as the pipeline's stages. The folder then holds
-
-- `STAGE/kept.parquet` and `STAGE/dropped.parquet`: the rows that each stage kept, and those it dropped with reason and
-  evidence. The curated set is what the last stage kept: `verify/kept.parquet`, or `select/kept.parquet` with `--problems`;
-- `card.md`, `card.html`: the data card;
-- `curate.json`: the settings; written first;
-- `summary.json`: rows read, kept and dropped by stage and source, and the SHA-256 of the other files.
-
-A run builds `OUT.partial` and takes `OUT`'s place at its end (`output_folder.py`): until then, and after an error or a
-kill, `OUT` is what the last run that ended wrote. The same input gives the same bytes, on any number of cores.
-"""
+"""`compass curate SOURCE…`: the options of the data stages alone, and what is said of their outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from compass.commands.output_folder import replacing
+from cyclopts import Parameter
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from compass.report.outputs import Outputs
-    from compass.settings import Collect, Curation, Dedup, Denoise, Verify
-    from stages._stage import Summary
-
-STAGES = ("collect", "dedup", "denoise", "verify", "select")
-"""What runs, in this order; `select` with `--problems` alone."""
-
-WORK = [
-    "compass.sources.collect",
-    "compass.curation.dedup",
-    "compass.curation.denoise",
-    "compass.curation.verify_golds",
-    "numba",
-]
-"""What worker processes import, once for all stages."""
+from compass.commands.progress import told
 
 
-def _one_process() -> Curation:
-    from compass.settings import Curation
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What `compass curate` is asked for beside its sources."""
 
-    return Curation()
-
-
-@dataclass(frozen=True)
-class CurateSettings:
-    """The sections of a parameter file that the data stages read, and how many problems to select (0: all)."""
-
-    collect: Collect
-    dedup: Dedup
-    denoise: Denoise
-    verify: Verify
+    out: Path = Path("curated")
+    """the folder to write."""
+    benchmarks: Annotated[list[str], Parameter(name="--benchmark", consume_multiple=(1, None))] = field(
+        default_factory=list
+    )
+    """files of benchmarks that no kept problem may come from."""
+    params: Path | None = None
+    """a parameter file: its dedup, denoise and verify, limits, and how to read its sources and benchmarks; any of these
+    sections alone will do."""
+    filters: Annotated[list[str], Parameter(name="--filter", consume_multiple=(1, None))] = field(default_factory=list)
+    """filters of yours, each package.module:function, instead of those that the parameter file names."""
+    problem_field: str = ""
+    """the field of the problem, in the files that have it; guessed without it."""
+    answer_field: str = ""
+    """the field of the right answer."""
+    solution_field: str = ""
+    """the field of a worked solution that marks its answer."""
+    explain: bool = False
+    """say how each file would be read, with evidence; read no more."""
+    write_params: Path | None = None
+    """write how each file would be read as a parameter file to edit."""
+    skip_unreadable: bool = False
+    """skip a source that cannot be read, with a warning, instead of stopping."""
     problems: int = 0
+    """keep at most so many problems, by a seeded hash of their id (0: all)."""
     seed: int = 0
-    curation: Curation = field(default_factory=_one_process)
+    """of that hash."""
+    ray: str | None = None
+    """run dedup, denoise and verify on the Ray cluster of this address: `local` starts one here, another is joined."""
+    allow_licences: Annotated[list[str], Parameter(consume_multiple=(1, None))] = field(default_factory=list)
+    """drop rows under any licence but these."""
 
 
-def curate(settings: CurateSettings, out: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
-    """Run the data stages and write `out`.
+def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
+    """Run the data stages alone on any files: collect, dedup, denoise, verify, without DVC, vLLM or a parameter file.
+
+    The output folder then holds `STAGE/kept.parquet` and `STAGE/dropped.parquet` for each stage, the data card (`card.html`,
+    `card.md`), the settings (`curate.json`) and the counts (`summary.json`). The curated set is what the last stage kept.
 
     Args:
-        settings: sources, benchmarks and every threshold.
-        out: the folder to write; what an earlier run wrote there is replaced when this one ends.
-        say: receives one line per stage.
-
-    Returns:
-        The content of `summary.json`.
+        sources: files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, tsv, parquet; plain, .gz, .zst;
+            the preferred one first.
 
     Raises:
-        SourceError: a source cannot be read.
-        OutputError: `out` cannot be written, holds what no run of this command wrote, or another run is writing it.
-        RecordError: rows were lost.
+        UserError: an argument, a parameter file, a source or the output folder cannot be used; nothing was written.
+
+    Examples:
+        compass curate mine.csv --benchmark bench.jsonl --out curated    clean mine.csv, and drop what bench.jsonl holds
+        compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
+        compass curate mine.csv --explain                                say how the file would be read, and why
+        compass curate mine.csv --filter docs.example.own_filter:program  drop what a filter of yours finds
+        compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
-    import time
+    from compass.library.curate import CurateOptions, curate_settings
+    from compass.library.curate_sources import write_params
+    from compass.library.curate_stages import run_stages
 
-    begin = time.monotonic()
-    with replacing(out) as folder:
-        summary = _fill(settings, folder, say)
-    say(f"{'write':8} {out}  {time.monotonic() - begin:.1f} s in all")
-    return summary
-
-
-def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """Run the data stages in an empty folder."""
-    import time
-
-    from compass.curation.on_ray.cluster import ray_cluster
-    from compass.files import file_digest, write_json
-    from compass.parallel import processes
-    from compass.report.data_card import write_card
-    from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
-
-    last = time.monotonic()
-    sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
-    write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
-    summaries: dict[str, Summary] = {}
-    workers = 1 if settings.curation.engine == "ray" else 0  # there Ray's workers do all but read
-    with ray_cluster(settings.curation), processes(workers, WORK):
-        for name, stage in _stages(settings, out).items():
-            summaries[name] = stage()
-            counts, now = summaries[name].counts, time.monotonic()
-            numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
-            say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
-            last = now
-
-    outputs = find_outputs(out)
-    facts = summaries["collect"].metrics["sources"]
-    card = write_card(outputs, out, {name: fact.get("path") or fact.get("hub", "") for name, fact in facts.items()})
-    read, kept = summaries["collect"].counts.read, next(reversed(summaries.values())).counts.kept
-    written = [out / SETTINGS, *card, *sorted(path for name in summaries for path in (out / name).iterdir())]
-    summary = {
-        "read": read,
-        "kept": kept,
-        "dropped": read - kept,
-        "stages": {name: stage_summary.as_dict() for name, stage_summary in summaries.items()},
-        "sources": _by_source(summaries["collect"].metrics["sources"], outputs),
-        "benchmarks": summaries["collect"].metrics["benchmarks"],
-        "files": {path.relative_to(out).as_posix(): file_digest(path) for path in written},
-    }
-    write_json(out / SUMMARY, summary)
-    return summary
+    options = CurateOptions(
+        benchmarks=asked.benchmarks,
+        params=asked.params,
+        filters=asked.filters,
+        named={name: getattr(asked, name) for name in ("problem_field", "answer_field", "solution_field")},
+        skip_unreadable=asked.skip_unreadable,
+        problems=asked.problems,
+        seed=asked.seed,
+        ray=asked.ray,
+        allow_licences=asked.allow_licences,
+    )
+    settings = curate_settings(sources, options, asked.out)
+    if asked.write_params:
+        write_params(asked.write_params, settings.collect)
+    if asked.explain or asked.write_params:
+        return 0
+    if not settings.collect.benchmarks:
+        print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
+    with told("curate"):
+        summary = run_stages(settings, asked.out, say=lambda line: print(line, flush=True))
+    _warn_of_empty(summary["sources"])
+    last = list(summary["stages"])[-1]
+    print(
+        f"kept {summary['kept']:,} of {summary['read']:,} rows: {asked.out}/{last}/kept.parquet, "
+        f"card: {asked.out}/card.html"
+    )
+    return 0
 
 
-def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table]:
-    """Keep `count` records with the lowest seeded hash of their id: a sample that more rows hardly change.
-
-    Returns:
-        Kept and dropped (`not_selected`) rows.
-    """
-    from compass.ledger import Drop, Reason, split
-    from compass.seeded_draw import draw
-
-    ids = records["id"].to_pylist()
-    chosen = set(draw(ids, count, seed))
-    drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(ids)})
-    return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
-
-
-def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summary]]:
-    """The stages by their names, each ready to run on what the one before it kept."""
-    import stages.collect
-    import stages.dedup
-    import stages.denoise
-    import stages.verify
-    from compass.records import read_records
-    from stages._stage import write_split
-
-    def kept(stage: str) -> Path:
-        return out / stage / "kept.parquet"
-
-    def selected() -> Summary:
-        records = read_records(kept("verify"))
-        chosen, others = select(records, settings.problems, settings.seed)
-        return write_split(out / "select", "select", read=records.num_rows, kept=chosen, dropped=others)
-
-    benchmarks = out / "collect" / "benchmarks.parquet"
-    ready: dict[str, Callable[[], Summary]] = {
-        "collect": lambda: stages.collect.run(settings, out / "collect"),
-        "dedup": lambda: stages.dedup.run(settings, kept("collect"), out / "dedup"),
-        "denoise": lambda: stages.denoise.run(settings, kept("dedup"), benchmarks, out / "denoise"),
-        "verify": lambda: stages.verify.run(settings, kept("denoise"), None, out / "verify"),
-        "select": selected,
-    }
-    return ready if settings.problems else {name: ready[name] for name in STAGES[:-1]}
-
-
-def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict[str, dict[str, Any]]:
-    """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
-    from compass.ledger import count_reasons, most_first
-    from compass.records import read_records
-    from compass.report.outputs import count_by_reason
-
-    kept = count_reasons(read_records(outputs.last)["source"].to_pylist())
-    dropped: dict[str, dict[str, int]] = {name: {} for name in facts}
-    for row in count_by_reason(outputs.ledger()):
-        dropped[row["source"]][row["reason"]] = row["rows"]
-    return {
-        name: {**fact, "kept": kept.get(name, 0), "dropped": most_first(dropped[name])} for name, fact in facts.items()
-    }
+def _warn_of_empty(sources: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, fact in sources.items():
+        if not fact["kept"]:
+            reasons = ", ".join(f"{reason} {rows:,}" for reason, rows in fact["dropped"].items())
+            said = f"none of its {fact['read']:,} rows is kept: {reasons}" if fact["read"] else "it was skipped"
+            print(f"curate: warning: source {name!r}: {said}", file=sys.stderr)

@@ -22,7 +22,6 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
     Raises:
         UserError: a benchmark is not known, missing, not the published set, or cannot be read.
     """
-    from compass.commands.curate_sources import source_settings
     from compass.evaluation.benchmarks import (
         BENCHMARKS,
         benchmark_problems,
@@ -31,6 +30,7 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
         find_benchmarks,
         published_as,
     )
+    from compass.library.curate_sources import source_settings
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
     from compass.sources.read import SourceError

@@ -172,7 +172,7 @@ def curated(
     import tempfile
     from collections import Counter
 
-    from compass.commands.curate import CurateSettings, curate
+    from compass.library.curate_stages import CurateSettings, run_stages
     from compass.settings import Collect, Dedup, Denoise, Verify
 
     settings = CurateSettings(
@@ -182,7 +182,7 @@ def curated(
         verify=Verify(),
     )
     with tempfile.TemporaryDirectory() as folder:
-        summary = curate(settings, Path(folder) / "curated", say=lambda line: None)
+        summary = run_stages(settings, Path(folder) / "curated", say=lambda line: None)
     reasons = Counter[str]()
     for fact in summary["sources"].values():
         reasons.update(fact["dropped"])

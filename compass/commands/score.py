@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from compass.errors import UserError
-
-if TYPE_CHECKING:
-    from compass.evaluation.given_responses import Fields
 
 
 def score(
@@ -51,53 +49,35 @@ def score(
         compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
     """
-    from compass.evaluation.given_responses import Fields
-    from compass.evaluation.other_readers import choose_readers
+    from compass.commands.progress import counted
+    from compass.library.score import score as score_responses
 
     files = [responses, *others]
     if verdicts is not None and others:
         raise UserError(f"--verdicts {verdicts}: takes one file of responses; score each by itself")
-    names, missing = choose_readers(readers) if readers else ([], [])
-    fields = Fields(response_field, gold_field, problem_field, id_field)
-    found = {str(path): _score_file(path, fields, verdicts, names) for path in files}
-    for path, (scores, _) in found.items():
-        print(json.dumps({"file": path} | scores, indent=2, ensure_ascii=False))
-    if names and others:
-        print(json.dumps({"order": _order({path: scores for path, (scores, _) in found.items()})}, indent=2))
-    for path, (_, warnings) in found.items():
-        for line in warnings:
+    found = {}
+    for path in files:
+        with _writer(verdicts, path) as write:
+            found[str(path)] = score_responses(
+                path,
+                response_field=response_field,
+                gold_field=gold_field,
+                problem_field=problem_field,
+                id_field=id_field,
+                readers=readers or (),
+                each=write,
+                watch=counted,
+            )
+    for path, scored in found.items():
+        print(json.dumps({"file": path} | scored.scores, indent=2, ensure_ascii=False))
+    if readers and others:
+        print(json.dumps({"order": _order({path: scored.scores for path, scored in found.items()})}, indent=2))
+    for path, scored in found.items():
+        for line in scored.warnings:
             print(f"warning: {f'{path}: ' if others else ''}{line}", file=sys.stderr)
-    for line in missing:
+    for line in next(iter(found.values())).left_out:
         print(f"left out: {line}", file=sys.stderr)
     return 0
-
-
-def _score_file(
-    path: Path, fields: Fields, verdicts: Path | None, names: list[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """What is printed of one file, and its warnings."""
-    from compass.commands.progress import counted
-    from compass.evaluation.given_responses import Given, Judged, Tally, judge_given, read_given, score_by_readers
-
-    rows = sum(1 for _ in read_given(path, fields))  # a bad last row is said before anything is judged
-    tally = Tally()
-
-    def judged() -> Iterator[tuple[Given, list[Judged]]]:
-        for row, judgements in counted(judge_given(read_given(path, fields)), rows, "scored"):
-            tally.add(row, judgements)
-            yield row, judgements
-
-    if verdicts is None:
-        for _ in judged():
-            pass
-    else:
-        _write(verdicts, judged(), path)
-    scores = tally.scores()
-    if names:
-        ours = {"strict": "accuracy", "lenient": "lenient", "any": "any"}
-        others = score_by_readers(counted(read_given(path, fields), rows, "read by others"), names)
-        scores |= {"readers": {mode: {"accuracy": scores[name]} for mode, name in ours.items()} | others}
-    return scores, tally.warnings()
 
 
 def _order(found: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -106,9 +86,18 @@ def _order(found: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     return {reader: sorted(found, key=lambda path: -found[path]["readers"][reader]["accuracy"]) for reader in readers}
 
 
-def _write(path: Path, judged: Iterator[tuple[Any, list[Any]]], read: Path) -> None:
+@contextmanager
+def _writer(path: Path | None, read: Path) -> Iterator[Callable[[dict[str, Any]], object]]:
+    """Writes each verdict that it is given into a file, which appears when the block ends; nothing without a file.
+
+    Raises:
+        UserError: the file cannot be written, or is the one that is read.
+    """
     from compass.files import atomic_path
 
+    if path is None:
+        yield lambda verdict: None
+        return
     if path.exists() and path.samefile(read):
         raise UserError(f"--verdicts {path}: is the file of responses itself; name another")
     if path.is_dir():
@@ -117,31 +106,4 @@ def _write(path: Path, judged: Iterator[tuple[Any, list[Any]]], read: Path) -> N
         raise UserError(f"--verdicts {path}: the folder {path.parent} does not exist; make it first")
     # half of a character pair, as JSON may hold it, is written as the escape that it was
     with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", errors="backslashreplace") as file:
-        samples: dict[tuple[str, str], int] = {}
-        for row, judgements in judged:
-            _write_row(file, row, judgements, samples)
-
-
-def _write_row(file: IO[str], row: Any, judgements: list[Any], samples: dict[tuple[str, str], int]) -> None:
-    from compass.evaluation.given_responses import outcome
-
-    for strict, lenient, anyhow in judgements:
-        sample = samples.get(row.problem_key, 0)
-        samples[row.problem_key] = sample + 1
-        verdict = {
-            "row": row.row,
-            "id": row.id,
-            "sample": sample,
-            "answer": strict.answer,
-            "answer_lenient": lenient.answer,
-            "correct": strict.equal,
-            "correct_lenient": lenient.equal,
-            "answer_any": anyhow.answer,
-            "correct_any": anyhow.equal,
-            "evidence": lenient.evidence,
-            "outcome": outcome(strict),
-            "method": strict.verdict.method if strict.answer is not None else None,
-            "detail": strict.verdict.detail,
-            "leniencies": [str(name) for name in strict.verdict.leniencies],
-        }
-        file.write(json.dumps(verdict, ensure_ascii=False) + "\n")
+        yield lambda verdict: file.write(json.dumps(verdict, ensure_ascii=False) + "\n")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json as json_lines
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compass.library.why import MOST
+
 if TYPE_CHECKING:
     from compass.report.find import Found
     from compass.report.outputs import Outputs
-
-MOST = 20
-"""Matches that are listed."""
-
-_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -> int:
@@ -40,22 +36,17 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
         compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
         compass why "Let x, y and z all"        by its text, or a piece of it
     """
-    from compass.records import RecordError
-    from compass.report.find import find
+    from compass.library.why import find_problem
+    from compass.library.why import why as look_up
     from compass.report.history import history
-    from compass.report.outputs import open_outputs
 
-    text = " ".join(query).strip()
-    if not text:
-        raise RecordError("nothing to look for; give an id, SOURCE:ROW, or a problem's text")
-    outputs = open_outputs(data)
-    found = find(outputs, text)
-    if found is None and _ID.fullmatch(text):
-        raise RecordError(f"no row has the id {text!r} in {data}; give the problem's text to search for it")
+    text = " ".join(query)
     if json:
-        lines = iter([json_lines.dumps(_as_json(outputs, text, found), ensure_ascii=False, indent=2)])
-    elif found is None:
-        lines = _similar(outputs, text, data)
+        print(json_lines.dumps(look_up(text, data), ensure_ascii=False, indent=2))
+        return 0
+    outputs, found = find_problem(text, data)
+    if found is None:
+        lines = _similar(outputs, text.strip(), data)
     elif len(found.rows) == 1 and (not found.items or found.is_text):
         lines = history(outputs, found.rows[0]["id"])
     elif len(found.items) == 1 and not found.rows:
@@ -64,39 +55,6 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
         lines = _choice(outputs, found)
     print("\n".join(lines))
     return 0
-
-
-def _as_json(outputs: Outputs, text: str, found: Found | None) -> dict[str, Any]:
-    """`how` the query names `rows` and benchmark `items`; each row with the `stages` that kept or dropped it, each item with `scores` and `similar` rows."""
-    from compass.records import RecordError
-    from compass.report.evidence import read_evidence
-    from compass.report.item_history import item_scores, similar_rows
-    from compass.report.outputs import search
-
-    names = ("id", "source", "source_id", "problem", "answer")
-    if found is None:
-        similar = search(outputs.collected(["id", "source", "problem"]), text)
-        if not similar:
-            raise RecordError(f"no collected problem is like that text in {outputs.folder}")
-        ids, how, items = [id_ for _, id_, _ in similar], "problems most like that text", []
-    else:
-        ids, how, items = [row["id"] for row in found.rows], found.how, found.items
-    rows = []
-    for id_ in ids:
-        stages = outputs.find(id_)
-        first = next(iter(stages.values()))[1]
-        fates: dict[str, Any] = {
-            stage: {"fate": fate}
-            | ({} if fate == "kept" else {"reason": row["reason"], "evidence": read_evidence(row["evidence"])})
-            for stage, (fate, row) in stages.items()
-        }
-        rows.append({name: first[name] for name in names} | {"stages": fates})
-    shown = [
-        {name: item[name] for name in names}
-        | {"scores": item_scores(outputs.folder, item), "similar": similar_rows(outputs, item)}
-        for item in items[:MOST]
-    ]
-    return {"how": how, "rows": rows, "items": shown}
 
 
 def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:

@@ -68,8 +68,8 @@ class Judged(NamedTuple):
     any: Judgement
 
 
-def read_given(path: Path, fields: Fields) -> Iterator[Given]:
-    """The file's rows that can be read; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
+def read_given(responses: Path | Sequence[Row], fields: Fields) -> Iterator[Given]:
+    """The rows of a file, or of a list; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
 
     Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold; else each row is its own.
 
@@ -79,7 +79,9 @@ def read_given(path: Path, fields: Fields) -> Iterator[Given]:
     """
     number = -1
     golds: dict[str, tuple[str, int]] = {}
-    for number, row in chain.from_iterable(map(file_rows, data_files(path))):
+    path = responses if isinstance(responses, Path) else Path("responses")  # what messages name
+    rows = chain.from_iterable(map(file_rows, data_files(path))) if path is responses else enumerate(responses)
+    for number, row in rows:
         if number == 0:
             _check(row, fields, path)
         given = _given(number, row, fields, path)

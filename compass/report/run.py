@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -23,6 +23,9 @@ from compass.runs.repository import git_state
 from compass.runs.run_name import ABSENT, differences
 from compass.runs.stage_times import read_times
 from compass.settings.load import read_values
+
+if TYPE_CHECKING:
+    import pandas
 
 DEFAULT = "(default)"
 """Shown for a setting that a parameter file leaves to its default."""
@@ -65,6 +68,25 @@ class Run:
     def models(self) -> list[str]:
         """The models that were scored, in the order of training."""
         return list(self.results.scores)
+
+    @property
+    def scores(self) -> pandas.DataFrame:
+        """A row per model and benchmark (or "average"): columns `model`, `benchmark` and what evaluation measured, such as `accuracy`
+        (a fraction from 0 to 1) and its interval `ci95`; no rows before evaluation.
+
+        Raises:
+            ImportError: pandas is not installed; the message names the extra.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ImportError("pandas is not installed; pip install 'compass-thinker[score]'") from error
+        rows = [
+            {"model": model, "benchmark": benchmark} | measured
+            for model, benchmarks in self.results.scores.items()
+            for benchmark, measured in benchmarks.items()
+        ]
+        return pandas.DataFrame(rows, columns=None if rows else ["model", "benchmark"])
 
     @property
     def profile(self) -> str:

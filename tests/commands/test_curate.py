@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.commands.curate import select
-from compass.commands.curate_sources import source_settings
 from compass.ledger import LEDGER
+from compass.library.curate_sources import source_settings
+from compass.library.curate_stages import select
 from compass.records import RecordError, record_id
 from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Source, load_settings

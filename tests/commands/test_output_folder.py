@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.commands.output_folder import OutputError, _swap, check_out, exchange, replacing
+from compass.library.output_folder import OutputError, _swap, check_out, exchange, replacing
 from compass.report.outputs import check_finished
 from tests.conftest import digests
 
@@ -224,7 +224,7 @@ def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, cap
 
 def test_a_folder_is_removed_with_its_mark_last(tmp_path, monkeypatch) -> None:
     """A run that is killed in between leaves a folder that the next one knows."""
-    from compass.commands import output_folder
+    from compass.library import output_folder
 
     out, left = tmp_path / "out", []
     with output_folder.replacing(out) as partial:

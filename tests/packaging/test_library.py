@@ -8,10 +8,12 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import compass
 from compass.cli import main
+from compass.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +57,57 @@ def test_the_docstring_s_examples_hold(tmp_path: Path) -> None:
     (tmp_path / "metrics").mkdir()
     scores = {"models": {"rl-3": {"level-1": {"accuracy": 0.5, "problems": 60}}}}
     (tmp_path / "metrics/evaluate.json").write_text(json.dumps(scores))
-    assert compass.load_run(tmp_path).results.scores["rl-3"]["level-1"]["accuracy"] == 0.5
+    frame = compass.load_run(tmp_path).scores
+    assert frame.to_dict("records") == [{"model": "rl-3", "benchmark": "level-1", "accuracy": 0.5, "problems": 60}]
+    (tmp_path / "metrics/evaluate.json").unlink()
+    assert list(compass.load_run(tmp_path).scores.columns) == ["model", "benchmark"]
+
+
+@pytest.mark.parametrize("as_given", ["file", "table", "frame"])
+def test_curate_takes_files_and_tables_as_the_command_does(as_given: str, tmp_path: Path) -> None:
+    sums = [{"problem": f"What is {n} plus {n * n + 3} minus {n + 1}?", "answer": str(n * n + 2)} for n in range(40)]
+    books = {
+        "problem": "Tom has 8 books. Then Tom buys 3 more of them. How many books does Tom have now?",
+        "answer": "11",
+    }
+    rows = [*sums, books, books]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = pa.Table.from_pylist(rows)
+    given = {"file": tmp_path / "mine.jsonl", "table": table, "frame": table.to_pandas()}[as_given]
+    lines: list[str] = []
+    kept, dropped, card = compass.curate(given, benchmarks=pa.Table.from_pylist([books]), say=lines.append)
+    assert sorted(kept["problem"].to_pylist()) == sorted(row["problem"] for row in sums)
+    assert sorted(dropped["reason"].to_pylist()) == ["contaminated", "exact_duplicate"]
+    assert "# " in card
+    assert [line.split()[0] for line in lines[-5:]] == ["collect", "dedup", "denoise", "verify", "write"]
+
+
+def test_a_curated_folder_and_the_command_s_are_the_same_bytes(tmp_path: Path) -> None:
+    example = ROOT / "docs/example"
+    words = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out"]
+    assert main(["curate", *words, str(tmp_path / "a")]) == 0
+    compass.curate(example / "problems.csv", benchmarks=example / "benchmark.jsonl", out=tmp_path / "b")
+    assert (tmp_path / "a/summary.json").read_bytes() == (tmp_path / "b/summary.json").read_bytes()
+    assert compass.why("How many", tmp_path / "b")["rows"]
+
+
+def test_curate_refuses_what_is_neither_a_file_nor_a_table(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="dict: is neither a file nor a table"):
+        compass.curate({"problem": ["What is 1 + 1?"]})
+
+
+def test_score_takes_rows_tables_and_files(tmp_path: Path) -> None:
+    rows = [{"gold": "5", "text": r"It is \boxed{5}."}, {"gold": "5", "text": r"\boxed{6}"}]
+    (tmp_path / "r.json").write_text(json.dumps(rows))
+    table = pa.Table.from_pylist(rows)
+    for given in (rows, table, table.to_pandas(), tmp_path / "r.json"):
+        scored = compass.score(given, response_field="text", gold_field="gold")
+        assert scored.scores["accuracy"] == 0.5
+        assert [(verdict["correct"], verdict["answer"]) for verdict in scored.verdicts] == [(True, "5"), (False, "6")]
+    with pytest.raises(UserError, match="no field 'txt'; it has gold, text"):
+        compass.score(rows, response_field="txt", gold_field="gold")
+    with pytest.raises(UserError, match="set: is no file, table or list of rows"):
+        compass.score({1}, response_field="text", gold_field="gold")
 
 
 def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from compass.settings import Collect, Source
+
+
+def print_error(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr)
 
 
 def source_settings(
@@ -18,10 +23,11 @@ def source_settings(
     skip: bool = False,
     questions: list[str] | None = None,
     named: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = print_error,
 ) -> list[Source]:
     """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
 
-    What was guessed is printed with its evidence. All files are looked at before the first that cannot be read is an error.
+    What was guessed is said with its evidence. All files are looked at before the first that cannot be read is an error.
 
     Args:
         paths: the files.
@@ -29,6 +35,7 @@ def source_settings(
         skip: a file that cannot be read is left out and reported.
         questions: receives what would be an error, for `ask` to raise later.
         named: fields by their setting (`problem_field`, …), which are not guessed in the files that have them.
+        say: receives the evidence and warnings.
 
     Raises:
         SourceError: files cannot be read, their fields cannot be guessed, no file is left, or two sources have one name.
@@ -46,12 +53,12 @@ def source_settings(
             source, evidence = described(path) if named is None else read_as(path, present(path, named))
         except SourceError as error:
             if skip:
-                print(f"curate: warning: skipped: {error}", file=sys.stderr)
+                say(f"curate: warning: skipped: {error}")
             else:
                 asked.append(str(error))
             continue
         sources.append(source)
-        print("\n".join(evidence), file=sys.stderr)
+        say("\n".join(evidence))
     if questions is None:
         ask(asked)
     if not sources and not asked:
