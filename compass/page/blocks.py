@@ -40,11 +40,15 @@ class Caution:
 
 @dataclass(frozen=True)
 class Link:
-    """An address within the page's server."""
+    """An address within the page or its server: a block, or a table's cell."""
 
     text: str
     url: str
     kind: str = _kind("link")
+
+    def __str__(self) -> str:
+        """What is shown of a cell where nothing can be linked."""
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Table:
-    """A table by its header and rows; cells are text or numbers."""
+    """A table by its header and rows; cells are text, numbers or links."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[Any]]

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
-from compass.page.blocks import Part, Section, Table
+from compass.page.blocks import Link, Part, Section, Table
 
 HERE = Path(__file__).parent
 
@@ -93,6 +93,13 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
+def cell_html(value: Any) -> Any:
+    """A table's cell: a link within the page, else the value as text."""
+    if isinstance(value, Link) and value.url.startswith("#"):
+        return Markup("<a href='{}'>{}</a>").format(value.url, visible(value.text))
+    return shown(value)
+
+
 def visible(value: Any) -> Markup:
     """A text escaped, with each odd character shown by its number; markup stays."""
     if isinstance(value, Markup):
@@ -134,4 +141,4 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_ENVIRONMENT.filters |= {"shown": shown, "prose": _prose, "number_columns": _number_columns}
+_ENVIRONMENT.filters |= {"shown": shown, "cell": cell_html, "prose": _prose, "number_columns": _number_columns}

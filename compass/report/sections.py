@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.evaluation.looks import describe_looks
-from compass.page.blocks import Bullets, Caution, Fold, Note, Part, Section, Table
+from compass.page.blocks import Bullets, Caution, Fold, Link, Note, Part, Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
@@ -181,7 +182,7 @@ def _gained_and_lost(run: Run) -> Iterator[Part]:
         before, after = after, run.models[-1]
     yield Note(
         f"A problem counts as solved where at least {100 * SOLVED:.0f}% of a model's samples are right. Gained: {after} solves it and {before} does not; lost: "
-        "the other way round."
+        "the other way round. A benchmark's name in the lists below leads to the problem's responses."
     )
     rows = []
     for benchmark in dict.fromkeys(item.benchmark for item in run.items):
@@ -202,9 +203,18 @@ def _side_by_side(run: Run, items: list[Item], before: str, after: str) -> Table
     head = ["benchmark", "problem", "gold", f"{before} answered", f"{after} answered"]
     rows = []
     for item in items:
-        texts = [item.benchmark, printable(item.problem or item.id, 220), printable(item.answer or "", 60)]
+        texts = [
+            Link(item.benchmark, problem_address(item)),
+            printable(item.problem or item.id, 220),
+            printable(item.answer or "", 60),
+        ]
         rows.append([*texts, *(f"{_commonest(run, item, model)}" for model in (before, after))])
     return Table(head, rows)
+
+
+def problem_address(item: Item) -> str:
+    """Where the page's viewer shows a problem with its responses."""
+    return f"#problem={quote(f'{item.benchmark}:{item.id}')}"
 
 
 def _commonest(run: Run, item: Item, model: str) -> str:

@@ -154,3 +154,10 @@ def test_only_harmless_addresses_are_linked(address: str, shown: str) -> None:
     assert html.links_html({"run": address}) == f"<p>{shown}</p>"
     assert html.links_html({"run": address, "<b>": ""}) == f"<p>{shown} · &lt;b&gt;</p>"
     assert html.links_html({}) == ""
+
+
+def test_a_cell_may_lead_to_a_place_in_the_page_and_nowhere_else() -> None:
+    drawn = str(html.block_html(Table(["one"], [[Link(HOSTILE, "#problem='a'")], [Link("b", "javascript:alert(1)")]])))
+    assert f"<td><a href='#problem=&#39;a&#39;'>{HARMLESS}</a></td>" in drawn
+    assert "<td>b</td>" in drawn
+    assert "javascript" not in drawn

@@ -29,7 +29,7 @@ class Tables(HTMLParser):
         self.title, self.open = "", ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open = tag
+        self.open = tag if tag != "a" else self.open  # a link is part of its cell
         if tag in ("h2", "summary"):
             self.title = ""
         elif tag == "table":
@@ -46,7 +46,7 @@ class Tables(HTMLParser):
             self.tables[-1][1][-1][-1] += data
 
     def handle_endtag(self, tag: str) -> None:
-        self.open = ""
+        self.open = "" if tag != "a" else self.open
 
 
 def tables(page: str, title: str) -> list[list[list[str]]]:
@@ -167,6 +167,9 @@ def test_gained_and_lost_problems_are_counted_from_the_samples(written: tuple[Pa
     [gained] = tables(page, next(title for title in re.findall(r"<summary>(Gained: [^<]*)</summary>", page)))
     assert gained[0] == ["benchmark", "problem", "gold", "base answered", "rl-2 answered"]
     assert "right" in gained[1][4]
+    assert gained[1][0] in ("easy", "hard")
+    # A benchmark's name leads to the problem in the viewer, whose address is the benchmark and the id.
+    assert re.search(rf"<td><a href='#problem={gained[1][0]}%3A{gained[1][0]}-\d+'>{gained[1][0]}</a></td>", page)
 
 
 def test_what_ran_names_the_setting_that_differs_and_the_time(written: tuple[Path, str]) -> None:
