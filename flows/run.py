@@ -29,8 +29,9 @@ from typing import Any, Literal
 from compass.environment import dvc_variables
 from compass.errors import UserError, did_you_mean
 from compass.runs.dvc_files import Graph
-from compass.runs.last_run import write_last_run
+from compass.runs.last_run import read_last_run, write_last_run
 from compass.runs.progress import StageProgress, read_run
+from compass.runs.run_name import CHANGED
 from flows.dvc_process import DvcError, dvc_command, repro_words, run_command, take_run_turn
 from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
 
@@ -147,8 +148,10 @@ def run(
         changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
             (on_change or log or print)(f"params.yaml: {change}")
-        name = request.name or plan_name(root)
+        newest = list_changed(root, [change.name for change in changes])
+        name = request.name or plan_name(root, newest)
         variables = {
+            CHANGED: ",".join(newest),
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
             "COMPASS_STARTED_BY": "terminal",
             **({"DVC_EXP_NAME": name} if name else {}),
@@ -157,6 +160,7 @@ def run(
         }
         before = Graph(root).lock
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"]) as facts:
+            facts["settings"] = _settings(root)
             run_command(dvc_command(*request.words()), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
             saved = save_experiment(root, name, ran, env=variables) if name else None
@@ -206,21 +210,42 @@ def list_experiments(root: Path) -> list[str]:
     return [match[1] for line in listed.splitlines() if (match := _REF.fullmatch(line))]
 
 
-def plan_name(root: Path) -> str | None:
+def list_changed(root: Path, given: Sequence[str] = ()) -> list[str]:
+    """The settings that tell this run from the one before: those that were given for it, else those whose values differ.
+
+    Empty where no run was recorded here.
+    """
+    from compass.runs.run_name import differences
+
+    before = (read_last_run(root) or {}).get("settings")
+    if given or not before:
+        return list(given)
+    return [change.name for change in differences(before, _settings(root))]
+
+
+def _settings(root: Path) -> dict[str, Any]:
+    """The settings in force, complete."""
+    from compass.settings import load_settings
+
+    return load_settings(root / "params.yaml").model_dump(mode="json")
+
+
+def plan_name(root: Path, newest: Sequence[str] = ()) -> str | None:
     """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet.
 
     MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name.
     """
-    from compass.runs.run_name import SHOWN, changed_settings, slug
+    from compass.runs.run_name import choose_changes, own_name, slug
     from compass.settings import load_settings
 
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
     settings = load_settings(root / "params.yaml")
-    changes = changed_settings(settings, root / "profiles") or []
-    shown = [f"{_own_name(change.name)}={change.after}" for change in changes[:SHOWN]]
-    more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
-    return find_free_name(root, slug(" ".join([settings.profile, *shown, *more])[:LONGEST_NAME]))
+    shown, others = choose_changes(settings, root / "profiles", newest)
+    words = [f"{own_name(change.name)}={change.after}" for change in shown]
+    return find_free_name(
+        root, slug(" ".join([settings.profile, *words, *([f"+{others}"] if others else [])])[:LONGEST_NAME])
+    )
 
 
 def find_free_name(root: Path, name: str) -> str:
@@ -288,12 +313,6 @@ def _wanted(graph: Graph, request: RunRequest) -> list[str]:
     if request.scope == "downstream":
         return [one for one in graph.stages if one == request.target or request.target in graph.ancestors(one)]
     return [*(graph.ancestors(request.target) if request.scope == "upto" else []), request.target]
-
-
-def _own_name(name: str) -> str:
-    """A setting's own name; of a setting of one RL stage with the stage's: `rl-2.steps`."""
-    parts = name.split(".")
-    return ".".join(parts[2:3] + parts[-1:]) if parts[:2] == ["rl", "stages"] and len(parts) > 3 else parts[-1]
 
 
 def _author(root: Path) -> dict[str, str]:

@@ -59,6 +59,7 @@ def read_status(root: Path) -> Status:
     """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
     from compass.runs.progress import read_progress
 
+    last = read_last_run(root)
     at_work = [
         {name: getattr(one, name) for name in ("stage", "phase", "done", "total", "unit", "seconds_left", "detail")}
         for one in read_progress(root).values()
@@ -71,7 +72,7 @@ def read_status(root: Path) -> Status:
         progress=at_work,
         stale=stale,
         following=following,
-        last=read_last_run(root),
+        last={name: fact for name, fact in last.items() if name != "settings"} if last else None,
         headline=_headline(root),
         fault=fault,
     )

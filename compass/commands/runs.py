@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,8 @@ from compass.errors import UserError
 
 app = App(name="runs", help="List the pipeline runs that were recorded, compare two, send records that wait.")
 
-NAME, HEADLINE, STATE = 36, 20, 8
-"""Characters of a run's name and of its headline, so that a line has 100."""
+NAME, CHANGED, HEADLINE, STATE = 22, 23, 18, 8
+"""Characters of a run's name, of what it changed, and of its headline, so that a line has 100."""
 
 
 @app.command(name="list")
@@ -24,7 +25,8 @@ def list_runs(
     data: str = "",
     json: bool = False,
 ) -> int:
-    """List pipeline runs, the newest first: name, when, the last model's score and gain over the base in points, and state.
+    """List pipeline runs, the newest first: name, what changed since the run before, when, the last model's score and gain over the base in
+    points, and state.
 
     Args:
         count: how many.
@@ -38,21 +40,45 @@ def list_runs(
     from compass.runs.run_name import fitted
     from compass.tracking.mlflow_runs import Runs
 
-    found = Runs().newest(count, data=data)
+    runs = Runs()
+    found = runs.newest(count, data=data)
     if json:
         _print_json([_facts(run) for run in found])
         return 0
-    print(f"{'name':<{NAME}}  {'when':<16}  {'last model, gain':<{HEADLINE}}  {'state':<{STATE}}  id")
+    every = runs.newest() if data else runs.newest(count + 1)
+    before = {run.id: earlier for run, earlier in pairwise(every)}
+    print(
+        f"{'name':<{NAME}}  {'changed':<{CHANGED}}  {'when':<11}  {'last model, gain':<{HEADLINE}}  {'state':<{STATE}}  id"
+    )
     for run in found:
         name = fitted(run.name, NAME)
+        changed = changed_since(run, before[run.id]) if run.id in before else ""
         print(
-            f"{name:<{NAME}}  {run.started:%Y-%m-%d %H:%M}  {headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
+            f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
         )
     waiting = _waiting()
     if waiting:
         records = "1 record waits" if waiting == 1 else f"{waiting} records wait"
         print(f"{records} in .compass/outbox; `compass runs sync` sends them", file=sys.stderr)
     return 0
+
+
+def changed_since(run: Any, before: Any) -> str:
+    """The settings that differ between two runs, each with the later run's value; without one it is the profile's.
+
+    Returns:
+        At most `CHANGED` characters; `+2` counts what does not fit.
+    """
+    from compass.runs.run_name import own_name
+
+    names = [name for name in {**run.params, **before.params} if run.params.get(name) != before.params.get(name)]
+    words = [f"{own_name(name)}={run.params.get(name, 'profile')}" for name in names]
+    for shown in range(len(words), 0, -1):
+        text = " ".join([*words[:shown], *([f"+{len(words) - shown}"] if shown < len(words) else [])])
+        if len(text) <= CHANGED:
+            return text
+    more = f"… +{len(words) - 1}" if len(words) > 1 else "…"
+    return words[0][: CHANGED - len(more)] + more if words else ""
 
 
 def headline(run: Any) -> str:

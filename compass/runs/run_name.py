@@ -1,12 +1,13 @@
 """What a run is called: its profile and the settings that differ from it, as `tiny seed=1 rl.loss.clip_high=0.3 +2`.
 
+The settings that differ from the run before come first: they are what tells it from the others.
 The same differences are the parameters of the pipeline's run in MLflow, so that a name and a page agree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,23 +34,47 @@ class Change:
     after: str
 
 
-def run_name(settings: Settings, profiles_folder: str | Path = "profiles") -> str:
+CHANGED = "COMPASS_CHANGED"
+"""Variable with the names of the settings that differ from the run before, separated by commas."""
+
+
+def run_name(settings: Settings, profiles_folder: str | Path = "profiles", newest: Sequence[str] = ()) -> str:
     """The name of a run with these settings.
 
     Args:
         settings: what is in force.
         profiles_folder: where the complete parameter sets are; a profile that is not there counts as unchanged.
+        newest: the settings that differ from the run before, which come first; a value that is the profile's again is named too.
     """
-    changes = changed_settings(settings, profiles_folder) or []
-    shown = [f"{change.name}={_short(change.after)}" for change in changes[:SHOWN]]
-    more = [f"+{len(changes) - SHOWN}"] if len(changes) > SHOWN else []
-    return " ".join([settings.profile, *shown, *more])
+    shown, others = choose_changes(settings, profiles_folder, newest)
+    words = [f"{change.name}={_short(change.after)}" for change in shown]
+    return " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
+
+
+def choose_changes(
+    settings: Settings, profiles_folder: str | Path, newest: Sequence[str] = ()
+) -> tuple[list[Change], int]:
+    """The changes that a name spells out, those named in `newest` first, and how many others differ from the profile."""
+    changes = changed_settings(settings, profiles_folder)
+    if changes is None:
+        return [], 0
+    known, values = {one.name: one for one in changes}, dict(_settings(settings.model_dump(mode="json")))
+    first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
+    rest = [one for one in changes if one not in first]
+    shown = (first + rest)[:SHOWN]
+    return shown, len([one for one in changes if one not in shown])
+
+
+def own_name(name: str) -> str:
+    """A setting's own name; of a setting of one RL stage with the stage's: `rl-2.steps`."""
+    parts = name.split(".")
+    return ".".join(parts[2:3] + parts[-1:]) if parts[:2] == ["rl", "stages"] and len(parts) > 3 else parts[-1]
 
 
 def fitted(name: str, width: int) -> str:
-    """A run's name in so many characters: settings without their sections where it is longer, and cut where that is not enough."""
+    """A run's name in so many characters: settings by their own names where it is longer, and cut where that is not enough."""
     if len(name) > width:
-        name = re.sub(r"(?<= )(?:[\w-]+\.)+(?=\w+=)", "", name)
+        name = re.sub(r"(?<= )(?:[\w-]+\.)+\w+(?==)", lambda found: own_name(found[0]), name)
     return name if len(name) <= width else name[: width - 1] + "…"
 
 

@@ -32,7 +32,14 @@ TRAINING = "workflowType=machine_learning"
 
 # They belong to a run that the caller may be inside of.
 _NOT_PASSED_ON = {
-    *("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "COMPASS_PIPELINE_RUN", "COMPASS_PIPELINE_LOCK", "COMPASS_STARTED_BY"),
+    *(
+        "MLFLOW_RUN_ID",
+        "MLFLOW_EXPERIMENT_ID",
+        "COMPASS_PIPELINE_RUN",
+        "COMPASS_CHANGED",
+        "COMPASS_PIPELINE_LOCK",
+        "COMPASS_STARTED_BY",
+    ),
     *("COMPASS_PREFECT_URL", "DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME"),
 }
 

@@ -24,7 +24,7 @@ from typing import Any
 from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.repository import git_state
-from compass.runs.run_name import changed_settings, run_name
+from compass.runs.run_name import CHANGED, changed_settings, run_name
 from compass.runs.stage_times import read_times
 from compass.runs.values import flatten, scrub
 from compass.tracking.datasets import stage_datasets
@@ -159,7 +159,7 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
         tags = {"compass.profile": settings.profile, MODELS: ",".join(settings.models), **git, **_started_tags()}
         record.parent = ParentShare(
             key=key,
-            name=run_name(settings, folder / "profiles"),
+            name=run_name(settings, folder / "profiles", os.environ.get(CHANGED, "").split(",")),
             params={"profile": settings.profile, "seed": str(settings.seed)}
             | {one.name: one.after[:500] for one in changes},
             tags={name: scrub(str(value)) for name, value in tags.items()},

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 import yaml
 
 from compass.cli import main
+from compass.commands.runs import changed_since
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import load_settings
 from compass.tracking import stage_run
+from compass.tracking.mlflow_runs import PastRun
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,8 +95,29 @@ def test_runs_are_listed_by_name_when_score_and_state_in_a_hundred_columns(capsy
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100
     assert [line.split("  ")[0] for line in lines] == ["name", "tiny seed=1", "tiny"]
+    assert [line[24:47].strip() for line in lines] == ["changed", "seed=1", ""]
     assert "rl-1 75.0%" in lines[1]
     assert "finished" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("params", "before", "expected"),
+    [
+        ({"seed": "1", "evaluate.samples": "12"}, {"seed": "1"}, "samples=12"),
+        ({"seed": "1"}, {"seed": "1", "rl.stages.rl-2.steps": "9"}, "rl-2.steps=profile"),
+        (
+            {"seed": "1", "a.one": "1", "b.two": "2", "c.three": "3", "d.four": "4"},
+            {"seed": "0"},
+            "seed=1 one=1 two=2 +2",
+        ),
+        ({"report.title": "x" * 90, "seed": "1"}, {}, f"title={'x' * 13}… +1"),
+        ({"seed": "1"}, {"seed": "1"}, ""),
+    ],
+)
+def test_what_changed_is_told_as_far_as_it_fits(params: dict[str, str], before: dict[str, str], expected: str) -> None:
+    now = datetime.now(UTC)
+    run, earlier = (PastRun("i", "n", now, None, "FINISHED", values) for values in (params, before))
+    assert changed_since(run, earlier) == expected
 
 
 def test_a_list_for_scripts_has_everything(capsys: pytest.CaptureFixture[str]) -> None:

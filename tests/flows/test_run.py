@@ -11,7 +11,7 @@ import pytest
 from compass.commands.run import summarize
 from compass.errors import UserError
 from flows.dvc_process import DvcError
-from flows.run import RunRequest, RunResult, list_experiments, run
+from flows.run import RunRequest, RunResult, list_changed, list_experiments, run
 
 ALL = ("collect", "grade", "rl-1", "rl-2", "rl-3", "evaluate")
 
@@ -42,6 +42,11 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert list_experiments(toy) == ["debug-samples=3", "debug"]
 
     assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
+    assert list_changed(toy) == []
+    (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("samples: 3", "samples: 5"))
+    assert list_changed(toy) == ["evaluate.samples"]  # edited by hand, and compared with the run before
+    assert list_changed(toy, ["seed"]) == ["seed"]
+    (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("samples: 5", "samples: 3"))
     assert ran(toy) == [*ALL, "evaluate"]
     assert git(toy, "symbolic-ref", "--short", "HEAD") == "main\n"
     assert git(toy, "status", "--porcelain").split() == ["M", "params.yaml", "??", "dvc.lock"]

@@ -40,6 +40,14 @@ def test_a_name_says_what_differs_the_seed_first_and_counts_the_rest(tmp_path: P
     assert names == ["seed", "denoise.languages", "rl.loss.clip_high", "evaluate.samples", "report.title"]
 
 
+def test_what_differs_from_the_run_before_comes_first(tmp_path: Path) -> None:
+    settings = tiny(tmp_path, seed=1, rl__loss__clip_high=0.3, evaluate__samples=16)
+    assert run_name(settings, PROFILES, ["evaluate.samples"]) == "tiny evaluate.samples=16 seed=1 +1"
+    assert run_name(settings, PROFILES, ["grade.rollouts"]).startswith("tiny grade.rollouts=")
+    assert run_name(settings, PROFILES, ["grade.rollouts"]).endswith(" seed=1 +2")
+    assert run_name(settings, PROFILES, ["", "no.such"]) == run_name(settings, PROFILES)
+
+
 def test_a_shared_value_is_told_once_and_a_stages_own_under_its_name(tmp_path: Path) -> None:
     shared = changed_settings(tiny(tmp_path, rl__optimizer__learning_rate=1e-4), PROFILES)
     assert shared == [Change("rl.optimizer.learning_rate", "0.0002", "0.0001")]
@@ -91,7 +99,7 @@ def test_a_slug_is_a_git_ref(name: str, expected: str) -> None:
         ("tiny evaluate.samples=4", "tiny evaluate.samples=4"),
         (
             "shop rl.stages.rl-3.optimizer.learning_rate=0.001 evaluate.samples=4 +1",
-            "shop learning_rate=0.001 samples=4 +1",
+            "shop rl-3.learning_rate=0.001 samples=4…",
         ),
         (
             "shop rl.reward.module=mine.reward.of.mine collect.sources=of.many",
