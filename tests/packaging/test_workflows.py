@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -55,3 +58,18 @@ def test_the_version_is_written_in_pyproject_alone() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     for name in ("README.md", "docs/install.md", "Dockerfile", "Makefile", "CITATION.cff", "compass/__init__.py"):
         assert not re.search(rf"(?<![\d.]){re.escape(version)}(?![\d.])", (ROOT / name).read_text()), name
+
+
+def test_a_release_takes_the_tag_of_its_version_alone() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    [check] = [
+        step["run"]
+        for step in steps(ROOT / ".github/workflows/release.yml")
+        if "GITHUB_REF_NAME" in step.get("run", "")
+    ]
+    check = check.replace(".venv/bin/compass", f"{sys.executable} -m compass.cli")
+    for tag, status in ((f"v{version}", 0), (f"v{version}1", 1)):
+        assert (
+            subprocess.run(["bash", "-c", check], cwd=ROOT, env=os.environ | {"GITHUB_REF_NAME": tag}).returncode
+            == status
+        )
