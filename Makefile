@@ -81,7 +81,7 @@ up: $(READY)  ## start Prefect, MLflow and the page of the running stage (PREFEC
 ui: $(READY)  ## start MLflow alone and say where its runs are (MLFLOW_PORT)
 	@$(BIN)/compass up --no-prefect --no-live $(if $(MLFLOW_PORT),--mlflow-port $(MLFLOW_PORT))
 
-down: $(READY)  ## end what `make up` and `make ui` started (ARGS="--force" cancels a run in progress)
+down:  ## end what `make up` and `make ui` started (ARGS="--force" cancels a run in progress)
 	@$(BIN)/compass down $(ARGS)
 
 doctor: $(READY)  ## check this machine and this folder, and say how to mend what is wrong
