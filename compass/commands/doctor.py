@@ -39,5 +39,6 @@ def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
             print(f"{'':>{len(MARKS['ok']) + width + 4}}mend: {finding.remedy}")
     warnings = sum(finding.level == "warning" for finding in findings)
     sys.stdout.flush()
-    print(f"{problems} problems, {warnings} warnings" if problems or warnings else "all is well")
+    counts = (f"{count} {noun}{'s' * (count != 1)}" for count, noun in ((problems, "problem"), (warnings, "warning")))
+    print(", ".join(counts) if problems or warnings else "all is well")
     return int(bool(problems))

@@ -19,7 +19,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 
 @app.command
-def show(*, stage: str, profile: str | None = None, params: Path | None = None, whole: bool = False) -> int:
+def show(stage: str, *, profile: str | None = None, params: Path | None = None, whole: bool = False) -> int:
     """Show what an RL stage would run with: its recipe on a page, or verl's complete configuration.
 
     `compass run STAGE --only` trains.
@@ -34,9 +34,9 @@ def show(*, stage: str, profile: str | None = None, params: Path | None = None, 
         SettingsError: the parameter file cannot be used, or has no such stage.
 
     Examples:
-        compass rl show --stage rl-2                       the recipe
-        compass rl show --stage rl-2 --profile paper       of another profile
-        compass rl show --stage rl-2 --whole               every value that verl gets, about 1,000 lines
+        compass rl show rl-2                       the recipe
+        compass rl show rl-2 --profile paper       of another profile
+        compass rl show rl-2 --whole               every value that verl gets, about 1,000 lines
     """
     from compass.errors import UserError
     from compass.settings import SettingsError, load_settings
@@ -53,7 +53,7 @@ def show(*, stage: str, profile: str | None = None, params: Path | None = None, 
     else:
         print("\n".join(_page(stage, settings, path)))
         where = f" --profile {profile}" if profile else f" --params {params}" if params else ""
-        print(f"\n* not the default. Every value that verl gets: compass rl show --stage {stage}{where} --whole")
+        print(f"\n* not the default. Every value that verl gets: compass rl show {stage}{where} --whole")
     return 0
 
 

@@ -14,8 +14,8 @@ VERDICT = Group("Verdict", validator=validators.MutuallyExclusive())
 
 
 def rollouts(
-    *,
     stage: str | None = None,
+    *,
     file: Path | None = None,
     step: int | None = None,
     id: str | None = None,
@@ -46,9 +46,9 @@ def rollouts(
         UserError: there are none of that stage or iteration, or none that were asked for.
 
     Examples:
-        compass rollouts --stage rl-2                              which iterations are kept, and how they went
-        compass rollouts --stage rl-2 --step 10 --wrong --level 4  the wrong responses of one to problems of level 4
-        compass rollouts --stage rl-2 --id 09b4855143605392        one problem over training
+        compass rollouts rl-2                              which iterations are kept, and how they went
+        compass rollouts rl-2 --step 10 --wrong --level 4  the wrong responses of one to problems of level 4
+        compass rollouts rl-2 --id 09b4855143605392        one problem over training
     """
     from compass.report.rollouts import choose_rollouts, find_rollouts, read_rollouts, rollout_lines, step_lines
 

@@ -142,7 +142,7 @@ def _guards(run: Run) -> Iterator[str]:
     for stage, found in run.results.findings.items():
         if found:
             names = ", ".join(sorted({line["guard"] for line in found}))
-            yield f"Guards fired in {stage}: {names} ({len(found)} findings, below)."
+            yield f"Guards fired in {stage}: {names} ({len(found)} finding{'s' * (len(found) != 1)}, below)."
 
 
 def _few(run: Run) -> Iterator[str]:

@@ -37,7 +37,7 @@ def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
     for stage, found in run.results.findings.items():
         if found:
             lines = [f"{line['guard']} ({line['level']}), {line['message']}" for line in found]
-            parts.append(Fold(f"{stage}: {len(found)} findings of guards", [Bullets(lines)]))
+            parts.append(Fold(f"{stage}: {len(found)} finding{'s' * (len(found) != 1)} of guards", [Bullets(lines)]))
     if run.results.findings and not any(run.results.findings.values()):
         parts.append(f"No guard fired in {', '.join(run.results.findings)}.")
     return Section("Training", parts, "training")

@@ -66,7 +66,7 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
         ),
         (
             ["rollouts", "rl-9", "5"],
-            "compass rollouts: 'rl-9' belongs to no option; a value follows the name of its option "
+            "compass rollouts: '5' belongs to no option; a value follows the name of its option "
             "(`compass rollouts --help` lists what it takes)",
         ),
         (["--debg"], None),

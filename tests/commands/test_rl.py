@@ -42,7 +42,7 @@ def test_the_configuration_is_complete_and_names_the_stages_files(capsys: pytest
 
 
 def test_the_short_view_is_a_page_of_the_recipe(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "show", "--stage", "rl-2", "--params", TINY]) == 0
+    assert main(["rl", "show", "rl-2", "--params", TINY]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"rl-2 of {TINY}: starts from rl-1, 20 iterations, seed 0"
     assert "32 problems x 8 responses = 256 responses, 1 update of 32 problems" in lines[1]

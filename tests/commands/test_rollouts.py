@@ -70,7 +70,7 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def rollouts(data: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     def run(*words: str, stage: str = "rl-1", status: int = 0) -> str:
-        assert main(["rollouts", "--data", str(data), *(["--stage", stage] if stage else []), *words]) == status
+        assert main(["rollouts", *([stage] if stage else []), "--data", str(data), *words]) == status
         told = capsys.readouterr()
         return told.err if status else told.out
 

@@ -97,7 +97,7 @@ SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": 
             lambda: evaluated(setups={name: {"engine": {"name": name, "version": "1"}} for name in "xy"}),
             "their engine differs (name x, version 1 against name y, version 1)",
         ),
-        (lambda: with_results(findings={"rl-1": [FINDING]}), "Guards fired in rl-1: loops (1 findings"),
+        (lambda: with_results(findings={"rl-1": [FINDING]}), "Guards fired in rl-1: loops (1 finding,"),
         (
             lambda: with_results(summaries={"grade": {"metrics": {"unanswered": 0.31}}}),
             "no answer that could be read in 31.0% of its rollouts",

@@ -142,7 +142,7 @@ def test_training_shows_mixes_curves_and_findings(written: tuple[Path, str]) -> 
     assert shown["reward"] == " → ".join(f"{mean:.3g}" for mean in means)
     assert shown["left out"] == "0.333 → 0.333"
     assert (shown["entropy"], shown["grad norm"]) == ("0.5 → 0.25", "2.5 → 1.5")
-    assert "rl-1: 1 findings of guards" in page
+    assert "rl-1: 1 finding of guards" in page
     assert "#rollouts=rl-2:2" in page
 
 
