@@ -73,14 +73,15 @@ def _stage(
 ) -> Stage:
     kind = name if name in (*BEFORE_RL, *AFTER_RL) else "rl"
     result = root / "metrics" / f"{name}.json"
-    if told is None:
+    running = told is not None and told.state == "running"
+    same = told is None or newest is None or (told.run == newest.run if told.run else told is newest)
+    # DVC removes a stage's result before it runs it: one that is there after an earlier run's failure came from the cache.
+    if told is None or (told.state != "finished" and not running and not same and result.exists()):
         # A result without a file of progress came from DVC's cache, or from another checkout.
         if not result.exists():
             return Stage(name, kind, WAITING, None, None, None, False)
         seconds = timed.get("seconds") if timed else None
         return Stage(name, kind, "finished", None, seconds, os.path.getmtime(result), newest is None)
-    running = told.state == "running"
-    same = newest is None or (told.run == newest.run if told.run else told is newest)
     return Stage(name, kind, told.state, told, told.updated - told.started, None if running else told.updated, same)
 
 

@@ -98,6 +98,23 @@ def test_a_stage_that_failed_says_why_and_what_to_do(repository: Path) -> None:
     assert any(block.get("command") == "compass run denoise" for block in state["blocks"])
 
 
+def test_a_failure_of_an_earlier_run_is_not_shown_where_the_cache_has_the_result(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "run-1")
+    with pytest.raises(UserError), stage_progress("denoise", repository):
+        raise UserError("data/dedup/kept.parquet: no such file")
+    result = repository / "metrics/denoise.json"
+    result.parent.mkdir()
+    result.write_text("{}")
+    assert listed(repository)["denoise"] == "failed"  # in this run
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "run-2")
+    with stage_progress("grade", repository):
+        assert listed(repository)["denoise"] == "finished"
+    result.unlink()
+    assert listed(repository)["denoise"] == "failed"
+
+
 def test_a_trainer_that_failed_shows_the_cause_in_its_log(repository: Path, trainer: Any) -> None:
     def train() -> None:
         log = "(Worker pid=7) Traceback (most recent call last):\n(Worker pid=7)   File x\n(Worker pid=7) ValueError: no\n"
