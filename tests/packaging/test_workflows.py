@@ -31,7 +31,7 @@ def test_every_command_of_a_workflow_exists(path: Path) -> None:
     assert commands
     for command in commands:
         assert set(re.findall(r"\bmake ([a-z-]+)", command)) <= rules, command
-        assert {one for one in re.findall(r"--target (\w+)", command)} <= {name for pair in targets for name in pair}
+        assert set(re.findall(r"--target (\w+)", command)) <= {name for pair in targets for name in pair}
         if command.startswith(("./", ".ci/")):
             assert (ROOT / command.split()[0]).stat().st_mode & 0o111, command
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps(path) if "uses" in step)
