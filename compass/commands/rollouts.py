@@ -50,10 +50,17 @@ def rollouts(
         compass rollouts rl-2 --step 10 --wrong --level 4  the wrong responses of one to problems of level 4
         compass rollouts rl-2 --id 09b4855143605392        one problem over training
     """
-    from compass.report.rollouts import choose_rollouts, find_rollouts, read_rollouts, rollout_lines, step_lines
+    from compass.report.rollouts import (
+        choose_rollouts,
+        find_rollouts,
+        read_problems,
+        read_rollouts,
+        rollout_lines,
+        step_lines,
+    )
 
     if (stage is None) == (file is None):
-        raise UserError("give either --stage STAGE or --file FILE")
+        raise UserError("give either STAGE or --file FILE")
     verdict = True if right else False if wrong else None
     rows = read_rollouts([file] if file else find_rollouts(data, stage))
     chosen = choose_rollouts(rows, step=step, id_=id, level=level, right=verdict)
@@ -67,7 +74,8 @@ def rollouts(
     if not chosen:
         raise UserError(f"none of {len(rows):,} rollouts is like that; leave out a choice")
     limit = 10 if limit is None else limit
-    print("\n".join(rollout_lines(chosen[:limit])).lstrip("\n"))
+    problems = read_problems(data, (row["id"] for row in chosen[:limit]))
+    print("\n".join(rollout_lines(chosen[:limit], problems)).lstrip("\n"))
     if len(chosen) > limit:
         print(f"\n{limit} of {len(chosen):,}; --limit shows more")
     return 0

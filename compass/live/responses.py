@@ -14,11 +14,8 @@ import pyarrow.parquet as pq
 
 from compass.page.blocks import Responses
 from compass.report.printable import shorten
-from compass.report.rollouts import show_rollout
+from compass.report.rollouts import TRAINED, read_problems, show_rollout
 from compass.runs.growing_files import Remembered
-
-TRAINED = Path("data/curriculum/kept.parquet")
-"""The problems that RL stages train on."""
 
 LONGEST = 4_000
 """Characters of a problem or a response; of a longer one the beginning and the end are shown."""
@@ -65,15 +62,11 @@ class RolloutReader:
 
     def _texts(self, ids: list[str]) -> dict[str, str]:
         """The problems of some ids, as far as the training set is here."""
-        path = self.root / TRAINED
+        data = self.root / "data"
+        path = data / TRAINED
         if not path.exists():
             return {}
-
-        def read() -> dict[str, str]:
-            rows = pq.read_table(path, columns=["id", "problem"], filters=[("id", "in", ids)])
-            return dict(zip(*(rows.column(name).to_pylist() for name in ("id", "problem")), strict=True))
-
-        return self._remembered.get("texts", (path,), read, *ids)
+        return self._remembered.get("texts", (path,), lambda: read_problems(data, ids), *ids)
 
     def _steps(self, rollouts: Path) -> list[int]:
         if rollouts.is_dir():

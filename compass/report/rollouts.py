@@ -13,6 +13,9 @@ from compass.page.blocks import response
 from compass.report.outputs import read_table
 from compass.report.printable import printable, shorten
 
+TRAINED = "curriculum/kept.parquet"
+"""The problems that RL stages train on, in a pipeline's data folder."""
+
 LONGEST = 2000
 """Characters of a response that are shown."""
 
@@ -40,6 +43,18 @@ def find_rollouts(data: Path, stage: str) -> list[Path]:
 def read_rollouts(files: Iterable[Path]) -> list[dict[str, Any]]:
     """Rows of `compass.rl.rollouts.ROLLOUTS`, as dicts."""
     return [row for path in files for row in read_table(path).to_pylist()]
+
+
+def read_problems(data: Path, ids: Iterable[str]) -> dict[str, str]:
+    """The text of problems by id, of those of the training set in a pipeline's data folder.
+
+    A prompt holds the problem too, between the marks of a chat template, of which a decoded one leaves bare words such as "user".
+    """
+    path, wanted = data / TRAINED, sorted(set(ids))
+    if not wanted or not path.exists():
+        return {}
+    rows = read_table(path, columns=["id", "problem"], filters=[("id", "in", wanted)])
+    return dict(zip(*(rows.column(name).to_pylist() for name in ("id", "problem")), strict=True))
 
 
 def choose_rollouts(
@@ -75,8 +90,8 @@ def step_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
         yield f"{step:>5} {len(here):>10,} {used:>6} {right:>6} {cut_off:>8} {loop:>6} {tokens:>7.0f} {gap:>8}"
 
 
-def rollout_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Responses to read, each under the problem of its group."""
+def rollout_lines(rows: Iterable[Mapping[str, Any]], problems: Mapping[str, str]) -> Iterator[str]:
+    """Responses to read, each under the problem of its group, or under its prompt where `problems` lacks its id."""
     group = None
     for row in rows:
         if (row["step"], row["group"]) != group:
@@ -84,7 +99,7 @@ def rollout_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             fate = "" if row["used"] else "  not used by the update"
             yield ""
             yield f"iteration {row['step']}  {row['id']}  level {row['level']}  gold {printable(row['gold'], 100)}{fate}"
-            yield f"  problem   {printable(row['prompt'], LONGEST)}"
+            yield f"  problem   {printable(problems.get(row['id'], row['prompt']), LONGEST)}"
         yield ""
         yield f"  sample {row['sample']}  {_verdict(row)}"
         yield f"  {_numbers(row)}"

@@ -77,6 +77,14 @@ def rollouts(data: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
+def test_a_problem_is_shown_without_the_chat_template_s_words(data: Path, rollouts: Any) -> None:
+    row = pq.read_table(data / "rl-1/rollouts.parquet").to_pylist()[0]
+    (data / "curriculum").mkdir()
+    pq.write_table(pa.table({"id": [row["id"]], "problem": ["What is 3 + 4?"]}), data / "curriculum/kept.parquet")
+    assert "  problem   What is 3 + 4?" in rollouts("--id", row["id"])
+    assert json.loads(rollouts("--id", row["id"], "--json").splitlines()[0])["prompt"] == row["prompt"]
+
+
 def test_without_a_choice_the_kept_iterations_are_listed(rollouts: Any) -> None:
     assert rollouts().splitlines() == [
         " step  responses   used  right  cut off  loops  tokens      gap",

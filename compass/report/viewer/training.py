@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from compass.page.packed import pack
 from compass.report.evidence import item_name
 from compass.report.outputs import find_outputs, read_table, trained_steps
 from compass.report.printable import shorten
-from compass.report.rollouts import show_rollout
+from compass.report.rollouts import read_problems, show_rollout
 from compass.report.run import Run
 
 GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
@@ -49,8 +49,9 @@ def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
     """
     sources = [(stage, step, "", rows) for stage, path in _files(run).items() for step, rows in _by_step(path)]
     sources += _guards_samples(run)
+    problems = read_problems(run.folder / "data", (row["id"] for *_, rows in sources for row in rows))
     for most in GROUPS:
-        chunks = [pack(_chunk(rows, most)) for *_, rows in sources]
+        chunks = [pack(_chunk(rows, most, problems)) for *_, rows in sources]
         if sum(len(chunk) for chunk in chunks) <= limit:
             break
     steps = [
@@ -133,11 +134,12 @@ def _groups(rows: Sequence[dict[str, Any]], most: int | None) -> list[str]:
     return sorted({row["group"] for row in rows})[:most]
 
 
-def _chunk(rows: Sequence[dict[str, Any]], most: int | None) -> dict[str, Any]:
+def _chunk(rows: Sequence[dict[str, Any]], most: int | None, problems: Mapping[str, str]) -> dict[str, Any]:
     held = set(_groups(rows, most))
     mine = [row for row in rows if row["group"] in held]
     values = [[*(row[name] for name in COLUMNS), show_rollout(row, LONGEST)] for row in mine]
-    return {"prompts": {row["id"]: shorten(row["prompt"] or "", LONGEST) for row in mine}, "rows": values}
+    prompts = {row["id"]: shorten(problems.get(row["id"], row["prompt"] or ""), LONGEST) for row in mine}
+    return {"prompts": prompts, "rows": values}
 
 
 def _count(rows: Sequence[dict[str, Any]], name: str) -> int:
