@@ -82,13 +82,21 @@ def check_cache(place: Place) -> Iterator[Finding]:
     if damaged:
         names = " ".join(str(one.relative_to(place.root) if one.is_relative_to(place.root) else one) for one in damaged)
         remedy = f"`rm -f {names}`, then `make pipeline` (or `dvc fetch`)"
-        yield Finding("DVC cache", "problem", f"{len(damaged)} damaged files", remedy)
+        yield Finding("DVC cache", "problem", f"{len(damaged)} damaged file{'s' * (len(damaged) != 1)}", remedy)
     if missing:
         some = ", ".join(missing[:4]) + (" …" if len(missing) > 4 else "")
-        remedy = "`make pipeline` makes them again; `dvc pull` brings them where a remote has them"
+        here = [name for name, stage in stages.items() if _lie_here(place.root, stage, missing)]
+        keep = f"`dvc commit -f {' '.join(here)}` takes what still lies in this folder; " if here else ""
+        remedy = f"{keep}`compass run` makes them again; `dvc pull` brings them where a remote has them"
         yield Finding("DVC cache", "warning", f"{len(missing)} of {len(outs)} results are missing: {some}", remedy)
     if not missing and not damaged:
         yield Finding("DVC cache", "ok", f"all {len(outs)} results of dvc.lock are in it")
+
+
+def _lie_here(root: Path, stage: dict, missing: list[str]) -> bool:
+    """Whether the cache lacks outputs of a stage, and all of its outputs are in the folder."""
+    paths = [out["path"] for out in stage.get("outs", [])]
+    return any(path in missing for path in paths) and all((root / path).exists() for path in paths)
 
 
 def _state(objects: Path, out: dict, deadline: float) -> str | Path:

@@ -16,6 +16,8 @@ import psutil
 import pytest
 import yaml
 
+from compass.checks.finding import Place
+from compass.checks.repository import check_cache
 from compass.files import file_digest
 from compass.services.servers import MARK
 from compass.services.state import Service, write_services
@@ -186,8 +188,8 @@ def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.
             f"http://***@127.0.0.1:{closed}/store is not reached",
             "dvc remote modify web url",
         ),
-        ("DVC cache", "problem", "1 damaged files", "rm -f .dvc/cache/files/md5/"),
-        ("DVC cache", "warning", "1 of 3 results are missing: data/lost", "make pipeline"),
+        ("DVC cache", "problem", "1 damaged file", "rm -f .dvc/cache/files/md5/"),
+        ("DVC cache", "warning", "1 of 3 results are missing: data/lost", "compass run"),
         ("locks", "warning", str(ended.pid), "rm .dvc/tmp/rwlock"),
         ("MLflow", "warning", "mlruns/ holds records of a file store", "mlflow migrate-filestore"),
         ("variables", "warning", "COMPASS_DAAT is set", "did you mean COMPASS_DATA?"),
@@ -242,3 +244,14 @@ def test_a_full_file_system_is_found(copy: Path, tmp_path: Path) -> None:
     findings = json.loads(done.stdout)["findings"]
     found = f"{full} does not take a file of 16 MiB: No space left on device"
     assert_found(findings, check="temporary files", level="problem", found=found, remedy="export TMPDIR=FOLDER")
+
+
+def test_results_that_lie_here_are_put_back_into_the_cache_first(tmp_path: Path) -> None:
+    stages = {name: {"outs": [{"path": f"data/{name}", "md5": "0" * 32}]} for name in ("dedup", "grade")}
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    [found] = check_cache(Place(tmp_path))
+    assert found.remedy.startswith("`compass run` makes them again")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/grade").write_text("kept")
+    [found] = check_cache(Place(tmp_path))
+    assert found.remedy.startswith("`dvc commit -f grade` takes what still lies in this folder; ")
