@@ -35,7 +35,7 @@ COMMANDS = {
     "rollouts": ("compass.commands.rollouts:rollouts", "read the responses that an RL stage learned from"),
     "report": (
         "compass.commands.report:report",
-        "write the page of a run, or of two compared: which model is better, by how much",
+        "write the page of a run, or of two compared: which model is better, by how much (the stage: `compass run report`)",
     ),
     "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
     "study": ("compass.commands.study:app", "compare recipes over several seeds: run a study, and show what it found"),
@@ -47,7 +47,10 @@ COMMANDS = {
         "compass.commands.benchmarks:benchmarks",
         "list the known benchmarks: which are here, and how to get the others",
     ),
-    "evaluate": ("compass.commands.evaluate:evaluate", "score any model on benchmarks"),
+    "evaluate": (
+        "compass.commands.evaluate:evaluate",
+        "score any model on benchmarks (the pipeline's stage: `compass run evaluate`)",
+    ),
     "table1": (
         "compass.commands.table1:table1",
         "show the technical report's Table 1 with intervals, beside your own scores",

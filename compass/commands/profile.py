@@ -107,7 +107,7 @@ def put_in_force(name: str, *, force: bool) -> None:
             )
     target.write_bytes(source.read_bytes())
     _fit_graph(settings)
-    print(f"params.yaml is now the profile {name}; `make pipeline` runs it")
+    print(f"params.yaml is now the profile {name}; `compass run` runs it")
 
 
 def _fit_graph(settings: Any) -> None:

@@ -124,7 +124,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
         return _read_evaluation(folder)
     if not (folder / "metrics").is_dir():
         raise UserError(
-            f"{folder}: neither a run (no metrics/) nor an evaluation (no samples.parquet); give the folder that `make pipeline` ran in, "
+            f"{folder}: neither a run (no metrics/) nor an evaluation (no samples.parquet); give the folder that `compass run` ran in, "
             "a copy of its metrics/ and data/, or what `compass evaluate` wrote"
         )
     parameters = read_values(path) if (path := folder / "params.yaml").exists() else {}

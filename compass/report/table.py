@@ -87,7 +87,7 @@ def main() -> None:
     except RecordError as error:
         sys.exit(f"table: {error}")
     if not results.counts and not results.scores:
-        sys.exit("table: nothing has run here yet; `make pipeline` runs it")
+        sys.exit("table: nothing has run here yet; `compass run` runs it")
     console.print(funnel_table(results.counts))
     if results.scores:
         console.print(scores_table(results.scores))

@@ -81,7 +81,7 @@ def test_rows_are_printed_and_scores_where_there_are_some(repository: Path, caps
 
 def test_nothing_to_show_and_broken_files_end_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match=r"^table: nothing has run here yet; `make pipeline` runs it$"):
+    with pytest.raises(SystemExit, match=r"^table: nothing has run here yet; `compass run` runs it$"):
         main()
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "dedup.json").write_text("{")
