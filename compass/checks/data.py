@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -42,7 +44,27 @@ def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], i
     for number, benchmark in enumerate(collect.benchmarks):
         if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
             found.append(problem)
-    return found + _warm_start(settings), total
+    return _group_unset(found) + _warm_start(settings), total
+
+
+def _group_unset(found: list[Finding]) -> list[Finding]:
+    """The findings, with one for all sources and benchmarks that need the same variable."""
+    unset = [re.search(r"\$\w+ is not set$", finding.found) for finding in found]
+    needs = Counter(match[0] for match in unset if match)
+    grouped, told = [], set()
+    for finding, match in zip(found, unset, strict=True):
+        if match and needs[match[0]] > 1:
+            if match[0] in told:
+                continue
+            told.add(match[0])
+            more = needs[match[0]] - 1
+            others = (
+                f"{more} other source{'s' * (more > 1)} or benchmark{'s' * (more > 1)} need{'s' * (more == 1)} it too"
+            )
+            advice = "; docs/sources.md says what the folder holds" if match[0].startswith("$COMPASS_DATA ") else ""
+            finding = replace(finding, found=f"{finding.found}; {others}", remedy=finding.remedy + advice)
+        grouped.append(finding)
+    return grouped
 
 
 def _warm_start(settings: Settings) -> list[Finding]:

@@ -135,3 +135,12 @@ def test_a_slip_of_one_run_removes_no_output_and_stays_out_of_the_file(
     assert told in str(error.value)
     assert standing(root) == list(OUTPUTS)
     assert (root / "params.yaml").read_bytes() == before
+
+
+def test_a_variable_that_several_sources_need_is_told_once(finished: Callable[..., Path]) -> None:
+    root = finished(
+        {"collect.sources.0.path": "$COMPASS_DATA/p.csv", "collect.benchmarks.0.path": "$COMPASS_DATA/b.csv"}
+    )
+    [told] = [one for one in find_problems(root) if "COMPASS_DATA" in one.found]
+    assert told.found.endswith("$COMPASS_DATA is not set; 1 other source or benchmark needs it too")
+    assert "docs/sources.md" in told.remedy
