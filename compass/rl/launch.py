@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from compass.errors import UserError
 from compass.machine import cores, die_with_parent
 from compass.progress import report, report_phase
@@ -156,8 +158,10 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 if not running:
                     if paths.lost.exists():
                         return f": {paths.lost.read_text(encoding='utf-8')}"
-                    return f": {lost} ended, and the trainer with it" if lost else _killed(process.returncode)
-                if lost := lost or essential.find_lost():
+                    return f": {lost}" if lost else _killed(process.returncode)
+                if not lost and (ended := essential.find_lost()):
+                    lost = f"{ended} ended, and the trainer with it{_describe_load()}"
+                if lost:
                     process.kill()  # it would wait forever
                 time.sleep(0.5)
         finally:
@@ -170,6 +174,15 @@ def _phase(progress: Path) -> str:
     if at is None:
         return ""
     return f"iteration {at['step']}: {at['phase']}" + (f" ({at['detail']})" if at["detail"] else "")
+
+
+def _describe_load() -> str:
+    """Memory and load now, which are the usual causes where a process of Ray or vLLM ends without an error of its own."""
+    memory, load = psutil.virtual_memory(), os.getloadavg()[0]
+    return (
+        f"; {memory.available / 1e9:.1f} of {memory.total / 1e9:.1f} GB of memory were free, and the load was {load:.1f} on {cores()} "
+        "cores: too little memory or too much load is the usual cause. Nothing that was saved is lost"
+    )
 
 
 def _killed(status: int) -> str:

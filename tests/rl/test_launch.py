@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -146,8 +147,13 @@ def test_a_trainer_whose_ray_died_is_ended_and_told(
     monkeypatch.setattr("compass.rl.trainer_watch.GRACE_S", 0.1)
     program = tmp_path / "raylet"
     program.symlink_to("/bin/sleep")
-    with pytest.raises(TrainingError, match="stopped at iteration 1 of 3: Ray's raylet ended, and the trainer with it"):
+    with pytest.raises(
+        TrainingError, match="stopped at iteration 1 of 3: Ray's raylet ended, and the trainer with it"
+    ) as error:
         stage.train(steps=[1], reached=1, ray=str(program), sleeps=600)
+    assert re.search(
+        r"; \d+\.\d of \d+\.\d GB of memory were free, and the load was \d+\.\d on \d+ cores", str(error.value)
+    )
 
 
 def test_a_stage_goes_on_from_its_last_checkpoint_and_drops_what_came_after(stage: Stage) -> None:
