@@ -87,7 +87,7 @@ def headline(run: Any) -> str:
         return ""
     last = run.models[-1]
     average, gain = run.score(last), run.score(last, "gain")
-    return f"{last} {100 * average[0]:.1f}%" + (f" ({100 * gain[0]:+.1f})" if gain else "")
+    return f"{last} {100 * average[0]:.1f}%" + (f" ({100 * gain[0]:+z.1f})" if gain else "")
 
 
 @app.command

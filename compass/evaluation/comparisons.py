@@ -400,7 +400,7 @@ def _in_form(comparison: Mapping[str, Any]) -> str:
     form, lenient = comparison["form"], comparison["lenient"]
     if form["ci95"][0] <= 0 <= form["ci95"][1] or form["difference"] * comparison["difference"] < 0:
         return ""
-    found = f"read leniently the difference is {lenient['difference'] * 100:+.1f} points"
+    found = f"read leniently the difference is {lenient['difference'] * 100:+z.1f} points"
     if lenient["ci95"][0] <= 0 <= lenient["ci95"][1]:
         return f", in form alone: {found}"
     return f", {_points(abs(form['difference']))} of them in form: {found}"

@@ -127,7 +127,7 @@ def reverse_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
 def format_gap(found: Mapping[str, Any]) -> str:
     """A comparison's difference in points, signed, with its interval: `-1.7 points (95% interval -3.5 to +0.1)`."""
     low, high = found["ci95"]
-    return f"{100 * found['difference']:+.1f} points (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{100 * found['difference']:+z.1f} points (95% interval {100 * low:+z.1f} to {100 * high:+z.1f})"
 
 
 def percent(share: float | None) -> str:
@@ -179,4 +179,4 @@ def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
 def _often(chance: float) -> str:
     if chance < 0.001:
         return "in fewer than 1 of 1,000 cases"
-    return f"in {100 * chance:.1f}% of cases"
+    return f"in {100 * chance:.1f}% of cases" if chance < 0.9995 else "in nearly all cases"

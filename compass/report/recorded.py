@@ -143,9 +143,9 @@ def _score(run: PastRun, model: str) -> str:
 def _difference(found: Recorded, model: str, pair: dict[str, Any] | None) -> str:
     if pair:
         low, high = pair["ci95"]
-        return f"{100 * pair['difference']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+        return f"{100 * pair['difference']:+z.1f} ({100 * low:+z.1f} to {100 * high:+z.1f})"
     ends = [run.score(model) for run in (found.a, found.b)]
-    return f"{100 * (ends[1][0] - ends[0][0]):+.1f}, not paired" if ends[0] and ends[1] else "-"
+    return f"{100 * (ends[1][0] - ends[0][0]):+z.1f}, not paired" if ends[0] and ends[1] else "-"
 
 
 def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:

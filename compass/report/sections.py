@@ -140,7 +140,7 @@ def form_section(run: Run) -> Section:
                     model,
                     percent(score["accuracy"]),
                     percent(score["lenient"]),
-                    f"{more:+.1f}",
+                    f"{more:+z.1f}",
                     percent(score.get("boxed")),
                 ]
             )
@@ -276,7 +276,7 @@ def _looks(run: Run) -> Iterator[Part]:
         [
             one["samples"],
             percent(one["information"]),
-            f"{100 * one['difference']:+.1f}",
+            f"{100 * one['difference']:+z.1f}",
             f"{one['p']:.2g}",
             f"{one['limit']:.2g}",
             one["verdict"],

@@ -97,9 +97,9 @@ def _differences(study: Study, found: list[Difference]) -> Table:
     rows = [
         [
             one.arm,
-            ", ".join(f"{100 * value:+.1f}" for value in one.differences) or "–",
-            "–" if one.mean is None else f"{100 * one.mean:+.1f}",
-            "–" if one.interval is None else f"{100 * one.interval[0]:+.1f} to {100 * one.interval[1]:+.1f}",
+            ", ".join(f"{100 * value:+z.1f}" for value in one.differences) or "–",
+            "–" if one.mean is None else f"{100 * one.mean:+z.1f}",
+            "–" if one.interval is None else f"{100 * one.interval[0]:+z.1f} to {100 * one.interval[1]:+z.1f}",
             "–" if one.p is None else f"{one.p:.3f}",
             "–" if one.power is None else f"{100 * one.power:.0f}%",
         ]

@@ -69,7 +69,7 @@ def _cell(score: Mapping[str, Any], measure: str) -> str:
 def _gain(score: Mapping[str, Any]) -> str:
     if "over_base" not in score:
         return ""
-    return f"{100 * score['over_base']:+.1f}\n{_interval(score['over_base_ci95'])}"
+    return f"{100 * score['over_base']:+z.1f}\n{_interval(score['over_base_ci95'])}"
 
 
 def _interval(interval: tuple[float, float]) -> str:

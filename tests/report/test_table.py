@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compass.ledger import Counts
-from compass.report.table import funnel_table, main, scores_table
+from compass.report.table import _gain, funnel_table, main, scores_table
 
 
 def shown(scores) -> list[list[str]]:
@@ -87,3 +87,7 @@ def test_nothing_to_show_and_broken_files_end_with_a_message(tmp_path: Path, mon
     (tmp_path / "metrics" / "dedup.json").write_text("{")
     with pytest.raises(SystemExit, match=r"^table: .*dedup\.json: not JSON"):
         main()
+
+
+def test_a_gain_that_rounds_to_nothing_has_no_minus() -> None:
+    assert _gain({"over_base": -0.0001, "over_base_ci95": (-0.02, 0.02)}).startswith("+0.0\n")
