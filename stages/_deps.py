@@ -26,7 +26,6 @@ from stages._rl_entries import WARM_START_DATA, filter_deps, reward_deps, start_
 EVERYWHERE = frozenset(
     {
         "compass/__init__.py",
-        "compass/curation/on_ray",
         "compass/environment.py",
         "compass/errors.py",
         "compass/locks.py",

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from compass.curation.dedup import dedup
 from compass.curation.odd_sources import OddSources
-from compass.records import count_records, read_records
+from compass.records import read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -42,18 +42,9 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
             metrics["clusters"] += sum(size > 1 for size in kept.column("cluster_size").to_pylist())
             yield kept, dropped
 
-    if settings.curation.engine == "ray":
-        from compass.curation.on_ray.cluster import ray_cluster
-
-        with ray_cluster(settings.curation):
-            from compass.curation.on_ray.stages import dedup_file
-
-            pieces = dedup_file(records, settings.dedup, sources, settings.curation)
-            summary = write_pieces(folder, "dedup", read=count_records(records), pieces=odd.watch(counted(pieces)))
-    else:
-        read = read_records(records)
-        pieces = [dedup(read, settings.dedup, sources)]
-        summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    read = read_records(records)
+    pieces = [dedup(read, settings.dedup, sources)]
+    summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=odd.watch(counted(pieces)))
     return replace(summary, metrics={**metrics, **odd.metrics()})
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from compass.curation.denoise import denoise
 from compass.curation.noise.own_filter import filter_digests
 from compass.curation.odd_sources import OddSources
-from compass.records import count_records, read_records
+from compass.records import read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -37,18 +37,9 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     digests = filter_digests(settings.denoise.filters)
     items = read_records(benchmarks)
     odd = OddSources("denoise", settings.curation.warn_share)
-    if settings.curation.engine == "ray":
-        from compass.curation.on_ray.cluster import ray_cluster
-
-        with ray_cluster(settings.curation):
-            from compass.curation.on_ray.stages import denoise_file
-
-            pieces = denoise_file(records, items, settings.denoise, settings.curation)
-            summary = write_pieces(folder, "denoise", read=count_records(records), pieces=odd.watch(pieces))
-    else:
-        rows = read_records(records)
-        pieces = [denoise(rows, items, settings.denoise)]
-        summary = write_pieces(folder, "denoise", read=rows.num_rows, pieces=odd.watch(pieces))
+    rows = read_records(records)
+    pieces = [denoise(rows, items, settings.denoise)]
+    summary = write_pieces(folder, "denoise", read=rows.num_rows, pieces=odd.watch(pieces))
     own = {"filters": digests} if digests else {}
     return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics()})
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from compass.curation.odd_sources import OddSources
 from compass.curation.verify_golds import verify_golds
 from compass.ledger import most_first
-from compass.records import RecordError, count_records, read_records
+from compass.records import RecordError, read_records
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -48,18 +48,9 @@ def run(
             types.update(kept.column("answer_type").to_pylist())
             yield kept, dropped
 
-    if settings.curation.engine == "ray":
-        from compass.curation.on_ray.cluster import ray_cluster
-
-        with ray_cluster(settings.curation):
-            from compass.curation.on_ray.stages import verify_file
-
-            pieces = verify_file(records, settings.verify, answers, settings.curation)
-            summary = write_pieces(folder, "verify", read=count_records(records), pieces=odd.watch(counted(pieces)))
-    else:
-        read = read_records(records)
-        pieces = [verify_golds(read, settings.verify, answers)]
-        summary = write_pieces(folder, "verify", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    read = read_records(records)
+    pieces = [verify_golds(read, settings.verify, answers)]
+    summary = write_pieces(folder, "verify", read=read.num_rows, pieces=odd.watch(counted(pieces)))
     return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()})
 
 

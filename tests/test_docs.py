@@ -95,7 +95,7 @@ def test_every_module_that_pages_run_exists() -> None:
 
 @pytest.mark.parametrize(("page", "line"), commands("compass"))
 def test_every_compass_command_and_option_exists(page: str, line: str) -> None:
-    """Those in running text as well, where a value may be left out (`compass curate --ray`)."""
+    """Those in running text as well, where a value may be left out (`compass curate --out`)."""
     words = shlex.split(line.replace("…", "x").replace("...", "x"))
     if words[1] in ("--help", "COMMAND"):
         return

@@ -45,8 +45,6 @@ class Asked:
     """keep at most so many problems, by a seeded hash of their id (0: all)."""
     seed: int = 0
     """of that hash."""
-    ray: str | None = None
-    """run dedup, denoise and verify on the Ray cluster of this address: `local` starts one here, another is joined."""
     allow_licences: Annotated[list[str], Parameter(consume_multiple=(1, None))] = field(default_factory=list)
     """drop rows under any licence but these."""
 
@@ -83,7 +81,6 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         skip_unreadable=asked.skip_unreadable,
         problems=asked.problems,
         seed=asked.seed,
-        ray=asked.ray,
         allow_licences=asked.allow_licences,
     )
     settings = curate_settings(sources, options, asked.out)

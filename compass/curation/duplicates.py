@@ -104,14 +104,3 @@ def read_features(texts: Sequence[str | None], settings: Dedup) -> Features:
         sets=sets,
         sizes=sizes,
     )
-
-
-def read_in_chunks(texts: pa.Array | pa.ChunkedArray, settings: Dedup) -> Features:
-    """`read_features` of many texts, of which few are held as Python objects at a time."""
-    read = [read_features(texts[low : low + CHUNK].to_pylist(), settings) for low in range(0, len(texts), CHUNK)]
-    return Features(
-        tokens=np.concatenate([one.tokens for one in read]),
-        bands=np.concatenate([one.bands for one in read], axis=1),
-        sets=np.concatenate([one.sets for one in read]),
-        sizes=np.concatenate([one.sizes for one in read]),
-    )

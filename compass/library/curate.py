@@ -33,7 +33,6 @@ class CurateOptions:
     skip_unreadable: bool = False
     problems: int = 0
     seed: int = 0
-    ray: str | None = None
     allow_licences: Sequence[str] = ()
 
 
@@ -61,7 +60,6 @@ def curate(
     skip_unreadable: bool = False,
     problems: int = 0,
     seed: int = 0,
-    ray: str | None = None,
     allow_licences: Sequence[str] = (),
     say: Callable[[str], None] | None = None,
 ) -> Curated:
@@ -80,7 +78,6 @@ def curate(
         skip_unreadable: skip a source that cannot be read instead of stopping.
         problems: keep at most so many problems, by a seeded hash of their id; 0 keeps all.
         seed: of that hash.
-        ray: the address of a Ray cluster to run on; `local` starts one.
         allow_licences: drop rows under any licence but these.
         say: receives how each file is read and a line per stage; without it nothing is said.
 
@@ -105,7 +102,6 @@ def curate(
             skip_unreadable=skip_unreadable,
             problems=problems,
             seed=seed,
-            ray=ray,
             allow_licences=allow_licences,
         )
         folder = Path(out) if out is not None else temporary / "curated"
@@ -131,7 +127,6 @@ def curate_settings(
         UserError: an option, a parameter file, a source or the output folder cannot be used.
     """
     from compass.curation.noise.own_filter import load_filter
-    from compass.process_tree import own_processes
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
     from compass.sources.recognise import check_named
     from compass.sources.remote import path_or_url
@@ -142,11 +137,6 @@ def curate_settings(
     check_out(out, [path for path in (*files, *benchmarks) if isinstance(path, Path)])
     sections = ("curation", "collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(options.params, sections) if options.params else {}
-    curation = given.get("curation") or Curation()
-    if options.ray:
-        curation = curation.model_copy(update={"engine": "ray", "address": options.ray})
-    if curation.engine == "ray" and curation.address == "local":
-        own_processes()  # Ray's end with this process, also where it is killed
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
     skip = options.skip_unreadable or limits.skip_unreadable
     questions: list[str] = []
@@ -171,7 +161,7 @@ def curate_settings(
         verify=given.get("verify") or Verify(),
         problems=options.problems,
         seed=options.seed,
-        curation=curation,
+        curation=given.get("curation") or Curation(),
     )
 
 

@@ -41,7 +41,7 @@ WORK = [
 """What worker processes import, once for all stages."""
 
 
-def _one_process() -> Curation:
+def _usual() -> Curation:
     from compass.settings import Curation
 
     return Curation()
@@ -57,7 +57,7 @@ class CurateSettings:
     verify: Verify
     problems: int = 0
     seed: int = 0
-    curation: Curation = field(default_factory=_one_process)
+    curation: Curation = field(default_factory=_usual)
 
 
 def run_stages(settings: CurateSettings, out: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
@@ -89,7 +89,6 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     """Run the data stages in an empty folder."""
     import time
 
-    from compass.curation.on_ray.cluster import ray_cluster
     from compass.files import file_digest, write_json
     from compass.parallel import processes
     from compass.report.data_card import write_card
@@ -99,8 +98,7 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
-    workers = 1 if settings.curation.engine == "ray" else 0  # there Ray's workers do all but read
-    with ray_cluster(settings.curation), processes(workers, WORK):
+    with processes(preload=WORK):
         for name, stage in _stages(settings, out).items():
             summaries[name] = stage()
             counts, now = summaries[name].counts, time.monotonic()

@@ -98,7 +98,6 @@ FILE = {"name": "tiny-chat", "path": "rows.jsonl"}
         ("evaluate.sampling.temperature", 0.0, 0.1),
         ("evaluate.models", ["base", "base"], ["base", "rl-1"]),
         ("rl.checkpoint.validation_problems", 1_024, 32),
-        ("curation.address", "head:6379", "local"),
     ],
 )
 def test_values_that_leave_nothing_or_do_nothing_are_refused(
