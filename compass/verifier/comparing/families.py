@@ -340,7 +340,8 @@ def _progression(item: Node, letters: tuple[str, ...]) -> Progression | None:
 
 WHOLE = {"Z": None, "N": 0, "N0+": 0, "Z0+": 0, "N+": 1, "Z+": 1}
 """Sets of whole numbers, and the first of each."""
-_INDICES = frozenset(["k", "n", "m", "l", "j", "p", "q", "r", "t", "N"])
+_COUNTING = frozenset(["k", "n", "m", "l", "j", "N"])
+_INDICES = _COUNTING | frozenset(["p", "q", "r", "t"])
 _PARAMETERS = frozenset(
     ["t", "s", "r", "u", "v", "k", "n", "m", "l", "j", "c", "a", "\\lambda", "lambda", "mu", "alpha"]
 )
@@ -535,12 +536,13 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
     points = all(isinstance(named_value(item)[1], Sequence) for item in items) or (
         min(len(one.items), len(two.items)) > 1 and all(named_value(item)[0] is not None for item in items)
     )
-    if first | second <= _INDICES and all(map(_is_periodic, items)):
+    renamed = first | second
+    if renamed <= _COUNTING and all(_has_period(item, renamed) for item in items):
         domain = "Z"
-    elif (points and first | second <= _PARAMETERS | _CONSTANTS) or (
-        _may_be_constants(first | second) and free[0] & free[1] | _bound(items) and all(map(_holds_constant, items))
+    elif (points and renamed <= _PARAMETERS | _CONSTANTS) or (
+        _may_be_constants(renamed) and all(_holds_constant(item, renamed) for item in items)
     ):
-        domain = "Z" if first | second <= _PARAMETERS and isinstance(named_value(items[0])[1], Sequence) else "R"
+        domain = "Z" if renamed <= _PARAMETERS and isinstance(named_value(items[0])[1], Sequence) else "R"
     else:
         return None
     one, two = one._replace(domains=dict.fromkeys(first, domain)), two._replace(domains=dict.fromkeys(second, domain))
@@ -561,23 +563,44 @@ def _is_periodic(item: Node) -> bool:
     return PI in walk(item) or contains(item, Degrees)
 
 
-def _bound(items: tuple[Node, ...]) -> frozenset[str]:
-    return frozenset(name for item in items for name in symbols(named_value(item)[0] or ZERO))
+def _has_period(item: Node, letters: frozenset[str]) -> bool:
+    """Whether a value goes on by multiples of π or of degrees: `\\frac{\\pi}{4} + k\\pi`, and neither `\\pi r^2` nor `\\sin k\\pi`."""
+    value = named_value(item)[1]
+    if not _is_periodic(value):
+        return False
+    parts = [part for single in expand_sign(value) for part in _by_parity(single, tuple(letters))]
+    return all(split_linear(part, tuple(letters)) is not None for part in parts)
 
 
 def _may_be_constants(letters: frozenset[str]) -> bool:
     return all(name.partition("_")[0] in (_MORE_CONSTANTS if "_" not in name else "CcKkAB") for name in letters)
 
 
-def _holds_constant(item: Node) -> bool:
-    """Whether an expression has the look of a general solution: a name, a constant that is added, or an exponential."""
+def _holds_constant(item: Node, renamed: frozenset[str]) -> bool:
+    """Whether an expression in other letters has the look of a general solution: a name, a constant that is added, or an exponential.
+
+    Small letters in an exponent or under a function are rates of the question, `e^{-kt}`, and so are all in an equation for a derivative.
+    """
     name, value = named_value(item)
+    rates = {letter for part in walk(value) for letter in _inner_letters(part) if letter[:1].islower()}
+    if not symbols(value) - renamed or rates & renamed or isinstance(name, Product):
+        return False
     if name is not None or (
         isinstance(value, Sum) and any(isinstance(term, Symbol) and term.name in _CONSTANTS for term in value.terms)
     ):
         letters = {part.partition("_")[0] for part in symbols(value)}
         return bool(letters & (_CONSTANTS | {"A", "B"}))
     return any(isinstance(part, Power) and part.base == Constant("e") for part in walk(value))
+
+
+def _inner_letters(node: Node) -> frozenset[str]:
+    """The letters in an exponent or under a function."""
+    match node:
+        case Power(_, exponent):
+            return symbols(exponent)
+        case Call():
+            return symbols(node)
+    return frozenset()
 
 
 def _line(family: Family) -> Line | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
@@ -37,7 +38,8 @@ from compass.verifier.tree import (
 MAX_ITEMS = 200
 _OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
 _DIFFERENTIALS = (Symbol("d"), Symbol("\\partial"))
-_DENYING = frozenset("not no never none neither nor cannot isn't except without wrong incorrect false".split())  # noqa: SIM905
+_DENYING = frozenset("not no never none neither nor cannot isn't except without wrong incorrect false than".split())  # noqa: SIM905
+_BOUNDING = re.compile(r"\b(?:at (?:most|least)|up to|no more|under|over|above|below|nearly|almost)$", re.IGNORECASE)
 _NAMED_OBJECTS = ("\\", "bar(", "vec(", "angle(", "triangle(", "overrightarrow(")
 
 
@@ -67,7 +69,7 @@ def is_name(node: Node) -> bool:
         case Product((Symbol(first), Symbol(second))) if first.isupper() and second.islower():
             return _is_applied(first, Symbol(second))
         case Product(parts) if all(isinstance(part, Symbol) for part in parts):
-            return _is_object(node) or (len(parts) == 2 and parts[0].name in ("d", "Delta"))
+            return _is_object(node) or (len(parts) == 2 and _is_change(parts[0]))
         case Product((Symbol(function), argument)):
             return _is_applied(function, argument)
         case Call(function, arguments) if function in _OF_ANGLES:
@@ -85,8 +87,15 @@ def is_name(node: Node) -> bool:
         case Sequence(_, _, items):
             return bool(items) and all(map(is_name, items))
         case Words(text):
-            return len(text) > 1 and _DENYING.isdisjoint(text.lower().split())
+            return (
+                len(text) > 1 and _DENYING.isdisjoint(text.lower().split()) and _BOUNDING.search(text.strip()) is None
+            )
     return False
+
+
+def _is_change(node: Node) -> bool:
+    """Whether a letter before another is no function of it: `dx`, `\\Delta x`."""
+    return node in (Symbol("d"), Symbol("Delta"))
 
 
 def _is_differential(node: Node) -> bool:
@@ -129,7 +138,9 @@ def bound_names(node: Node) -> tuple[str, ...]:
             isinstance(part, Symbol) and not part.name[0].isupper() for part in arguments
         ):
             return tuple(part.name for part in arguments)
-        case Product((function, Symbol(variable))) if not _is_object(node) and not isinstance(function, Product):
+        case Product((function, Symbol(variable))) if not (
+            _is_object(node) or _is_change(function) or isinstance(function, Product)
+        ):
             return (variable,)
     return ()
 

@@ -84,6 +84,9 @@ def compare(gold: Node, answer: Node) -> Finding:
             _in_interval(answer) and shape(gold).kind == "list"
         ):
             return differ("an interval against single values")
+        gold_only, answer_only = _only_item(gold), _only_item(answer)
+        if (gold_only or answer_only) is not None:
+            return compare(gold_only or gold, answer_only or answer)
         lean(Leniency.NAME)
         gold, answer = gold_value, answer_value
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
@@ -135,6 +138,14 @@ def _in_interval(node: Node) -> bool:
         case Relation(("in",), (_, Sequence("(" | "[", _, (_, _)))):
             return True
     return False
+
+
+def _only_item(node: Node) -> Node | None:
+    """The item of a set of one that says what it is about, `\\{y = 2\\}`; None for any other node."""
+    match node:
+        case Sequence("{", _, (Relation() as item,)) if split_name(item)[0] is not None:
+            return item
+    return None
 
 
 def _evaluated(chain: Relation) -> Node:

@@ -53,9 +53,11 @@ def big_operator(parser: Parser, name: str) -> Node:
     body = parser.expression(SETOP if name in ("bigcup", "bigcap") else SUM)
     variable = ""
     match low:
-        case Relation(_, (Symbol(variable), low, *_)):
+        case Relation(("=" | "in" | "to", *_), (Symbol(variable), low, *_)):
             pass
-        case Relation(_, (Constant("i"), low, *_)):  # the index of a sum called `i` is not the imaginary unit
+        case Relation(
+            ("=" | "in", *_), (Constant("i"), low, *_)
+        ):  # the index of a sum called `i` is not the imaginary unit
             variable, body = "i", substitute(body, IMAGINARY, Symbol("i"))
         case _ if name == "int":
             variable, body = _differential(body)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from flint import arb
+
+from compass.verifier.comparing.numeric import approximate
 from compass.verifier.reading.lexer import Token
 from compass.verifier.reading.names import add_prime, name_text
 from compass.verifier.reading.numbers import read_literal
@@ -31,6 +34,7 @@ from compass.verifier.tree import (
     negate,
     quotient,
     symbols,
+    walk,
 )
 
 _ARROWS = ("vec(", "hat(", "overrightarrow(")
@@ -229,12 +233,28 @@ def relation(parser: Parser, left: Node, token: Token) -> Node:
 
 
 def _without_roundings(signs: list[str], operators: list[str], sides: list[Node]) -> Node:
-    """A chain of relations that ends before the first `≈` after a value: what follows only rounds it, as in `\\sqrt2 \\approx 1.414`."""
+    """A chain of relations that ends before the first `≈` after a value and a number near it, which only rounds it: `\\sqrt2 \\approx 1.414`."""
     for at, sign in enumerate(signs):
-        if sign == "approx" and not symbols(sides[at]) and not isinstance(sides[at], Words):
+        if sign == "approx" and not symbols(sides[at]) and _may_round(sides[at + 1], sides[at]):
             operators, sides = operators[:at], sides[: at + 1]
             break
     return Relation(tuple(operators), tuple(sides)) if operators else sides[0]
+
+
+def _may_round(near: Node, exact: Node) -> bool:
+    """Whether a number is within 1% of a value, in degrees where it counts radians, or within one unit of its own last digit."""
+    digits = next((part for part in walk(near) if isinstance(part, Number)), None)
+    value, rounded = (approximate(side.value if isinstance(side, Quantity) else side) for side in (exact, near))
+    if value is None or rounded is None:
+        return isinstance(exact, (Sequence, PlusMinus)) and type(exact) is type(near)
+    written = "" if digits is None else digits.literal or str(digits.value)
+    unit = (
+        10.0 ** -len(written.partition(".")[2]) if "." in written else 10.0 ** (len(written) - len(written.rstrip("0")))
+    )
+    return any(
+        abs(float(scaled) - float(rounded)) <= max(unit, abs(float(scaled)) / 100)
+        for scaled in (value, value * 180 / arb.pi())
+    )
 
 
 def factorial(parser: Parser, left: Node, token: Token) -> Node:

@@ -333,9 +333,17 @@ def _with_unit(parser: Parser, left: Node) -> Node:
     if not words:
         return left
     unit = read_unit(words)
-    if unit is None:
+    if unit is None or _has_late_multiple(words):
         raise Unreadable(f"cannot read {shown!r} after a value")
     return attach_unit(left, unit)
+
+
+def _has_late_multiple(words: list[str]) -> bool:
+    """Whether a word that multiplies stands where it is not the number's: `45 mph dozen`; `12 eggs per dozen` has it in its unit."""
+    return any(
+        word.lower() in MULTIPLES and (at == 0 or words[at - 1] not in ("per", "/", "("))
+        for at, word in enumerate(words)
+    )
 
 
 def _multiplied(value: Node, word: str) -> Node | None:

@@ -237,7 +237,7 @@ def same_date(one: Date, two: Date) -> bool:
 
 _STYLE = r"\\(?:text|textbf|textrm|mathrm|mathbf|mathsf|bf|rm)\s*\{"
 _LETTERED = re.compile(
-    rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,].*)",
+    rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,}}].*)",
     re.DOTALL,
 )
 _ONE = re.compile(r"[A-Za-z]")
