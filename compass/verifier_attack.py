@@ -89,7 +89,7 @@ _ANY_NUMBER = re.compile(r"(?<![\w.{\\])\d{1,4}(?![\w.])")
 _ANY_LETTER = re.compile(r"(?<![A-Za-z\\{])[a-z](?![A-Za-z}])")
 
 
-def _edited(number: int) -> Callable[[str], str | None]:
+def make_edit_policy(number: int) -> Callable[[str], str | None]:
     """A box with one of the question's formulas after one to three edits that keep its value, drawn at random for each question.
 
     They are generated, so that no list of edits in the verifier is the list of its own attack.
@@ -198,7 +198,7 @@ POLICIES: tuple[Policy, ...] = (
     Policy("last displayed formula", "copy", _display),
     Policy("last formula, announced", "copy", lambda question: f"The final answer is ${text}$." if (text := _last(_formulas(question))) else None),
     Policy("last formula, concluded", "copy", lambda question: f"So the value is ${text}$." if (text := _last(_formulas(question))) else None),
-    *(Policy(f"edited formula {number}", "copy", _edited(number)) for number in range(1, EDITS + 1)),
+    *(Policy(f"edited formula {number}", "copy", make_edit_policy(number)) for number in range(1, EDITS + 1)),
     Policy("left side of last equation", "copy", _LAST(_side(0))),
     Policy("right side of last equation", "copy", _LAST(_side(-1))),
     Policy("last relation restated", "copy", _relation),

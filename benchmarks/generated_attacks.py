@@ -1,0 +1,235 @@
+"""Attacks that nobody wrote: four generators look for what the verifier pays and should not.
+
+    python benchmarks/generated_attacks.py PROBLEMS.jsonl... --minutes 60 [--only GENERATOR] [--seed 0] [--json OUT.json]
+
+A line of a file has `gold` or `answer`, and `problem` or `question` where it has one. Each generator runs for `--minutes` of processor time:
+
+fixed    a text that knows neither question nor gold, against golds that all differ: which texts equal two golds or more?
+shared   a text made of two golds that differ: is it equal to both?
+changed  a gold after an edit that changes its meaning: is it still equal?
+copies   a formula of the question after edits that keep its value, strict mode: what share of a set does one way to edit earn?
+
+What is equal by a convention of docs/verifier.md is found as well, so the findings are read, not counted against a limit. Exit code 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from verifier_fuzz import grown
+
+from compass.verifier import Mode, judge, verify
+from compass.verifier.form import gives_away
+from compass.verifier_attack import make_edit_policy
+
+TABLE = 120
+"""Golds that a fixed text is tried on."""
+SHOWN = 200
+"""Findings that are kept of each generator."""
+_DIGITS = re.compile(r"(?<![_\d])(?<!_\{)\d+")
+_LEAF = re.compile(r"(?<!_)(?<!_\{)(?<![.\d])[1-9](?![\d.])|(?<![A-Za-z\\{~])[A-Za-z](?![A-Za-z]|\s?=)|[<>!]")
+_LETTER = re.compile(r"(?<![A-Za-z\\{])[A-Za-z](?![A-Za-z])")
+_SIGN = re.compile(r"[+*/<>=]|(?<![\[({,])-|\\(?:le|ge|leq|geq|cup|cap|cdot|times|pm)(?![a-z])")
+_TURNED = {"+": "-", "-": "+", "*": "+", "/": "*", "<": ">", ">": "<", "=": "<", "\\le": ">", "\\ge": "<", "\\leq": ">", "\\geq": "<"}  # fmt: skip
+_JOINS = ("{}, {}", "{} or {}", r"{} \text{{ or }} {}", r"\{{{}, {}\}}", "({}, {})", "{} = {}", "{} ({})", r"{} \approx {}", "{}; {}", "{} and {}", "{}/{}", "{} {}", r"{} \ne {}",
+          "not {}, {}", r"{} \pm {}", "{}: {}", "{} | {}", "{} -> {}", r"\boxed{{{}}} \boxed{{{}}}", "{}\n{}", r"[{}, {}]", "{} to {}", "either {} or {}", "{} if {}", "{}_{{{}}}", "{}^{{{}}}")  # fmt: skip
+_WORDS = ("B", "(A)", "yes", "no", "x", "t", "C", "k", "all", "none", "any", "even", r"\mathbb{R}", r"\mathbb{Z}", r"\emptyset", r"\infty", "DNE", "same", "answer", "or", "and", "+C", r"t \in \mathbb{R}", r"\forall x")  # fmt: skip
+_AFTER = (" + 7", ", 655", " dozen", " million", "!", " squared", r" \cdot 0", "^2", "'", r" \approx 9", " (A)", r"\text{ less}", " = 5", r" \ne 3")  # fmt: skip
+
+
+class Problem(NamedTuple):
+    """A question, empty where its file has none, its gold, and the file's name."""
+
+    question: str
+    gold: str
+    source: str
+
+
+def read_problems(paths: list[Path]) -> list[Problem]:
+    """The problems of JSON-lines files; rows without a gold are left out."""
+    found = []
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row: dict[str, Any] = json.loads(line) if line.strip() else {}
+            gold = row.get("gold") or row.get("answer")
+            if gold:
+                found.append(Problem(str(row.get("problem") or row.get("question") or ""), str(gold), path.stem))
+    return found
+
+
+def choose_unequal(golds: list[str], count: int, draw: random.Random) -> list[str]:
+    """At most `count` golds of which no two are equal."""
+    chosen: list[str] = []
+    for gold in draw.sample(golds, len(golds)):
+        if len(chosen) == count:
+            break
+        if not any(verify(gold=other, answer=gold).equal for other in chosen):
+            chosen.append(gold)
+    return chosen
+
+
+class Finding(NamedTuple):
+    """A text that was paid, and for what."""
+
+    text: str
+    golds: tuple[str, ...]
+
+
+def attack_with_fixed_texts(golds: list[str], draw: random.Random) -> Iterator[Finding | None]:
+    """Texts from a grammar, from words and from joins of both; a finding equals two golds that differ."""
+    table = choose_unequal(golds, TABLE, draw)
+    while True:
+        parts = [grown(draw, draw.randint(0, 2)) if draw.random() < 0.6 else draw.choice(_WORDS) for _ in range(2)]
+        text = draw.choice(_JOINS).format(*parts) if draw.random() < 0.6 else parts[0]
+        if draw.random() < 0.3:
+            text += draw.choice(_AFTER)
+        paid = tuple(gold for gold in table if verify(gold=gold, answer=text).equal)
+        yield Finding(text, paid) if len(paid) > 1 else None
+
+
+def attack_with_shared_texts(golds: list[str], draw: random.Random) -> Iterator[Finding | None]:
+    """Two golds in one text; a finding equals both, as an answer or as a response."""
+    while True:
+        one, two = draw.sample(golds, 2)
+        text = draw.choice(_JOINS).format(one, two)
+        response = text if "boxed" in text else f"The answer is $\\boxed{{{text}}}$."
+        paid = [judge(gold=gold, response=response, mode=Mode.LENIENT).equal for gold in (one, two)]
+        yield Finding(text, (one, two)) if all(paid) and not verify(gold=one, answer=two).equal else None
+
+
+def change(gold: str, draw: random.Random) -> str | None:
+    """A gold after one edit that changes what it means; None where this edit finds nothing to change."""
+    kind = draw.randrange(6)
+    if kind == 0:
+        return _replace_one(_DIGITS, lambda text: str(int(text) + draw.choice((1, 2, 10))), gold, draw)
+    if kind == 1:
+        return _replace_one(_LETTER, lambda text: draw.choice([x for x in "abcmnkrtxyzABCR" if x != text]), gold, draw)
+    if kind == 2:
+        return _replace_one(_SIGN, lambda text: _TURNED.get(text, "+"), gold, draw)
+    if kind == 3:
+        return gold + draw.choice(_AFTER)
+    if kind == 4:
+        return draw.choice(("-", "2", "not ", "less than ", "1+", "x", "other than ", "half of ")) + gold
+    return _replace_one(_LEAF, lambda text: "", gold, draw)
+
+
+def _replace_one(pattern: re.Pattern[str], write: Any, text: str, draw: random.Random) -> str | None:
+    found = [match for match in pattern.finditer(text) if len(match[0]) < 15]
+    if not found:
+        return None
+    one = draw.choice(found)
+    return text[: one.start()] + write(one[0]) + text[one.end() :]
+
+
+def attack_with_changes(golds: list[str], draw: random.Random) -> Iterator[Finding | None]:
+    """Golds after an edit that changes their meaning; a finding is equal still."""
+    while True:
+        gold = draw.choice(golds)
+        text = change(gold, draw)
+        equal = bool(text and text.strip() != gold.strip()) and verify(gold=gold, answer=text or "").equal
+        yield Finding(text or "", (gold,)) if equal else None
+
+
+def attack_with_copies(
+    problems: list[Problem], draw: random.Random
+) -> Iterator[tuple[str, list[Problem], list[Finding]]]:
+    """Ways to edit a formula of the question, each tried on every problem of a set: the set, its problems, what was paid."""
+    sets: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.question and not gives_away(problem.gold, problem.question):
+            sets.setdefault(problem.source, []).append(problem)
+    while sets:
+        respond = make_edit_policy(draw.randrange(10**9))
+        for name, rows in sets.items():
+            answers = [(row, respond(row.question)) for row in rows]
+            paid = [
+                Finding(answer, (row.gold,)) for row, answer in answers
+                if answer and judge(gold=row.gold, response=answer, question=row.question, mode=Mode.STRICT).equal
+            ]  # fmt: skip
+            yield name, rows, paid
+
+
+def run_pairs(name: str, attack: Iterator[Finding | None], minutes: float) -> dict[str, Any]:
+    """Run one of the first three generators; what it found, each text and gold once."""
+    tries, found = 0, {}
+    for finding in _for_minutes(attack, minutes, name):
+        tries += 1
+        if finding is not None and len(found) < SHOWN:
+            found[finding] = None
+    return {"generator": name, "tries": tries, "findings": [finding._asdict() for finding in found]}
+
+
+def run_copies(problems: list[Problem], draw: random.Random, minutes: float) -> dict[str, Any]:
+    """Run the generator of copies; by set, the most that one way to edit earned, and every problem that was paid with how often."""
+    most: dict[str, float] = {}
+    total, tried = Counter[str](), Counter[str]()
+    golds: dict[str, Counter[str]] = {}
+    examples: dict[str, str] = {}
+    for name, rows, paid in _for_minutes(attack_with_copies(problems, draw), minutes, "copies"):
+        most[name] = max(most.get(name, 0.0), len(paid) / len(rows))
+        total[name] += len(paid)
+        tried[name] += len(rows)
+        for finding in paid:
+            golds.setdefault(name, Counter())[finding.golds[0]] += 1
+            examples.setdefault(finding.golds[0], finding.text)
+    return {
+        "generator": "copies",
+        "sets": {
+            name: {"tries": tried[name], "paid": total[name] / tried[name], "most": most[name], "golds": dict(golds.get(name, Counter()).most_common(20))}
+            for name in sorted(tried)
+        },
+        "examples": examples,
+    }  # fmt: skip
+
+
+def _for_minutes(items: Iterator[Any], minutes: float, name: str) -> Iterator[Any]:
+    """What an endless generator gives in so many minutes of processor time."""
+    started = time.process_time()
+    with tqdm(desc=name, unit=" tries", mininterval=5) as bar:
+        for item in items:
+            bar.update()
+            yield item
+            if time.process_time() - started > minutes * 60:
+                return
+
+
+def main() -> int:
+    """Run the generators and print what they found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problems", nargs="+", type=Path)
+    parser.add_argument("--minutes", type=float, default=60.0, help="processor time of each generator")
+    parser.add_argument("--only", choices=("fixed", "shared", "changed", "copies"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    problems = read_problems(args.problems)
+    golds = list(dict.fromkeys(problem.gold for problem in problems))
+    attacks = {"fixed": attack_with_fixed_texts, "shared": attack_with_shared_texts, "changed": attack_with_changes}
+    verify(gold="1", answer=r"\int_0^1 x dx")  # starts sympy's process
+    results = []
+    for name in [args.only] if args.only else [*attacks, "copies"]:
+        draw = random.Random(f"{args.seed}/{name}")
+        made = run_copies(problems, draw, args.minutes) if name == "copies" else run_pairs(name, attacks[name](golds, draw), args.minutes)  # fmt: skip
+        results.append(made)
+        print(json.dumps(made, indent=1, ensure_ascii=False), flush=True)
+    if args.json:
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
