@@ -588,9 +588,11 @@ def _holds_constant(item: Node, renamed: frozenset[str]) -> bool:
     if name is not None or (
         isinstance(value, Sum) and any(isinstance(term, Symbol) and term.name in _CONSTANTS for term in value.terms)
     ):
-        letters = {part.partition("_")[0] for part in symbols(value)}
+        letters = {part.partition("_")[0] for part in symbols(value) & renamed}
         return bool(letters & (_CONSTANTS | {"A", "B"}))
-    return any(isinstance(part, Power) and part.base == Constant("e") for part in walk(value))
+    return not renamed & {"a", "b", "k"} and any(
+        isinstance(part, Power) and part.base == Constant("e") for part in walk(value)
+    )
 
 
 def _inner_letters(node: Node) -> frozenset[str]:

@@ -235,7 +235,7 @@ def relation(parser: Parser, left: Node, token: Token) -> Node:
 def _without_roundings(signs: list[str], operators: list[str], sides: list[Node]) -> Node:
     """A chain of relations that ends before the first `≈` after a value and a number near it, which only rounds it: `\\sqrt2 \\approx 1.414`."""
     for at, sign in enumerate(signs):
-        if sign == "approx" and not symbols(sides[at]) and _may_round(sides[at + 1], sides[at]):
+        if sign == "approx" and not symbols(sides[at]) and all(_may_round(near, sides[at]) for near in sides[at + 1 :]):
             operators, sides = operators[:at], sides[: at + 1]
             break
     return Relation(tuple(operators), tuple(sides)) if operators else sides[0]
