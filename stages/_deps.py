@@ -37,6 +37,8 @@ EVERYWHERE = frozenset(
         "compass/rl/failure.py",
         "compass/sampling/progress.py",
         "compass/runs",
+        "compass/sampling/cluster.py",
+        "compass/sampling/pool.py",
         "compass/settings",
         "compass/tracking",
         "stages/__init__.py",

@@ -116,7 +116,9 @@ def sample_models(
     def sample(count: int) -> pa.Table:
         for name in pair if sampled else names:
             wanted, model = asked.model_copy(update={"samples": count}), find_model(str(models / name))
-            sampled[name], setup = evaluate_model(name, model, benchmarks, wanted, seed=settings.seed, work=work)
+            sampled[name], setup = evaluate_model(
+                name, model, benchmarks, wanted, seed=settings.seed, work=work, engines=settings.engines
+            )
             check_prompts(name, sampled[name])
             setups.update(setup)
         return pa.concat_tables(sampled.values())

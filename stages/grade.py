@@ -9,6 +9,7 @@ response). Sampling that was stopped continues from `work/grade`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -41,7 +42,9 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_path(folder / "rollouts.parquet") as temporary:
         with pq.ParquetWriter(temporary, ROLLOUTS, compression="zstd") as file:
-            for rollouts in sample_rollouts(read, settings.grade, seed=settings.seed, work=work):
+            for rollouts in sample_rollouts(
+                read, settings.grade, seed=settings.seed, work=work, engines=settings.engines
+            ):
                 file.write_table(rollouts)
                 tally.add(rollouts)
         if read.num_rows and not tally.solve_rates():
@@ -52,7 +55,13 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
             )
     graded, measured = fill_levels(read, tally, settings.grade)
     kept, dropped = split(graded, [None] * graded.num_rows, "grade")
-    return write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
+    summary = write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
+    return replace(summary, note=_name_failed(tally.failed)) if tally.failed else summary
+
+
+def _name_failed(failed: set[str]) -> str:
+    """What a summary says of problems without rollouts."""
+    return f"{len(failed)} problems ended one engine after the other and have no level: {', '.join(sorted(failed)[:5])}"
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ class Asked:
     """float32, bfloat16 or auto."""
     kv_cache_gib: Annotated[int, SAMPLING] = 1
     """GiB of the key-value cache on a CPU."""
+    engines: Annotated[int, SAMPLING] = 0
+    """vLLM engines that sample at once (0: one per GPU)."""
     price_per_million_tokens: Annotated[float, COST] = 0.0
     """of sampled tokens."""
     price_per_hour: Annotated[float, COST] = 0.0
@@ -121,7 +123,11 @@ def _sample(
     from compass.evaluation.looks import check_plan, find_pair, sample_until_verdict
     from compass.evaluation.results import add_results, problems_table, read_clusters, read_looks, write_results
     from compass.files import write_json
+    from compass.settings import Engines
 
+    if asked.engines < 0:
+        raise EvaluateError(f"--engines must not be negative, found {asked.engines}")
+    engines = Engines(count=asked.engines)
     if asked.primary and settings.until == "samples":
         raise EvaluateError("--primary names the models that --until verdict compares; give that too")
     pair = find_pair(list(models), asked.primary) if settings.until == "verdict" else []
@@ -136,7 +142,13 @@ def _sample(
         wanted = settings.model_copy(update={"samples": count})
         for name in names:
             sampled, setups = evaluate_model(
-                name, models[name], benchmarks, wanted, seed=asked.seed, work=asked.out / "work"
+                name,
+                models[name],
+                benchmarks,
+                wanted,
+                seed=asked.seed,
+                work=asked.out / "work",
+                engines=engines,
             )
             found = add_results(asked.out, _priced(sampled, asked), table, setups, replace=asked.replace)
             write()

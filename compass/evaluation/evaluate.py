@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base, score_other_golds
 from compass.golds import golds
-from compass.sampling.model_source import Model, Server
-from compass.sampling.resume import DIGESTS, sample_responses
+from compass.sampling.model_source import Model, SamplingError, Server
+from compass.sampling.response import FAILED
+from compass.sampling.resume import DIGESTS, ON_EVERY_GPU, sample_responses
 from compass.sampling.score import score_responses
 from compass.sampling.store import setup_digest, setup_facts
-from compass.settings import Evaluate
+from compass.settings import Engines, Evaluate
 
 COLUMNS = [
     "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
@@ -27,7 +29,14 @@ stands for everything that decides it (`data/evaluate/setups.json`)."""
 
 
 def evaluate_model(
-    name: str, model: Model | Server, benchmarks: Mapping[str, pa.Table], settings: Evaluate, *, seed: int, work: Path
+    name: str,
+    model: Model | Server,
+    benchmarks: Mapping[str, pa.Table],
+    settings: Evaluate,
+    *,
+    seed: int,
+    work: Path,
+    engines: Engines = ON_EVERY_GPU,
 ) -> tuple[pa.Table, dict[str, dict[str, Any]]]:
     """Sample and score one model on every benchmark, in one run of the engine.
 
@@ -38,12 +47,13 @@ def evaluate_model(
         settings: how many samples, and how they are sampled.
         seed: the run's seed.
         work: folder of resumable work.
+        engines: on what it is sampled.
 
     Returns:
         Rows of `COLUMNS`, by benchmark and problem, and the setup they name: digest to facts.
 
     Raises:
-        SamplingError: the model cannot be used.
+        SamplingError: the model cannot be used, or a problem ended one engine after the other.
     """
     items = pa.concat_tables(benchmarks.values())
     ids = items.column("id").to_pylist()
@@ -58,7 +68,14 @@ def evaluate_model(
         seed=seed,
         folder=work,
         what=f"{name} on {len(benchmarks)} benchmarks",
+        engines=engines,
     )
+    failed = pc.equal(responses.column("finish_reason"), FAILED)
+    if lost := responses.filter(failed).column("id").unique().to_pylist():
+        raise SamplingError(
+            f"{name}: no response to {len(lost)} problems ({', '.join(lost[:5])}), which ended one engine after the other; a score without "
+            "them would be of another benchmark. All others are kept: run again to try these once more"
+        )
     problems = dict(zip(ids, items.column("problem").to_pylist(), strict=True))
     scored = score_other_golds(score_responses(responses, golds(items), problems), items)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
@@ -91,10 +108,8 @@ def summarise(
     """
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for model in _distinct(samples, "model"):
-        own = samples.filter(pa.compute.equal(samples.column("model"), model))
-        each = {
-            name: own.filter(pa.compute.equal(own.column("benchmark"), name)) for name in _distinct(own, "benchmark")
-        }
+        own = samples.filter(pc.equal(samples.column("model"), model))
+        each = {name: own.filter(pc.equal(own.column("benchmark"), name)) for name in _distinct(own, "benchmark")}
         scores[model] = {name: benchmark_scores(rows, similar, clusters) for name, rows in each.items()}
         scores[model]["average"] = average_scores(scores[model])
     for model, gains in over_base(comparisons).items():

@@ -20,11 +20,11 @@ from compass.golds import golds
 from compass.parallel import in_processes
 from compass.records import RecordError, with_column
 from compass.sampling.model_source import find_model
-from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES
-from compass.sampling.resume import stream_responses
+from compass.sampling.response import FAILED, PROMPT_TOO_LONG, RESPONSES
+from compass.sampling.resume import ON_EVERY_GPU, stream_responses
 from compass.sampling.score import SCORES, score_responses
 from compass.seeded_draw import draw
-from compass.settings import Grade
+from compass.settings import Engines, Grade
 from compass.verifier import Gold
 
 COLUMNS = ("id", "sample", "answer", "correct", "boxed", "leniencies", "tokens", "finish_reason", "response")
@@ -53,6 +53,8 @@ class Tally:
         self._unanswered = 0
         self.too_long: set[str] = set()
         """Problems whose prompt was too long to sample: they have no solve rate."""
+        self.failed: set[str] = set()
+        """Problems that ended one engine after the other: they have no solve rate either."""
 
     def add(self, rollouts: pa.Table | pa.RecordBatch) -> None:
         """Count rollouts: columns `id`, `correct`, `tokens`, `finish_reason`, `answer` and `leniencies`."""
@@ -61,6 +63,9 @@ class Tally:
         for name, correct, tokens, reason, answer, leniencies in zip(*columns, strict=True):
             if reason == PROMPT_TOO_LONG:
                 self.too_long.add(name)
+                continue
+            if reason == FAILED:
+                self.failed.add(name)
                 continue
             count = self._counts.setdefault(name, [0, 0, 0])
             count[0] += 1
@@ -72,7 +77,11 @@ class Tally:
 
     def solve_rates(self) -> dict[str, SolveRate]:
         """Solve rate by problem id."""
-        return {name: SolveRate(n, right / n, tokens / n) for name, (n, right, tokens) in self._counts.items()}
+        return {
+            name: SolveRate(n, right / n, tokens / n)
+            for name, (n, right, tokens) in self._counts.items()
+            if name not in self.failed
+        }
 
     def shares(self) -> dict[str, Any]:
         """The share of rollouts that give no answer (`unanswered`), and of the right ones the share that leans on each leniency (`leaned`)."""
@@ -111,7 +120,9 @@ def quantile_levels(rates: Mapping[str, SolveRate]) -> dict[str, int]:
     return {name: 1 + rank * HARDEST // len(ranked) for rank, name in enumerate(ranked)}
 
 
-def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str | Path) -> Iterator[pa.Table]:
+def sample_rollouts(
+    records: pa.Table, settings: Grade, *, seed: int, work: str | Path, engines: Engines = ON_EVERY_GPU
+) -> Iterator[pa.Table]:
     """Sample the rollouts of every problem that is graded; finished problems are scored in other processes while others are sampled.
 
     Args:
@@ -119,6 +130,7 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
         settings: the grader and how it samples.
         seed: the run's seed.
         work: folder of resumable work.
+        engines: on what they are sampled.
 
     Yields:
         Tables of `ROLLOUTS`, in the records' order.
@@ -140,6 +152,7 @@ def sample_rollouts(records: pa.Table, settings: Grade, *, seed: int, work: str 
         seed=seed,
         folder=work,
         what="rollouts",
+        engines=engines,
     )
     work_items = ((piece, *_about(piece, right, problems)) for piece in pieces)
     workers = 1 if len(drawn) * settings.rollouts < FEW else 0
@@ -166,7 +179,7 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
     """Records with `n_rollouts`, `solve_rate` and `level`; null for problems that were not graded.
 
     Returns:
-        The records, and what was measured: problems graded, not drawn or too long to sample, how many of them nobody or everybody solved, each level's
+        The records, and what was measured: problems graded, not drawn, too long to sample or failed, how many of them nobody or everybody solved, each level's
         size and mean solve rate, the mean response length in tokens, the share of rollouts that give no answer, and of the right rollouts the
         share that leans on each leniency.
     """
@@ -180,18 +193,17 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
     }
     for name, values in columns.items():
         records = with_column(records, name, values)
-    too_long = len(tally.too_long)
-    measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - too_long, prompt_too_long=too_long)
+    without = {"prompt_too_long": len(tally.too_long), "failed": len(tally.failed)}
+    measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - sum(without.values()), **without)
     return records, measured | tally.shares()
 
 
-def _measured(rates: dict[str, Any], level: dict[str, int], *, not_drawn: int, prompt_too_long: int) -> dict[str, Any]:
+def _measured(rates: dict[str, Any], level: dict[str, int], **without: int) -> dict[str, Any]:
     sizes = Counter(level.values())
     solved = [rate.rate for rate in rates.values()]
     return {
         "graded": len(rates),
-        "not_drawn": not_drawn,
-        "prompt_too_long": prompt_too_long,
+        **without,
         "solve_rate": sum(solved) / len(solved) if solved else None,
         "never_solved": sum(rate == 0 for rate in solved),
         "always_solved": sum(rate == 1 for rate in solved),

@@ -23,7 +23,7 @@ from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, fo
 from compass.report.printable import shorten
 from compass.runs.growing_files import Remembered
 from compass.runs.pipeline import Stage
-from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED
+from compass.sampling.response import NOT_SAMPLED, PROMPT_TOO_LONG, UNFINISHED
 from compass.settings import Settings
 from compass.verifier import Gold, Judgement, judge
 
@@ -212,7 +212,7 @@ def _part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     )
     ended = rows.filter(pc.not_equal(rows.column("finish_reason"), UNFINISHED))
     reasons = ended.column("finish_reason")
-    sampled = ended.filter(pc.not_equal(reasons, PROMPT_TOO_LONG))
+    sampled = ended.filter(pc.invert(pc.is_in(reasons, pa.array(NOT_SAMPLED))))
     counts = {
         "finished": ended.num_rows,
         "tokens": pc.sum(ended.column("tokens")).as_py() or 0,

@@ -24,7 +24,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
@@ -92,6 +92,10 @@ class Engine:
             ) from error
         self._tokenizer = self._llm.get_tokenizer()
         self._most = min(sampling.batch, CPU_SEQUENCES) if on_cpu else sampling.batch
+        self._waiting: deque[tuple[Wanted, list[int]]] = deque()
+        self._in_hand: dict[str, tuple[Wanted, list[int]]] = {}
+        self._encoded: tuple[str, list[int]] = "", []
+        self._began, self._sampled, self._seed = 0.0, 0, 0
         if not self._prompt.chat_template and not self._tokenizer.chat_template:
             self.close()
             raise SamplingError(
@@ -123,7 +127,51 @@ class Engine:
         """
         # vLLM's CPU sampler ignores the seeds of a batch in which some request has none, and greedy requests have none.
         for _, kind in groupby(wanted, key=attrgetter("greedy")):
-            yield from self._run(kind, seed)
+            while (fresh := list(islice(kind, self.room))) or self.busy:
+                self.add(fresh, seed=seed)
+                yield from self.step()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything that was added is not finished."""
+        return bool(self._waiting or self._in_hand)
+
+    @property
+    def limit(self) -> int:
+        """How many responses may be in hand: as many as end a stretch in `IN_HAND_SECONDS` at the speed so far."""
+        stretch = min(self.sampling.checkpoint_tokens, self.sampling.max_tokens)
+        speed = self._sampled / max(time.monotonic() - self._began, 1e-9)
+        return int(min(self._most, max(FEWEST, speed * IN_HAND_SECONDS / stretch)))
+
+    @property
+    def room(self) -> int:
+        """How many more responses it has room for."""
+        return max(0, (self.limit if self.busy else min(FEWEST, self._most)) - len(self._waiting) - len(self._in_hand))
+
+    def add(self, wanted: Iterable[Wanted], *, seed: int) -> None:
+        """Take more responses to sample, all of one kind (samples or greedy) with those that are not finished."""
+        if not self.busy:
+            self._began, self._sampled = time.monotonic(), 0
+        self._seed = seed
+        self._waiting.extend((one, list(one.begun)) for one in wanted)
+
+    def step(self) -> list[Response]:
+        """Let the engine decode one token of every response in hand; returns the responses and beginnings that this ended."""
+        ended = self._enqueue()
+        if not self._in_hand:
+            return ended
+        for output in self._llm.llm_engine.step():
+            if not output.finished:
+                continue
+            one, tokens = self._in_hand.pop(output.request_id)
+            (choice,) = output.outputs
+            self._sampled += len(choice.token_ids)
+            tokens += choice.token_ids
+            response = self._response(one, tokens, choice.finish_reason)
+            if response.finish_reason == UNFINISHED:
+                self._waiting.appendleft((one, tokens))
+            ended.append(response)
+        return ended
 
     def close(self) -> None:
         """Free the model's memory. Safe to call twice."""
@@ -136,58 +184,30 @@ class Engine:
         gc.collect()
         cleanup_dist_env_and_memory()
 
-    def _run(self, wanted: Iterable[Wanted], seed: int) -> Iterator[Response]:
-        """Stretches of `wanted`, with as many requests in the engine as `_room` allows."""
-        coming = ((one, list(one.begun)) for one in wanted)
-        begun: deque[tuple[Wanted, list[int]]] = deque()  # what has begun is finished first
-        in_hand: dict[str, tuple[Wanted, list[int]]] = {}
-        engine = self._llm.llm_engine
-        room = self.sampling.max_model_len - self.sampling.max_tokens
-        encoded: tuple[str, list[int]] = "", []
-        began, sampled, ended = time.monotonic(), 0, False
-        while True:
-            fresh: list[tuple[Wanted, list[int]]] = []
-            prompts: list[list[int]] = []
-            while not (ended and not begun) and len(in_hand) + len(fresh) < self._room(began, sampled):
-                following = begun.popleft() if begun else next(coming, None)
-                if following is None:
-                    ended = True
-                    break
-                one, tokens = following
-                if encoded[0] != one.problem or not encoded[1]:
-                    encoded = one.problem, self._encode(one.problem)
-                if len(encoded[1]) > room:
-                    yield Response(one, 0, PROMPT_TOO_LONG, "")
-                    continue
-                fresh.append(following)
-                prompts.append(encoded[1] + tokens)
-            if fresh:
-                ids = self._llm.enqueue(
-                    [{"prompt_token_ids": prompt} for prompt in prompts],
-                    [self._parameters(one, len(tokens), seed) for one, tokens in fresh],
-                    use_tqdm=False,
-                )
-                # Outputs bear the number of their request; `enqueue` returns it with a random ending.
-                in_hand.update(zip((name.partition("-")[0] for name in ids), fresh, strict=True))
-            if not in_hand:
-                return
-            for output in engine.step():
-                if not output.finished:
-                    continue
-                one, tokens = in_hand.pop(output.request_id)
-                (choice,) = output.outputs
-                sampled += len(choice.token_ids)
-                tokens += choice.token_ids
-                response = self._response(one, tokens, choice.finish_reason)
-                if response.finish_reason == UNFINISHED:
-                    begun.appendleft((one, tokens))
-                yield response
-
-    def _room(self, began: float, sampled: int) -> int:
-        """How many responses may be in hand: as many as end a stretch in `IN_HAND_SECONDS` at the speed so far."""
-        stretch = min(self.sampling.checkpoint_tokens, self.sampling.max_tokens)
-        speed = sampled / max(time.monotonic() - began, 1e-9)
-        return int(min(self._most, max(FEWEST, speed * IN_HAND_SECONDS / stretch)))
+    def _enqueue(self) -> list[Response]:
+        """Hand vLLM what waits and has room; returns responses to prompts that are too long."""
+        refused: list[Response] = []
+        fresh: list[tuple[Wanted, list[int]]] = []
+        prompts: list[list[int]] = []
+        room = self.limit - len(self._in_hand)
+        while self._waiting and len(fresh) < room:
+            one, tokens = self._waiting.popleft()  # what has begun is finished first
+            if self._encoded[0] != one.problem or not self._encoded[1]:
+                self._encoded = one.problem, self._encode(one.problem)
+            if len(self._encoded[1]) > self.sampling.max_model_len - self.sampling.max_tokens:
+                refused.append(Response(one, 0, PROMPT_TOO_LONG, ""))
+                continue
+            fresh.append((one, tokens))
+            prompts.append(self._encoded[1] + tokens)
+        if fresh:
+            ids = self._llm.enqueue(
+                [{"prompt_token_ids": prompt} for prompt in prompts],
+                [self._parameters(one, len(tokens), self._seed) for one, tokens in fresh],
+                use_tqdm=False,
+            )
+            # Outputs bear the number of their request; `enqueue` returns it with a random ending.
+            self._in_hand.update(zip((name.partition("-")[0] for name in ids), fresh, strict=True))
+        return refused
 
     def _response(self, one: Wanted, tokens: list[int], reason: str) -> Response:
         if reason == "length" and len(tokens) < self.sampling.max_tokens and not self._stops(tokens):

@@ -13,6 +13,12 @@ PROMPT_TOO_LONG = "prompt_too_long"
 UNFINISHED = "unfinished"
 """Finish reason of a response that was sampled up to the end of a stretch and goes on."""
 
+FAILED = "failed"
+"""Finish reason of a problem that ended one engine after the other: nothing is known of its response, and a later start tries it again."""
+
+NOT_SAMPLED = (PROMPT_TOO_LONG, FAILED)
+"""Finish reasons without a response: no sample, neither right nor wrong."""
+
 RESPONSES = pa.schema(
     [
         ("id", pa.string()),
@@ -28,7 +34,7 @@ RESPONSES = pa.schema(
 
 `tokens` counts sampled tokens with the end token. `seconds` is the response's share of the wall time of sampling, by tokens: over all
 responses it adds up to the time that sampling took. `response` is a large string: all responses together may hold more than the 2 GiB
-that a string column can address. `finish_reason` is `stop`, `length` or `prompt_too_long`.
+that a string column can address. `finish_reason` is `stop`, `length`, `prompt_too_long` or `failed`.
 """
 
 

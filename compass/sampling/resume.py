@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.progress import report_phase
-from compass.sampling.engine import Engine
+from compass.sampling.engines import choose_engine
 from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.progress import SamplingProgress
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted, problem_key
-from compass.sampling.server import ServerEngine
 from compass.sampling.store import ROW_BYTES, Key, Store, setup_facts
-from compass.settings import Sampling
+from compass.settings import Engines, Sampling
 
 DIGESTS = "digests.json"
 """File beside the stores that remembers the digests of weights."""
@@ -34,6 +34,10 @@ FLUSH_BYTES = 16 << 20
 
 PIECE_BYTES = 4 << 20
 """Responses that are handed on together: so many bytes, and whole problems."""
+
+
+ON_EVERY_GPU = Engines()
+"""The engines where no settings say otherwise."""
 
 
 def sample_responses(problems: Mapping[str, str], **options: Any) -> pa.Table:
@@ -51,6 +55,7 @@ def stream_responses(
     seed: int,
     folder: str | Path,
     what: str = "responses",
+    engines: Engines = ON_EVERY_GPU,
     open_engine: Callable[[Any, Sampling], Any] | None = None,
 ) -> Iterator[pa.Table]:
     """Sample `n` responses for each problem (and a greedy one), taking over every response that an earlier run left.
@@ -64,7 +69,8 @@ def stream_responses(
         seed: the run's seed.
         folder: where resumable work is kept, such as `work/grade`; a subfolder is made for this setup.
         what: named in the progress bar.
-        open_engine: how the engine is started, if one is needed; by default as the model asks for.
+        engines: on what is sampled; the responses are the same.
+        open_engine: how the engine is started, if one is needed; by default as `engines` say.
 
     Yields:
         Tables of `RESPONSES` in the order of `problems`, a problem's samples before its greedy response, each table as soon as
@@ -77,7 +83,7 @@ def stream_responses(
     total = len(problems) * len(kinds)
     if not total:
         return
-    start = open_engine or (ServerEngine if isinstance(model, Server) else Engine)
+    start = open_engine or partial(choose_engine, engines=engines)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with Store(folder, setup_facts(model, sampling, seed=seed, cache=folder / DIGESTS)) as store:

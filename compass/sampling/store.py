@@ -27,7 +27,7 @@ from compass.files import atomic_path, write_json
 from compass.locks import try_lock
 from compass.prompts.registry import find_prompt
 from compass.sampling.model_source import Model, SamplingError, Server, model_digest
-from compass.sampling.response import RESPONSES, UNFINISHED, Response, Wanted
+from compass.sampling.response import FAILED, RESPONSES, UNFINISHED, Response, Wanted
 from compass.settings import Prompting, Sampling
 
 PROTOCOL = 1
@@ -135,7 +135,8 @@ class Store:
             for part in sorted(self.folder.glob("part-*.parquet")):
                 self._next = int(part.stem.removeprefix("part-")) + 1
                 for rows in _read_part(part):
-                    self._index(rows, self._next - 1)
+                    failed = pc.equal(rows.column("finish_reason"), FAILED)
+                    self._index(rows.filter(pc.invert(failed)), self._next - 1)  # what has failed is tried again
         except BaseException:
             self._lock.close()
             raise

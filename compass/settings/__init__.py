@@ -12,6 +12,7 @@ from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
 from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
+from compass.settings.engines import Engines
 from compass.settings.evaluate import Evaluate
 from compass.settings.grade import Grade
 from compass.settings.load import SettingsError, check_values, known_keys, load_sections, load_settings
@@ -30,6 +31,7 @@ __all__ = [
     "Curriculum",
     "Dedup",
     "Denoise",
+    "Engines",
     "Evaluate",
     "Generator",
     "Grade",

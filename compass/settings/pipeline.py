@@ -10,6 +10,7 @@ from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
 from compass.settings.dedup import Dedup
 from compass.settings.denoise import Denoise
+from compass.settings.engines import Engines
 from compass.settings.evaluate import Evaluate
 from compass.settings.grade import Grade
 from compass.settings.report import Report
@@ -31,6 +32,7 @@ class Settings(Section):
     """Seed of everything random: generated problems, pre-training, sampling, RL, tests of differences."""
 
     curation: Curation = Curation()
+    engines: Engines = Engines()
     collect: Collect
     dedup: Dedup = Dedup()
     denoise: Denoise = Denoise()

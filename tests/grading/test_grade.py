@@ -128,6 +128,7 @@ def test_nothing_graded_is_measured_as_nothing():
         "graded": 0,
         "not_drawn": 0,
         "prompt_too_long": 1,
+        "failed": 0,
         "solve_rate": None,
         "never_solved": 0,
         "always_solved": 0,

@@ -153,6 +153,7 @@ def test_a_missing_or_unreadable_file_is_named(tmp_path: Path) -> None:
         load_settings(tmp_path / "latin.yaml")
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(
-        SettingsError, match=r"list\.yaml: must hold sections \(profile, seed, curation, collect, .*\), found list"
+        SettingsError,
+        match=r"list\.yaml: must hold sections \(profile, seed, curation, engines, collect, .*\), found list",
     ):
         load_settings(tmp_path / "list.yaml")

@@ -1,0 +1,43 @@
+"""Which engine samples: one in this process, several by Ray, or servers, as the section `engines` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from compass.sampling.engine import Engine
+from compass.sampling.model_source import Model, Server
+from compass.sampling.response import Response, Wanted
+from compass.sampling.server import ServerEngine
+from compass.settings import Engines, Sampling
+
+
+class Samples(Protocol):
+    """What can sample."""
+
+    def sample(self, wanted: Iterable[Wanted], *, seed: int) -> Iterator[Response]:
+        """A response for each that is wanted, in no particular order, and before it any of its beginnings."""
+
+
+def choose_engine(model: Model | Server, sampling: Sampling, engines: Engines) -> AbstractContextManager[Samples]:
+    """The engine, or engines, that sample a model; each gives the same responses.
+
+    Raises:
+        SamplingError: the model cannot be used, or there are no such engines.
+    """
+    if isinstance(model, Server):
+        return ServerEngine(model, sampling)
+    count = engines.count or max(1, gpus() // sampling.tensor_parallel)
+    if count == 1 and not engines.address:
+        return Engine(model, sampling)
+    from compass.sampling.pool import Pool
+
+    return Pool(model, sampling, count=engines.count if engines.address else count, address=engines.address)
+
+
+def gpus() -> int:
+    """GPUs that this process may use."""
+    import torch
+
+    return torch.cuda.device_count()
