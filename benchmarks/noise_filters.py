@@ -1,6 +1,6 @@
 """Precision, recall and speed of the noise filters on the labelled real rows.
 
-    COMPASS_DATA=folder python benchmarks/noise_filters.py [--write docs/noise.md]
+    COMPASS_DATA=folder python benchmarks/noise_filters.py [--write docs/reference/noise.md]
 
 Reads the twelve sources of `profiles/small.yaml` from the folder and the labels of `tests/data/noise_labels.csv`. Labels
 name every reason that applies to a row, not only the first that `noise.check` would give; a reason with a question mark

@@ -1,9 +1,9 @@
 """How the noise filters do on labelled rows that no rule was written on, per source and per reason, and on ValiMath.
 
-    COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/noise_measured.md --mark last]
+    COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/measurements/noise_measured.md --mark last]
     COMPASS_DATA=folder python benchmarks/noise_unseen.py --labels tests/data/two_reasons_labels.csv --reasons multi_question lost_context
 
-Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/noise_measured.md). Rows with an odd number in their file
+Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/measurements/noise_measured.md). Rows with an odd number in their file
 are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read.
 """
 

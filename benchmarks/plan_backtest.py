@@ -1,6 +1,6 @@
 """Beside published step times of RL on clusters: what `compass plan` would have said, with one set of constants for all.
 
-python benchmarks/plan_backtest.py      the table of docs/plan.md
+python benchmarks/plan_backtest.py      the table of docs/guides/plan.md
 """
 
 from __future__ import annotations

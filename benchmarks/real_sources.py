@@ -1,7 +1,7 @@
 """What curation makes of the real sources of a profile: rows read, kept, dropped by reason and source, and levels.
 
     COMPASS_DATA=FOLDER python benchmarks/real_sources.py --out DIR [--params profiles/small.yaml] [--problems 30000]
-        [--document docs/sources.md]
+        [--document docs/reference/sources.md]
 
 Runs `compass curate` on every source of the profile, in its order, with its benchmarks and thresholds, selects
 `--problems` rows, and prints tables in Markdown; with `--document` they replace what stands between its two markers.

@@ -1,6 +1,6 @@
-"""Accuracy against speed of answer verifiers, all in one run on the same pairs: the numbers of docs/scoreboard.md.
+"""Accuracy against speed of answer verifiers, all in one run on the same pairs: the numbers of docs/measurements/scoreboard.md.
 
-    python benchmarks/verifier.py SET.jsonl... --python math_verify=VENV/bin/python --json OUT.json [--page docs/scoreboard.md]
+    python benchmarks/verifier.py SET.jsonl... --python math_verify=VENV/bin/python --json OUT.json [--page docs/measurements/scoreboard.md]
 
 A line of a set is a JSON object with `gold`, `pred` and `label`, or with `gold`, `answer` and `equal` as in
 tests/data/answer_pairs.jsonl, or with `gold`, `response` and `label`: then the grader takes the answer out of the response.
@@ -162,7 +162,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where results are written, and kept with --keep")
     parser.add_argument("--keep", action="store_true", help="keep the results of other graders on unchanged sets")
     parser.add_argument("--without-policies", action="store_true", help="leave out rows that state a convention")
-    parser.add_argument("--page", type=Path, help="write the table and the plot of docs/scoreboard.md")
+    parser.add_argument("--page", type=Path, help="write the table and the plot of docs/measurements/scoreboard.md")
     args = parser.parse_args()
     pythons = dict(item.split("=", 1) for item in args.python)
     known = json.loads(args.json.read_text(encoding="utf-8")) if args.keep and args.json and args.json.exists() else {}

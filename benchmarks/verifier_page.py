@@ -1,4 +1,4 @@
-"""The page docs/scoreboard.md and its plot, from the results of `benchmarks/verifier.py`."""
+"""The page docs/measurements/scoreboard.md and its plot, from the results of `benchmarks/verifier.py`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ Every grader on the same labelled pairs, each in a process of its own. *Balanced
 different pairs that are judged right; *precision* and *recall* are those of the judgement "equal". Times are processor time in one process.
 Rates and times are those of the pass with the median rate: on `mix` of {passes} for this project; {times}.
 
-    python benchmarks/verifier.py SET.jsonl... --python math_verify=PYTHON --json work/verifier.json --page docs/scoreboard.md
+    python benchmarks/verifier.py SET.jsonl... --python math_verify=PYTHON \\
+      --json work/verifier.json --page docs/measurements/scoreboard.md
 
 writes this page and the plot. `PYTHON` is an interpreter that has the grader; with `--keep` and `--graders compass compass_strict`, results of other graders on
 unchanged sets are kept. The sets are not in this repository; the top of `benchmarks/verifier.py` describes their format.

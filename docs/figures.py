@@ -1,4 +1,4 @@
-"""Draw the README's pictures: the graph of stages from dvc.yaml, the accuracies from docs/results.md.
+"""Draw the README's pictures: the graph of stages from dvc.yaml, the accuracies from docs/measurements/results.md.
 
     python docs/figures.py
 
@@ -129,7 +129,7 @@ def sampled_accuracies(text: str) -> dict[str, list[tuple[float, float, float]]]
 def draw_accuracy(path: Path) -> None:
     """Sampled accuracy with 95% intervals per model and seed."""
     models = ["base", "rl-1", "rl-2", "rl-3"]
-    accuracies = sampled_accuracies((ROOT / "docs" / "results.md").read_text(encoding="utf-8"))
+    accuracies = sampled_accuracies((ROOT / "docs/measurements/results.md").read_text(encoding="utf-8"))
     figure, axes = plt.subplots(figsize=(6.4, 3.3))
     colours = ["#3b82c4", "#d9770f", "#2f9e6e"]
     for index, (seed, values) in enumerate(accuracies.items()):

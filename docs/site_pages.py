@@ -32,7 +32,7 @@ from compass.settings import Settings
 from compass.settings.section import Section
 from compass.verifier import Judgement, Verdict
 
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)(?:#[^)]*)?\)")
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:benchmarks|profiles|studies|tests)/[^)#]+|[A-Z]+\.md)(?:#[^)]*)?\)")
 """A link to a file of the repository that is no page."""
 
 
@@ -76,7 +76,7 @@ def api_page() -> str:
     """Every name of `import compass` with its signature and docstring; of a class its public fields and methods as well."""
     parts = [
         "# Python",
-        "What `import compass` offers. [Installing a part](../install.md#from-python) shows it in use.",
+        "What `import compass` offers. [Installing a part](../guides/install.md#from-python) shows it in use.",
     ]
     for name in compass.__all__:
         parts += list(_object(f"compass.{name}", getattr(compass, name)))

@@ -9,7 +9,7 @@ remote with DVC's run cache, which tells another machine which outputs belong to
     prefect worker start --pool compass --work-queue gpu     # on the GPU machine, in its clone
     prefect deployment run across/across
 
-`docs/prefect.md` has the same for Docker and Kubernetes.
+`docs/guides/prefect.md` has the same for Docker and Kubernetes.
 """
 
 import argparse

@@ -122,7 +122,7 @@ def test_every_file_of_a_walk_is_tied_to_one_before_it() -> None:
         package = module.rpartition(".")[0]
         return module in source or f"from {package} import" in source
 
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/architecture.md").read_text(encoding="utf-8")
     walks = [re.findall(r"^\d+\. `([\w/]+\.py)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
     assert [len(walk) for walk in walks] == [3, 5, 4]
     for walk in walks:

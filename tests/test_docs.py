@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 TEXT = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FILES = "compass|stages|flows|tests|benchmarks|docs|profiles|requirements"
 INVENTED = re.compile(r"NAME|mine\.yaml|program\.py|advantage\.py")
@@ -69,12 +69,44 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(page: str) -> None:
     for target in targets:
         name, _, heading = target.partition("#")
         path = ((ROOT / page).parent / name).resolve() if name else ROOT / page
-        assert name in MADE or path.exists(), f"{page}: no file {target}"
+        made = MADE.get(os.path.relpath(path, ROOT / "docs"))
+        assert made or path.exists(), f"{page}: no file {target}"
         if heading:
-            text = MADE[name] if name in MADE else path.read_text(encoding="utf-8")
+            text = made or path.read_text(encoding="utf-8")
             titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
             slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
             assert heading in slugs, f"{page}: no heading {target}"
+
+
+LONGEST_LINE = 120
+"""Characters of a line of Markdown; a row of a table cannot break and may be longer."""
+
+TEN_MINUTES = 2000
+"""Words that a reader who also tries the commands gets through."""
+
+SEVERAL_TASKS = "docs/guides/changing.md"
+"""Has a task under each heading, to be read alone."""
+
+
+def test_no_line_of_markdown_is_longer_than_the_code_s() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True
+    )
+    long = [
+        f"{path}:{number}: {len(line)} characters"
+        for path in listed.stdout.split()
+        if (ROOT / path).exists()
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > LONGEST_LINE and not line.lstrip().startswith("|")
+    ]
+    assert listed.stdout
+    assert not long
+
+
+@pytest.mark.parametrize("page", [page for page in TEXT if page.startswith("docs/guides/")])
+def test_a_guide_takes_no_longer_than_ten_minutes(page: str) -> None:
+    parts = TEXT[page].split("\n## ") if page == SEVERAL_TASKS else [TEXT[page]]
+    assert all(len(part.split()) <= TEN_MINUTES for part in parts)
 
 
 @pytest.mark.parametrize("page", TEXT)
@@ -141,7 +173,7 @@ def merged(old: object, new: object) -> object:
 
 
 def test_the_profile_of_the_page_on_own_data_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"^```yaml\n(.*?)^```", TEXT["docs/own_data.md"], re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```yaml\n(.*?)^```", TEXT["docs/guides/own_data.md"], re.MULTILINE | re.DOTALL)
     collect, sizes, base = (yaml.safe_load(block) for block in blocks)
     tiny = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text(encoding="utf-8"))
     small = yaml.safe_load((ROOT / "profiles/small.yaml").read_text(encoding="utf-8"))
@@ -161,13 +193,13 @@ def test_the_example_is_curated_as_the_page_says(tmp_path: Path, capsys: pytest.
     arguments = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out", str(tmp_path)]
     assert main(["curate", *arguments]) == 0
     assert "42 of 50" in capsys.readouterr().out
-    assert "42 of 50 rows" in TEXT["docs/own_data.md"]
+    assert "42 of 50 rows" in TEXT["docs/guides/own_data.md"]
 
 
 def answers() -> list[tuple[str, bool, str]]:
-    """(gold, whether they are equal, answer) of every example in docs/verifier.md."""
-    text = TEXT["docs/verifier.md"]
-    rules = re.findall(r"`([^`\n]+)` ([=≠]) (?=`([^`\n]+)`)", text)
+    """(gold, whether they are equal, answer) of every example in docs/reference/verifier.md."""
+    text = TEXT["docs/reference/verifier.md"]
+    rules = re.findall(r"`([^`\n]+)`\s([=≠])\s+(?=`([^`\n]+)`)", text)
     table = re.findall(r"^\| `([^`]+)` \| (.*?) \| (accepted|refused) \|", text, re.MULTILINE)
     judged = [(gold, here == "accepted", one) for gold, many, here in table for one in re.findall(r"`([^`]+)`", many)]
     return [*((gold, sign == "=", answer) for gold, sign, answer in rules), *judged]

@@ -96,7 +96,12 @@ PAGES = sorted({one.page for one in RUN if not one.row("fast")})
 def test_the_commands_are_found() -> None:
     lines = {one.line for one in ALL}
     assert {"make pipeline", "compass run", "dvc exp show", 'compass verify "1/2" "0.5"'} <= lines
-    assert {one.page for one in ALL} >= {"README.md", "docs/own_data.md", "docs/rl.md", "compass why --help"}
+    assert {one.page for one in ALL} >= {
+        "README.md",
+        "docs/guides/own_data.md",
+        "docs/reference/rl.md",
+        "compass why --help",
+    }
     assert set(COMMANDS) <= {one.line.split()[1] for one in ALL if one.line.startswith("compass ")} | {"completion"}
 
 

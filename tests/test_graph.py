@@ -82,7 +82,7 @@ EDITS = {
     "8. a ledger column": "compass/ledger.py",
     "10. an inference engine": "compass/sampling/engine.py",
 }
-"""Change of docs/changing.md to the file it edits that most stages depend on."""
+"""Change of docs/guides/changing.md to the file it edits that most stages depend on."""
 
 
 @pytest.mark.parametrize("change", EDITS)
@@ -92,7 +92,7 @@ def test_the_ten_changes_say_which_stages_they_re_run(change: str) -> None:
     reruns = [stage for stage, entry in GRAPH.items() if places & set(entry["deps"])]
     [row] = [
         line
-        for line in (ROOT / "docs" / "changing.md").read_text(encoding="utf-8").splitlines()
+        for line in (ROOT / "docs/guides/changing.md").read_text(encoding="utf-8").splitlines()
         if line.startswith(f"| [{change}]")
     ]
     named = row.split("|")[2].partition(";")[0]

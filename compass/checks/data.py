@@ -61,7 +61,11 @@ def _group_unset(found: list[Finding]) -> list[Finding]:
             others = (
                 f"{more} other source{'s' * (more > 1)} or benchmark{'s' * (more > 1)} need{'s' * (more == 1)} it too"
             )
-            advice = "; docs/sources.md says what the folder holds" if match[0].startswith("$COMPASS_DATA ") else ""
+            advice = (
+                "; docs/reference/sources.md says what the folder holds"
+                if match[0].startswith("$COMPASS_DATA ")
+                else ""
+            )
             finding = replace(finding, found=f"{finding.found}; {others}", remedy=finding.remedy + advice)
         grouped.append(finding)
     return grouped

@@ -57,7 +57,7 @@ class Asked:
     seed: int = 0
     """of sampling and of the draw of problems."""
     prompt: Annotated[str, SAMPLING] = "default"
-    """a named prompt; docs/evaluation.md lists them."""
+    """a named prompt; docs/reference/evaluation.md lists them."""
     chat_template: Annotated[str, SAMPLING] = ""
     """`chatml`, `question-answer` or `plain`, for a model that has none."""
     system_prompt: Annotated[str, SAMPLING] = ""

@@ -2,7 +2,7 @@
 
 Problems, not samples, are the independent units; `paired.py` has the intervals of differences. An accuracy's interval is Wilson's
 with an effective sample size, widened near 0% and 100%, because neither the normal interval nor the bootstrap says anything there, and both
-miss the true value too often (docs/evaluation.md has the figures). An average over benchmarks combines their intervals by MOVER.
+miss the true value too often (docs/reference/evaluation.md has the figures). An average over benchmarks combines their intervals by MOVER.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class Tally:
                 self.examples.append(f"row {row.row}, {lenient.evidence}, gold {row.gold[:40]}: …{end}")
 
     def scores(self) -> dict[str, Any]:
-        """What `compass score` prints; docs/evaluation.md says what each name means.
+        """What `compass score` prints; docs/reference/evaluation.md says what each name means.
 
         Raises:
             ResponsesError: no row could be judged.

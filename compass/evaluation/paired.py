@@ -2,7 +2,7 @@
 
 Problems are the independent units, so everything rests on one number per problem: the difference of two shares of right
 samples. Where problems share a stem or a template, their clusters are the units: variances are cluster-robust, signs flip for whole clusters
-(Miller 2024, arXiv 2411.00640, section 2.2). Student's t on these differences fails where most of them are 0 (docs/evaluation.md has the figures): a win that no
+(Miller 2024, arXiv 2411.00640, section 2.2). Student's t on these differences fails where most of them are 0 (docs/reference/evaluation.md has the figures): a win that no
 problem happened to show is missing from their variance. Hence the variance is estimated as if one more problem were won and one
 more lost, each by as much as the problems that differ, or by a whole problem where few are solved or few unsolved. With one sample per
 problem this is Bonett and Price's interval (2012, Journal of Educational and Behavioral Statistics 37), centred on the estimate.

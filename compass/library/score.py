@@ -26,7 +26,7 @@ class Scored:
     """What the verifier makes of responses."""
 
     scores: dict[str, Any]
-    """Accuracies (fractions from 0 to 1) with intervals, and counts: what `compass score` prints; docs/evaluation.md explains each name."""
+    """Accuracies (fractions from 0 to 1) with intervals, and counts: what `compass score` prints; docs/reference/evaluation.md explains each name."""
     verdicts: list[dict[str, Any]] = field(repr=False)
     """One per response with a gold: row, id, sample, answer, correct, outcome, method, …; empty where they went to `each`."""
     warnings: list[str]

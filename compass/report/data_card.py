@@ -37,7 +37,7 @@ LIMITS = (
     "Decontamination finds items in the same words or nearly the same; a translation or a free retelling passes.",
     "Near-duplicates are found by their words: the same task in another wording, or with other names of variables, "
     "counts as another problem.",
-    "Language, noise and quality are judged by rules, whose precision and recall docs/sources.md and docs/curation.md give.",
+    "Language, noise and quality are judged by rules, whose precision and recall docs/reference/sources.md and docs/reference/curation.md give.",
     "Licences are those the sources state for themselves.",
 )
 

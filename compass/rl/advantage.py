@@ -1,7 +1,7 @@
 """Advantage estimators (`rl.advantage`): verl's keys for them, the critic of `gae`, and ReMax, which verl's trainer lacks a part of.
 
 A new estimator: its name in `compass/settings/advantage.py`; if verl does not have it, a function here that `register_estimators` enters
-into verl's registry (docs/changing.md).
+into verl's registry (docs/guides/changing.md).
 
 **The critic** is a value model that is trained as the policy is, but for what it has of its own. It begins with the weights that the stage
 starts from and a head that gives one number per token, and it stays with the stage: the next one begins with a critic of its own, unless it

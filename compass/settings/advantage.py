@@ -50,7 +50,7 @@ class Critic(Section):
 
 
 class Advantage(Section):
-    """How rewards become advantages. docs/estimators.md compares the estimators."""
+    """How rewards become advantages. docs/reference/estimators.md compares the estimators."""
 
     estimator: Literal[
         "grpo",

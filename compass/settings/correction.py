@@ -1,7 +1,7 @@
 """Settings of rollout correction: what an update makes of the probabilities that the rollout engine gave its own tokens.
 
 verl's `algorithm.rollout_correction`. The ratio is that of the trainer's probability of a token, or of a whole response, to the rollout
-engine's. What else verl offers there is set by its own keys, under `rl.verl` (docs/rollout_correction.md).
+engine's. What else verl offers there is set by its own keys, under `rl.verl` (docs/reference/rollout_correction.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Above = Annotated[float, Field(gt=0)]
 
 
 class Correction(Section):
-    """What corrects for a rollout engine whose probabilities are not the trainer's; docs/rollout_correction.md."""
+    """What corrects for a rollout engine whose probabilities are not the trainer's; docs/reference/rollout_correction.md."""
 
     bypass: bool = False
     """Take the rollout engine's log-probabilities for the old ones, instead of computing them again with the trainer: saves one

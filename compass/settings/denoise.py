@@ -49,7 +49,7 @@ class Denoise(Section):
     """Noise filters that are off, such as `figure` to keep problems that speak of a figure."""
 
     filters: list[FunctionName] = []
-    """Filters of yours, each `package.module:function`, asked after the built-in ones (docs/noise.md)."""
+    """Filters of yours, each `package.module:function`, asked after the built-in ones (docs/reference/noise.md)."""
 
     strictness: Literal["possible", "likely", "sure"] = "likely"
     """The weakest noise finding that drops a row. A row with weaker findings is kept, and they are its doubts."""

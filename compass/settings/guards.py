@@ -43,7 +43,7 @@ class AgreementGuard(Guard):
     """The guard that compares rollout and trainer."""
 
     limit: Above | None = None
-    """Largest difference of probabilities; null takes the one for the device and type (docs/rl.md)."""
+    """Largest difference of probabilities; null takes the one for the device and type (docs/reference/rl.md)."""
 
 
 class Watchdog(Guard):

@@ -18,7 +18,7 @@ class Prompting(Section):
     """How a problem becomes what the model reads."""
 
     prompt: PromptName = "default"
-    """A named prompt (docs/evaluation.md lists them). `default` is the problem with `system_prompt` and `prompt_suffix`."""
+    """A named prompt (docs/reference/evaluation.md lists them). `default` is the problem with `system_prompt` and `prompt_suffix`."""
 
     chat_template: TemplateName = ""
     """A chat template by name, for a model that has none; empty takes the prompt's, or else the model's own."""

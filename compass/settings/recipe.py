@@ -75,7 +75,7 @@ class Reward(Section):
     """The reward: +1 for a right and -1 for any other response, or a function of yours, and what shapes it."""
 
     function: str = ""
-    """A reward function of yours, `package.module:function` (docs/own_reward.md); empty takes the pipeline's."""
+    """A reward function of yours, `package.module:function` (docs/guides/own_reward.md); empty takes the pipeline's."""
 
     @field_validator("function")
     @classmethod
@@ -83,7 +83,9 @@ class Reward(Section):
         if value:
             check_function_name(value)
         if value.startswith(("compass.", "stages.", "flows.")):
-            raise ValueError("must be outside the pipeline's own packages; to change its reward see docs/changing.md")
+            raise ValueError(
+                "must be outside the pipeline's own packages; to change its reward see docs/guides/changing.md"
+            )
         return value
 
     overlong_buffer: NotNegative = 0
@@ -97,7 +99,7 @@ class Reward(Section):
     adaptive controller begins with it."""
 
     kl_estimator: Literal["k1", "k2", "k3", "abs"] = "k1"
-    """How that KL is estimated per token from the log-probabilities (docs/estimators.md)."""
+    """How that KL is estimated per token from the log-probabilities (docs/reference/estimators.md)."""
 
     kl_controller: Literal["fixed", "adaptive"] = "fixed"
     """Whether the coefficient stays, or follows `kl_target` (Ziegler et al. 2019)."""
@@ -115,7 +117,7 @@ class Loss(Section):
     mode: Literal["vanilla", "gspo", "cispo", "sapo", "dppo_tv", "dppo_kl", "clip_cov", "kl_cov", "geo_mean"] = (
         "vanilla"
     )
-    """verl's loss by its name there: `vanilla` is the clipped loss of the report's formula; the others are in docs/estimators.md."""
+    """verl's loss by its name there: `vanilla` is the clipped loss of the report's formula; the others are in docs/reference/estimators.md."""
 
     clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
     """epsilon_low, fixed."""
@@ -137,7 +139,7 @@ class Loss(Section):
     """Coefficient of the KL loss to the starting policy; 0 removes it, as the report does."""
 
     kl_estimator: Literal["k1", "k1+", "k2", "k3", "k3+", "abs", "abs+"] = "k3"
-    """How that KL is estimated per token; a `+` takes the gradient of k2 with the value of the other (docs/estimators.md)."""
+    """How that KL is estimated per token; a `+` takes the gradient of k2 with the value of the other (docs/reference/estimators.md)."""
 
     entropy_coef: Annotated[float, Field(ge=0)] = 0.0
     """Entropy bonus."""
@@ -230,4 +232,4 @@ class Recipe(Section):
     guards: Guards
     record: Record
     verl: dict[VerlKey, JsonValue]
-    """Keys of verl's own configuration that no setting above decides, dots between their parts, with their values (docs/rl.md)."""
+    """Keys of verl's own configuration that no setting above decides, dots between their parts, with their values (docs/reference/rl.md)."""

@@ -6,7 +6,7 @@
 `extract_answer` takes the final answer out of a response, `judge` extracts and verifies, `reward` makes +1 or -1 of that;
 `verify_many` and `judge_many` do so over several processes; `warm` makes the first verdict as fast as the others.
 `reading/` makes trees of text, `comparing/` verdicts of trees.
-Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/verifier.md for the rules.
+Imports nothing heavier than python-flint; sympy runs in a process of its own. See docs/reference/verifier.md for the rules.
 """
 
 from compass.verifier.answer_type import answer_type, is_wordy

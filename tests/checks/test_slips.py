@@ -143,4 +143,4 @@ def test_a_variable_that_several_sources_need_is_told_once(finished: Callable[..
     )
     [told] = [one for one in find_problems(root) if "COMPASS_DATA" in one.found]
     assert told.found.endswith("$COMPASS_DATA is not set; 1 other source or benchmark needs it too")
-    assert "docs/sources.md" in told.remedy
+    assert "docs/reference/sources.md" in told.remedy

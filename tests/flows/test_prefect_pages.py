@@ -39,7 +39,7 @@ RUN_S = 900
 """Seconds for a run."""
 
 CANCEL_S = 20.0
-"""Seconds from the click on Confirm until no process of the run is left, as docs/prefect.md promises."""
+"""Seconds from the click on Confirm until no process of the run is left, as docs/guides/prefect.md promises."""
 
 
 def repository(folder: Path) -> Path:

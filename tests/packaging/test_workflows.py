@@ -56,7 +56,14 @@ def test_an_issue_form_asks_with_commands_that_exist(path: Path) -> None:
 
 def test_the_version_is_written_in_pyproject_alone() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    for name in ("README.md", "docs/install.md", "Dockerfile", "Makefile", "CITATION.cff", "compass/__init__.py"):
+    for name in (
+        "README.md",
+        "docs/guides/install.md",
+        "Dockerfile",
+        "Makefile",
+        "CITATION.cff",
+        "compass/__init__.py",
+    ):
         assert not re.search(rf"(?<![\d.]){re.escape(version)}(?![\d.])", (ROOT / name).read_text()), name
 
 

@@ -1,4 +1,4 @@
-"""docs/estimators.md: every estimator has its line and a snippet that can be pasted, and each snippet is one that verl accepts."""
+"""docs/reference/estimators.md: every estimator has its line and a snippet that can be pasted, and each snippet is one that verl accepts."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from compass.settings.advantage import GROUP_BASED, OTHER_NAMES, Advantage
 from compass.settings.recipe import Loss
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/estimators.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^#+ (.+?)$|```yaml\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
 ESTIMATORS = get_args(Advantage.model_fields["estimator"].annotation)
 

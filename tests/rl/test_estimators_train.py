@@ -32,7 +32,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "remax": {"advantage": {"estimator": "remax"}, **NO_GROUPS},
     "gae": {"advantage": {"estimator": "gae", "lam": 0.95, "critic": {"alone": 1}}, **NO_GROUPS},
 }
-"""What each changes of profile `debug`, by its name in docs/estimators.md where it is no estimator's."""
+"""What each changes of profile `debug`, by its name in docs/reference/estimators.md where it is no estimator's."""
 
 KL = ("actor/kl_loss", "actor/reward_kl_penalty")
 

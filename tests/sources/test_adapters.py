@@ -18,7 +18,7 @@ def adapt(row, **fields):
 
 
 def test_the_page_on_sources_explains_every_adapter():
-    page = (Path(__file__).parents[2] / "docs/sources.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/reference/sources.md").read_text()
     assert [name for name in ADAPTERS if f"`{name}`: " not in page] == []
 
 

@@ -62,7 +62,7 @@ def test_every_entry_has_a_licence_and_a_description():
 
 
 def test_the_page_on_sources_lists_the_registry():
-    page = (ROOT / "docs/sources.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/sources.md").read_text(encoding="utf-8")
     for name, known in REGISTRY.items():
         source = known.source
         hub = f"`{source.hub}`" + (f", `{source.subset}`" if source.subset else "")

@@ -31,7 +31,7 @@ def test_every_filter_is_asked_tested_and_explained():
     }
     assert {judge.__module__.rpartition(".")[2] for judge in noise.FILTERS.values()} == files
     assert set(noise.FILTERS) <= {json.loads(line)["reason"] for line in ROWS.read_text(encoding="utf-8").splitlines()}
-    page = (Path(__file__).parents[3] / "docs/noise.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/reference/noise.md").read_text()
     table = page[page.index("\n## Reasons") : page.index("\n## Precision")]
     assert [reason for reason in noise.FILTERS if f"`{reason}`" not in table] == []
 

@@ -153,7 +153,7 @@ def test_every_guard_has_its_setting_its_words_and_a_column_for_its_samples() ->
 
 
 def test_the_page_lists_every_guard_as_it_is() -> None:
-    page = (Path(__file__).parents[3] / "docs/rl.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/reference/rl.md").read_text()
     lines = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
     rows = {cells[0].strip("`"): cells for cells in lines}
     assert set(Guards.model_fields) <= set(rows)
