@@ -44,6 +44,8 @@ class Asked:
     """with --rows: only rows dropped for this reason."""
     source: str | None = None
     """with --rows: only rows of this source."""
+    add: Path | None = None
+    """a file of labels, as the ledger's page saves them: they are added to the others first."""
     json: bool = False
     """print what the labels measure as JSON."""
 
@@ -59,14 +61,17 @@ def label(*, asked: Asked = Asked()) -> int:
         compass label --second my_grader:is_right        look first at what another verifier judges differently
         compass label --count 0                          only say what the labels so far measure
         compass label --rows                             judge 40 rows that curation kept or dropped
+        compass label --rows --count 0 --add ~/Downloads/labels.jsonl    measure what was marked in the ledger's page
     """
-    from compass.evaluation.labels import WEIGHTS, distinct_responses, in_turn, measured_error, read_labels
+    from compass.evaluation.labels import WEIGHTS, add_labels, distinct_responses, in_turn, measured_error, read_labels
 
     if asked.count < 0:
         raise UserError(f"--count {asked.count}: must be 0 or more")
     for name in ("second", "model", "benchmark") if asked.rows else ("reason", "source"):
         if getattr(asked, name) is not None:
             raise UserError(f"--{name} is for {'responses: leave out --rows' if asked.rows else 'rows: add --rows'}")
+    if asked.add is not None:
+        add_labels(asked.labels / "labels.jsonl", asked.add)
     if asked.rows:
         from compass.commands.label_rows import label_rows
 

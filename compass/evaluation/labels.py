@@ -164,6 +164,25 @@ def write_label(path: Path, judged: Judged, right: bool | None, by: str) -> None
         file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def add_labels(path: Path, new: Path) -> None:
+    """Append the labels of another file, those that are there already left out.
+
+    Raises:
+        LabelsError: there is no such file, or a line of either is no label.
+    """
+    if not new.is_file():
+        raise LabelsError(f"{new}: no such file of labels")
+    known, missing = read_labels(path), object()
+    lines = [
+        json.dumps({"id": id_, "digest": digest, "right": right, "by": "page"}, ensure_ascii=False) + "\n"
+        for (id_, digest), right in read_labels(new).items()
+        if known.get((id_, digest), missing) is not right
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("".join(lines))
+
+
 def judge_by(second: Callable[[str, str], bool], golds: Mapping[str, str], response: Response) -> bool:
     """What another verifier says of a response; it is called with gold and response."""
     return bool(second(golds[response.id], response.text))

@@ -118,6 +118,35 @@ def test_evidence_is_marked_and_twins_and_items_stand_beside(page, look):
     assert item.filter(has_text="contaminated").locator("mark").all_text_contents() == [ITEM, ITEM]
 
 
+def test_labels_given_on_the_page_are_measured_by_label_rows(page, data, look, tmp_path, capsys):
+    opened = look(page)
+    opened.wait_for_selector(".item")
+    assert opened.locator("#save").is_hidden()
+    for reason, verdict in (("figure", "unfit"), ("markup", "fit to train on"), ("proof", "cannot tell")):
+        card = opened.locator(".item", has=opened.locator("header b", has_text=reason))
+        card.get_by_role("button", name=verdict, exact=True).click()
+        assert card.locator("[aria-pressed=true]").all_text_contents() == [verdict]
+    twice = opened.locator(".item", has=opened.locator("header b", has_text="contaminated"))
+    for _ in range(2):
+        twice.get_by_role("button", name="unfit", exact=True).click()
+    opened.reload()  # a browser keeps them
+    opened.wait_for_selector(".item")
+    assert opened.locator(".judge [aria-pressed=true]").count() == 3
+    with opened.expect_download() as saved:
+        opened.get_by_role("button", name="Save 3 labels").click()
+    file = tmp_path / "saved.jsonl"
+    saved.value.save_as(file)
+    words = ["label", "--rows", "--data", str(data), "--labels", str(tmp_path / "labels"), "--count", "0", "--json"]
+    for _ in range(2):  # the same file again adds nothing
+        capsys.readouterr()
+        assert main([*words, "--add", str(file)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["labelled"], found["unsure"]) == (2, 1)
+        unfit = {name: one["unfit"] for name, one in found["reasons"].items() if one["labelled"]}
+        assert unfit == {"figure": 1, "markup": 0}
+    assert len((tmp_path / "labels" / "labels.jsonl").read_text().splitlines()) == 3
+
+
 def test_no_text_of_the_data_is_markup_or_runs(page, look):
     opened = look(page)
     opened.wait_for_selector(".item")

@@ -1,7 +1,7 @@
 """The ledger's page: the funnel, the counts by reason, and rows to read, which its script filters and shows.
 
 Totals count every row. The rows to read are a sample: of each group (stage, reason and source; for kept rows with doubts,
-the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page holds. The page loads nothing and
+the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page holds. A reader's labels leave the page as the file that `compass label --rows` reads. The page loads nothing and
 runs no scripts but its own: a filter is a `<select>` in page.html and a name in `fields` of browse.js. Texts of the data reach it as escaped HTML or as text nodes, never as markup.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from compass.evaluation.row_labels import row_key
 from compass.files import atomic_path
 from compass.page.html import document, template_html
 from compass.page.packed import element, pack
@@ -180,6 +181,7 @@ def _row(row: Mapping[str, Any], texts: Any) -> dict[str, Any]:
         "id": row["id"],
         "source": row["source"],
         "row": row["source_id"],
+        "digest": row_key(row)[1],
         "stage": row["stage"],
         "reason": row["reason"],
         "problem": _cut(problem, here),

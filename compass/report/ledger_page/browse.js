@@ -14,6 +14,45 @@
   }
   let found = [], shown = 0;
 
+  // What a reader said of rows, by id and digest, true for fit: kept by the browser between visits where it allows that.
+  const KEPT = "compass row labels", marks = new Map();
+  const save = document.getElementById("save");
+  try { for (const [key, fit] of JSON.parse(localStorage.getItem(KEPT) || "[]")) marks.set(key, fit); } catch { /* no storage: marks last as long as the page */ }
+  const keyOf = (row) => `${row.id} ${row.digest}`;
+  const own = () => { const all = new Map(data.rows.map((row) => [keyOf(row), row])); return [...all].filter(([key]) => marks.has(key)); };
+  function mark(row, fit) {
+    if (marks.get(keyOf(row)) === fit) marks.delete(keyOf(row)); else marks.set(keyOf(row), fit);
+    try { localStorage.setItem(KEPT, JSON.stringify([...marks])); } catch { /* as above */ }
+    showMarks();
+  }
+  function showMarks() {
+    for (const button of list.querySelectorAll(".judge button")) {
+      const known = marks.has(button.dataset.row);
+      button.setAttribute("aria-pressed", String(known && String(marks.get(button.dataset.row)) === button.value));
+    }
+    const many = own().length;
+    save.hidden = !many;
+    save.textContent = `Save ${many.toLocaleString("en")} label${many === 1 ? "" : "s"}`;
+  }
+  function judge(row) {
+    const buttons = [["true", "fit to train on"], ["false", "unfit"], ["null", "cannot tell"]].map(([value, text]) => {
+      const button = el("button", "", text);
+      Object.assign(button, { type: "button", value });
+      button.dataset.row = keyOf(row);
+      button.addEventListener("click", () => mark(row, JSON.parse(value)));
+      return button;
+    });
+    return el("div", "judge screen", ...buttons);
+  }
+  save.addEventListener("click", () => {
+    const lines = own().map(([key, row]) => JSON.stringify({ id: row.id, digest: row.digest, right: marks.get(key), by: "page" }) + "\n");
+    const link = el("a", "");
+    link.href = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
+    link.download = "labels.jsonl";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+
   // A text with its marks: every second part is one.
   const marked = (tag, name, parts) => el(tag, name, ...parts.map((part, place) => part && place % 2 ? el("mark", "", ...visible(part)) : visible(part)).flat());
 
@@ -32,7 +71,7 @@
       texts.append(column(title, other.problem, other.answer ? [other.answer] : []));
     }
     const facts = row.evidence.flatMap(([name, value]) => [el("dt", "", name.replaceAll("_", " ")), el("dd", "", ...visible(value))]);
-    return el("article", doubtful ? "item doubtful" : "item", head, texts, el("dl", "", ...facts));
+    return el("article", doubtful ? "item doubtful" : "item", head, texts, el("dl", "", ...facts), judge(row));
   }
 
   function show() {
@@ -40,6 +79,7 @@
     for (const row of found.slice(shown, shown + PAGE)) fragment.append(card(row));
     shown = Math.min(shown + PAGE, found.length);
     list.append(fragment);
+    showMarks();
     more.hidden = shown === found.length;
     more.textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${(found.length - shown).toLocaleString("en")}`;
   }
