@@ -146,8 +146,8 @@ def warm_start_card(settings: WarmStart, counts: Mapping[str, int], losses: Sequ
 def _recipe(settings: RlStage) -> str:
     rows = ["| setting | value |", "|---|---|"]
     acting = settings.model_dump(mode="json", exclude=without_effect(settings))
-    for group in ("data", "rollout", "reward", "advantage", "loss", "optimizer", "verl"):
-        for name, value in acting[group].items():
+    for group in ("data", "rollout", "reward", "advantage", "loss", "optimizer", "lora", "verl"):
+        for name, value in acting.get(group, {}).items():
             inner = {f"{name}.{key}": one for key, one in value.items()} if isinstance(value, dict) else {name: value}
             rows += [f"| `{group}.{key}` | {one} |" for key, one in inner.items() if key not in NO_RECIPE]
     return "\n".join(rows)

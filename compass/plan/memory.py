@@ -7,7 +7,7 @@ from compass.plan.shape import Shape
 from compass.settings import RlStage, Sampling
 
 STATE_BYTES = 16
-"""Bytes per parameter while training: parameters, gradients and AdamW's two averages in single precision, shared by the GPUs of `count_shards` (FSDP)."""
+"""Bytes per trained parameter: parameters, gradients and AdamW's two averages in single precision, shared by the GPUs of `count_shards` (FSDP)."""
 
 CONTEXT_GB = 1.5
 """CUDA's context, NCCL's buffers and fragmentation."""
@@ -32,11 +32,18 @@ def count_shards(stage: RlStage, gpus: int) -> int:
     return size if isinstance(size, int) and 0 < size < gpus else gpus
 
 
+def state_bytes(stage: RlStage, shape: Shape) -> int:
+    """Bytes of parameters, gradients and AdamW's averages; with LoRA of the parameters and of what is trained in their place."""
+    if rank := stage.lora.rank:
+        return 4 * shape.parameters + STATE_BYTES * shape.lora_parameters(rank)
+    return STATE_BYTES * shape.parameters
+
+
 def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
     """GB per GPU at the peak of an update, by part; `gpus` are those of all nodes."""
     resources = stage.resources
     tokens = resources.micro_batch_tokens
-    state = 0.0 if resources.offload == "always" else STATE_BYTES * shape.parameters / count_shards(stage, gpus)
+    state = 0.0 if resources.offload == "always" else state_bytes(stage, shape) / count_shards(stage, gpus)
     largest = max(shape.layer_parameters, shape.vocabulary * shape.hidden)
     parts = {
         "parameters, gradients, AdamW": state,
@@ -74,7 +81,7 @@ def find_training_shortage(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) ->
         found = f"training needs {need:,.0f} GB per GPU ({largest} {parts[largest]:,.0f}), and {gpu.name} has {gpu.memory_gb:.0f}"
         return found, _mend_training(stage, shape, gpu, gpus)
     resources = stage.resources
-    resident = STATE_BYTES * shape.parameters / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
+    resident = state_bytes(stage, shape) / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
     engine = resources.rollout_memory * gpu.memory_gb
     if resident + engine > gpu.memory_gb:
         found = f"while it samples, a GPU holds {resident:,.0f} GB of training state and {engine:,.0f} GB of the engine, and {gpu.name} has {gpu.memory_gb:.0f}"
@@ -104,7 +111,7 @@ def _mend_training(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) -> str:
     )
     remedies = []
     if sum(training_parts(away, shape, gpus).values()) <= gpu.memory_gb:
-        state = STATE_BYTES * shape.parameters / 1e9
+        state = state_bytes(stage, shape) / 1e9
         remedies.append(
             f"`rl.resources.offload: always` with `rl.resources.micro_batch_tokens: {longest}` keeps {state:,.0f} GB in the node's memory (slow)"
         )

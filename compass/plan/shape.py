@@ -47,6 +47,15 @@ class Shape:
         block = 2 * self.hidden * width + 2 * self.hidden * kv + 3 * self.hidden * self.intermediate
         return self.layers * block + self.vocabulary * self.hidden
 
+    def lora_parameters(self, rank: int) -> int:
+        """Numbers in the two low-rank matrices of every linear layer but the output layer."""
+        width, kv = self.heads * self.head_size, self.kv_heads * self.head_size
+        return (
+            self.layers
+            * rank
+            * (2 * (self.hidden + width) + 2 * (self.hidden + kv) + 3 * (self.hidden + self.intermediate))
+        )
+
     @property
     def kv_bytes(self) -> int:
         """Bytes of keys and values per token of context, in 16 bits."""

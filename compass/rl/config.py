@@ -181,6 +181,7 @@ def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, se
         "advantage": advantage_overrides(settings),
         "loss": _loss(settings),
         "optimizer": _optimizer(settings, seed),
+        "lora": _lora(settings, seed),
         "checkpoint": _checkpoint(settings, paths),
         "resources": device_overrides(settings, paths.model),
         PIPELINE: _pipeline(stage, settings, paths, seed),
@@ -304,6 +305,20 @@ def _fused(settings: RlStage) -> dict[str, bool]:
     """torch's AdamW in one pass over all numbers; an optimizer that `rl.verl` names may not know the word."""
     other = any(key.startswith("actor_rollout_ref.actor.optim.optimizer") for key in settings.verl)
     return {} if other else {"fused": True}
+
+
+def _lora(settings: RlStage, seed: int) -> dict[str, Any]:
+    """verl's LoRA, whose matrices go to the rollouts merged into the weights, and into checkpoints alone."""
+    ours, model = settings.lora, "actor_rollout_ref.model"
+    if not ours.rank:
+        return {f"{model}.lora_rank": 0}
+    return {
+        f"{model}.lora_rank": ours.rank,
+        f"{model}.lora_alpha": ours.alpha,
+        f"{model}.lora.merge": True,
+        "actor_rollout_ref.actor.fsdp_config.seed": seed,  # of the first matrices; compass.rl.cpu.engine reads it
+        "actor_rollout_ref.actor.checkpoint.save_lora_only": True,
+    }
 
 
 def _checkpoint(settings: RlStage, paths: StagePaths) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from compass.errors import UserError
 from compass.files import file_digest, write_json
 from compass.rl.reward_function import reward_file
 from compass.rl.verl_keys import CHANGES_NO_UPDATE
-from compass.rl.weights import tensor_shapes
+from compass.rl.weights import lora_parameters, tensor_shapes
 from compass.sampling.model_source import Model, model_digest
 from compass.settings import RlStage
 from compass.settings.recipe_checks import without_effect
@@ -43,7 +43,7 @@ FINISHED = "finished.json"
 """In a stage's work folder: the digest of the model that it made of its last checkpoint."""
 
 STATE_BYTES = 12
-"""Bytes of a checkpoint per parameter: single-precision weights and AdamW's two moments."""
+"""Bytes of a checkpoint per trained parameter: single-precision weights and AdamW's two moments."""
 
 
 _COURSE = re.compile(r"[0-9a-f]{16}")
@@ -81,10 +81,11 @@ def disk_need(settings: RlStage, start: Path) -> tuple[int, int]:
     """Bytes that a stage needs: for its checkpoints in `work/`, and for its model in `models/` and once more in DVC's cache.
 
     Two checkpoints exist while the second is written, and a third where the best by validation is kept. A critic doubles each. With
-    `keep_optimizer` the model holds the training state too.
+    `keep_optimizer` the model holds the training state too. With LoRA checkpoints hold the low-rank matrices alone.
     """
     parameters = sum(math.prod(shape) for shape in tensor_shapes(start).values())
-    state = STATE_BYTES * parameters * (2 if settings.advantage.estimator == "gae" else 1)
+    trained = lora_parameters(start, settings.lora.rank) if settings.lora.rank else parameters
+    state = STATE_BYTES * trained * (2 if settings.advantage.estimator == "gae" else 1)
     model = {"float32": 4, "bfloat16": 2}[settings.resources.dtype] * parameters
     checkpoints = 3 if settings.checkpoint.validation_problems else 2
     return checkpoints * state, 2 * (model + settings.checkpoint.keep_optimizer * state)

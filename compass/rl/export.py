@@ -20,6 +20,10 @@ from compass.rl.weights import tensor_shapes
 
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json")
 CARD = "README.md"
+
+ADAPTER = "lora_train_meta.json"
+"""verl's file in a checkpoint that holds LoRA's matrices alone."""
+
 LARGEST_FILE = "5GB"
 
 BEGINNING = "rl_beginning.json"
@@ -100,8 +104,11 @@ def _write_weights(checkpoint: Path, start: Path, out: Path, dtype: str) -> None
     import torch
     from huggingface_hub import save_torch_state_dict
 
-    wanted = tensor_shapes(start)
-    tensors = {name: tensor.to(getattr(torch, dtype)) for name, tensor in _merged(checkpoint) if name in wanted}
+    wanted, adapter = tensor_shapes(start), checkpoint / "actor" / ADAPTER
+    saved = _joined(checkpoint)
+    if adapter.exists():
+        saved = _with_adapter(saved, start, json.loads(adapter.read_text(encoding="utf-8")))
+    tensors = {name: tensor.to(getattr(torch, dtype)) for name, tensor in saved if name in wanted}
     wrong = sorted(name for name, shape in wanted.items() if name not in tensors or list(tensors[name].shape) != shape)
     if wrong:
         raise ExportError(
@@ -113,7 +120,35 @@ def _write_weights(checkpoint: Path, start: Path, out: Path, dtype: str) -> None
         path.chmod(0o644)  # the writer makes files for their owner alone
 
 
-def _merged(checkpoint: Path) -> Iterator[tuple[str, Any]]:
+def _with_adapter(
+    matrices: Iterator[tuple[str, Any]], start: Path, adapter: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """The weights that a stage started from, in single precision, each with the product of its low-rank matrices added.
+
+    Args:
+        matrices: of a checkpoint, by peft's names: `base_model.model.LAYER.lora_A.default.weight` and `lora_B`.
+        start: the model folder that the stage started from.
+        adapter: verl's `ADAPTER`, with rank `r` and `lora_alpha`.
+
+    Raises:
+        ExportError: a matrix belongs to no weight of that model.
+    """
+    from safetensors import safe_open
+
+    found = {name.removeprefix("base_model.model."): tensor.float() for name, tensor in matrices}
+    scale = adapter["lora_alpha"] / adapter["r"]
+    for path in sorted(start.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as file:
+            for name in file.keys():  # noqa: SIM118
+                layer = name.removesuffix(".weight")
+                down, up = (found.pop(f"{layer}.lora_{one}.default.weight", None) for one in "AB")
+                weight = file.get_tensor(name)
+                yield name, weight if down is None else weight.float() + scale * (up @ down)
+    if found:
+        raise ExportError(f"{len(found)} low-rank matrices belong to no weight of {start}, such as {sorted(found)[0]}")
+
+
+def _joined(checkpoint: Path) -> Iterator[tuple[str, Any]]:
     """The tensors of a checkpoint, each put together from the ranks' shards.
 
     The shards are the pipeline's own files: they are unpickled, as verl does when it continues from them.

@@ -83,6 +83,18 @@ OVERRIDDEN = (
         "remembers which groups train, and puts them in the order of the data",
     ),
     Internal(
+        "verl.workers.engine.fsdp.transformer_impl:FSDPEngine._build_lora_module",
+        ("module",),
+        "compass.rl.cpu.engine:SharedPromptEngine",
+        "LoRA's first matrices by the run's seed",
+    ),
+    Internal(
+        "verl.workers.engine.fsdp.transformer_impl:FSDPEngine._merged_lora_per_tensor_param",
+        (),
+        "compass.rl.cpu.engine:SharedPromptEngine",
+        "merged weights in single precision, where verl's are rounded to bfloat16",
+    ),
+    Internal(
         "verl.trainer.ppo.v1.agent_loop_tq:AgentLoopWorkerTQ._run_prompt",
         ("prompt", "sampling_params", "trajectory", "trace"),
         "compass.rl.agent_loop:ScoringWorker",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.model.override_config.attn_implementation": "read by HFModelConfig",
+    "actor_rollout_ref.actor.checkpoint.save_lora_only": "a field of CheckpointConfig",
     "actor_rollout_ref.actor.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.ref.fsdp_config.mixed_precision": "a field of FSDPEngineConfig",
     "actor_rollout_ref.actor.policy_loss.rollout_correction": "a field of PolicyLossConfig",

@@ -13,6 +13,17 @@ def tensor_shapes(model: Path) -> dict[str, list[int]]:
     return dict(_shapes(model))
 
 
+def lora_parameters(model: Path, rank: int) -> int:
+    """Numbers in the two low-rank matrices of every linear layer but the output layer (peft's `all-linear`), about: any other matrix counts as one.
+
+    Args:
+        model: a model folder.
+        rank: of the matrices.
+    """
+    others = ("embed_tokens.weight", "lm_head.weight")
+    return sum(rank * sum(shape) for name, shape in _shapes(model) if len(shape) == 2 and not name.endswith(others))
+
+
 def largest_weight(model: Path) -> int:
     """Elements of the largest tensor in a model folder; 0 where it holds no weights."""
     return max((math.prod(shape) for _, shape in _shapes(model)), default=0)

@@ -168,6 +168,16 @@ class Checkpoint(Section):
     """Take over the optimizer state of `init_from` as well: an RL stage with `keep_optimizer`."""
 
 
+class Lora(Section):
+    """What is trained in place of the weights: two thin matrices per linear layer, whose product is added to it (LoRA, Hu et al. 2021)."""
+
+    rank: NotNegative = 0
+    """Rows of the one and columns of the other; 0 trains the weights themselves."""
+
+    alpha: Positive = 32
+    """The product counts `alpha` / `rank` times."""
+
+
 class Resources(Section):
     """The hardware, and how it is used."""
 
@@ -227,6 +237,7 @@ class Recipe(Section):
     advantage: Advantage
     loss: Loss
     optimizer: Optimizer
+    lora: Lora
     checkpoint: Checkpoint
     resources: Resources
     guards: Guards

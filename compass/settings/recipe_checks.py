@@ -84,6 +84,38 @@ def check_objective(recipe: Recipe, steps: int) -> None:
         )
 
 
+def check_lora(recipe: Recipe) -> None:
+    """Check that nothing of a stage contradicts the low-rank matrices that it trains.
+
+    Raises:
+        ValueError: something does; the message names the settings, says why and what to change.
+    """
+    if not recipe.lora.rank:
+        return
+    given, checkpoint, resources = f"`lora.rank` ({recipe.lora.rank})", recipe.checkpoint, recipe.resources
+    for name in ("keep_optimizer", "carry_optimizer"):
+        if getattr(checkpoint, name):
+            raise ValueError(
+                f"`checkpoint.{name}` conflicts with {given}: every stage begins with new matrices, and the moments of others mean nothing "
+                "to them; set it to false"
+            )
+    if recipe.advantage.estimator == "gae":
+        raise ValueError(
+            f"`advantage.estimator: gae` conflicts with {given}: the critic would be trained whole, beside a policy that is not; take "
+            "another estimator, or leave `lora.rank` out"
+        )
+    if resources.gpus and resources.dtype == "float32":
+        raise ValueError(
+            f"`resources.dtype: float32` on GPUs conflicts with {given}: verl rounds the merged weights to bfloat16 on their way to the "
+            "rollouts, so that trainer and rollouts would differ; set `resources.dtype: bfloat16`"
+        )
+    if resources.offload == "always":
+        raise ValueError(
+            f"`resources.offload: always` conflicts with {given}: verl merges the matrices where the weights are, and GPUs cannot exchange "
+            "what is in the node's memory; set `resources.offload: idle`"
+        )
+
+
 def without_effect(recipe: Recipe) -> dict[str, Any]:
     """The settings of the objective that this recipe's other settings switch off, as pydantic's `exclude`."""
     advantage = recipe.advantage
@@ -97,6 +129,8 @@ def without_effect(recipe: Recipe) -> dict[str, Any]:
     found["loss"] = {"kl_estimator"} if not recipe.loss.kl_coef else set()
     unused = UNUSED_BY_MODE[recipe.loss.mode]
     found["loss"] |= unused - {"aggregation"} if recipe.loss.kl_coef or recipe.loss.entropy_coef else unused
+    if not recipe.lora.rank:
+        found["lora"] = True
     if not recipe.reward.kl_coef:
         found["reward"] = {name for name in type(recipe.reward).model_fields if name.startswith("kl_")}
     elif recipe.reward.kl_controller == "fixed":

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from compass.settings.grade import Grade
 from compass.settings.recipe import Recipe
-from compass.settings.recipe_checks import check_device, check_objective
+from compass.settings.recipe_checks import check_device, check_lora, check_objective
 from compass.settings.section import Positive
 
 GROUPS = tuple(Recipe.model_fields)
@@ -49,6 +49,7 @@ class RlStage(Recipe):
                 + " has no optimizer state"
             )
         check_objective(self, self.steps)
+        check_lora(self)
         if self.revision and not self.from_elsewhere:
             raise ValueError(f"`revision` is for a hub id in `init_from`, which is {self.init_from!r}")
         check_device(self)

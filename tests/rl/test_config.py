@@ -14,7 +14,7 @@ from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Critic
 from compass.settings.correction import Correction
 from compass.settings.guards import Guards, Record
-from compass.settings.recipe import Advantage, Checkpoint, Data, Loss, Optimizer, Resources, Reward, Rollout
+from compass.settings.recipe import Advantage, Checkpoint, Data, Lora, Loss, Optimizer, Resources, Reward, Rollout
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))
@@ -72,6 +72,7 @@ ODD = RlStage(
         mini_batch_size=20,
         epochs=3,
     ),
+    lora=Lora(),
     checkpoint=Checkpoint(save_every=11),
     resources=Resources(gpus=4, nodes=2, dtype="float32", rollout_memory=0.45, tensor_parallel=2),
     guards=Guards(),
@@ -160,7 +161,8 @@ def test_a_setting_turns_a_part_on_or_off(group: str, changes: dict[str, Any], k
 
 def test_a_key_is_listed_as_absent_from_verls_files_only_if_it_is_and_is_set() -> None:
     fresh = verls_own("ppo_trainer")
-    written = {*overrides("warm", ODD.model_copy(update={"advantage": PPO}), PATHS, seed=3), BYPASS_COPY}
+    changed = ODD.model_copy(update={"advantage": PPO, "lora": Lora(rank=4)})
+    written = {*overrides("warm", changed, PATHS, seed=3), BYPASS_COPY}
     assert [key for key in NOT_IN_VERLS_FILES if has_key(fresh, key) or key not in written] == []
 
 
@@ -194,6 +196,19 @@ def test_a_critic_is_the_policy_in_all_but_its_own_settings() -> None:
         "trainer.critic_warmup": 5,
     }
     assert values["critic.enable"] is True
+
+
+def test_low_rank_matrices_are_merged_for_the_rollouts_and_saved_alone() -> None:
+    lora = Lora(rank=6, alpha=9)
+    values = overrides("warm", ODD.model_copy(update={"lora": lora}), PATHS, seed=3)
+    changed = {key: value for key, value in values.items() if value != overrides("warm", ODD, PATHS, seed=3).get(key)}
+    assert changed == {
+        "actor_rollout_ref.model.lora_rank": 6,
+        "actor_rollout_ref.model.lora_alpha": 9,
+        "actor_rollout_ref.model.lora.merge": True,
+        "actor_rollout_ref.actor.fsdp_config.seed": 3,
+        "actor_rollout_ref.actor.checkpoint.save_lora_only": True,
+    }
 
 
 @pytest.mark.parametrize(("estimator", "level"), [("grpo", "warn"), ("remax", "off"), ("gae", "off")])

@@ -1,5 +1,6 @@
 """The work of a stage: the disk it needs, and when it is removed."""
 
+import json
 import shutil
 from collections import namedtuple
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from compass.plan.shape import shape_of
 from compass.rl.course import (
     FINISHED,
     DiskError,
@@ -21,6 +23,7 @@ from compass.rl.course import (
 )
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Advantage, Critic
+from compass.settings.recipe import Lora
 from tests.conftest import make_random_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +66,17 @@ def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, s
     assert disk_need(best, start) == (36 * parameters, 8 * parameters)  # the best by validation stays as well
     critic = kept.model_copy(update={"advantage": Advantage(estimator="gae")})
     assert disk_need(critic, start) == (48 * parameters, 56 * parameters)
+
+
+def test_with_low_rank_matrices_a_checkpoint_needs_room_for_them_alone(stage: RlStage, start: Path) -> None:
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    lora = stage.model_copy(update={"lora": Lora(rank=8)})
+    model = get_peft_model(AutoModelForCausalLM.from_pretrained(start), LoraConfig(r=8, target_modules="all-linear"))
+    trained = model.get_nb_trainable_parameters()[0]
+    assert disk_need(lora, start) == (24 * trained, disk_need(stage, start)[1])
+    assert shape_of(json.loads((start / "config.json").read_text())).lora_parameters(8) == trained
 
 
 def test_a_stage_that_has_no_room_is_stopped_before_it_starts(
@@ -108,6 +122,7 @@ def test_the_number_of_ranks_decides_the_course(name_course: Callable[..., str],
 @pytest.mark.parametrize(
     ("group", "changes", "switched_on_by"),
     [
+        ("lora", {"alpha": 8}, {"rank": 4}),
         ("advantage", {"lam": 0.9}, {"estimator": "gae"}),
         ("advantage", {"gamma": 0.9}, {"estimator": "reinforce_plus_plus"}),
         ("advantage", {"critic": Critic(learning_rate=3e-6)}, {"estimator": "gae"}),

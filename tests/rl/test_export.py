@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from compass.rl.export import ExportError, describe_beginning, export_model, read_beginning
+from compass.rl.export import ADAPTER, ExportError, describe_beginning, export_model, read_beginning
 from tests.conftest import make_random_model
 
 CARD = "---\ntags: [math]\n---\n# rl-1\n"
@@ -57,6 +58,51 @@ def test_the_model_has_trained_weights_in_the_declared_type(tmp_path: Path, star
     loaded = AutoModelForCausalLM.from_pretrained(out, dtype="auto")
     assert loaded.dtype == getattr(torch, dtype)
     assert torch.equal(loaded.lm_head.weight, loaded.model.embed_tokens.weight)
+
+
+def low_rank_checkpoint(folder: Path, start: Path) -> tuple[Path, Any]:
+    """What verl saves of a model with LoRA, and the model: its low-rank matrices, and their rank and weight."""
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    base = AutoModelForCausalLM.from_pretrained(start, dtype=torch.float32)
+    model = get_peft_model(base, LoraConfig(r=4, lora_alpha=10, target_modules="all-linear"))
+    torch.manual_seed(0)
+    state = {name: torch.randn_like(one) / 9 for name, one in model.state_dict().items() if "lora_" in name}
+    model.load_state_dict(state, strict=False)
+    (folder / "actor").mkdir(parents=True)
+    torch.save(state, folder / "actor/model_world_size_1_rank_0.pt")
+    (folder / "actor" / ADAPTER).write_text(json.dumps({"r": 4, "lora_alpha": 10, "task_type": "CAUSAL_LM"}))
+    return folder, model.eval()
+
+
+def test_low_rank_matrices_are_merged_into_the_weights_that_they_were_trained_on(tmp_path: Path, start: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    saved, adapted = low_rank_checkpoint(tmp_path / "global_step_2", start)
+    out = tmp_path / "models" / "rl-1"
+    export_model(saved, start, out, dtype="float32", card=CARD, building=tmp_path / "work")
+    merged = AutoModelForCausalLM.from_pretrained(out, dtype="float32").eval()
+    tokens = torch.arange(3, 40)[None]
+    with torch.no_grad():
+        ours, theirs = merged(tokens).logits, adapted(tokens).logits
+        with adapted.disable_adapter():
+            before = adapted(tokens).logits
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert (ours - before).abs().max() > 0.1
+    untouched = ("model.embed_tokens.weight", "model.norm.weight")
+    first = load_file(start / "model.safetensors")
+    assert all(torch.equal(load_file(out / "model.safetensors")[name], first[name]) for name in untouched)
+
+
+def test_low_rank_matrices_of_another_model_are_told(tmp_path: Path, start: Path) -> None:
+    saved, _ = low_rank_checkpoint(tmp_path / "global_step_2", start)
+    path = saved / "actor/model_world_size_1_rank_0.pt"
+    state = torch.load(path)
+    state["base_model.model.model.layers.9.mlp.up_proj.lora_A.default.weight"] = torch.zeros(4, 128)
+    torch.save(state, path)
+    with pytest.raises(ExportError, match=r"1 low-rank matrices belong to no weight of .*layers\.9\.mlp\.up_proj"):
+        export_model(saved, start, tmp_path / "rl-1", dtype="float32", card=CARD, building=tmp_path / "work")
 
 
 def test_tokenizer_and_generation_settings_are_those_it_started_with(tmp_path: Path, start: Path) -> None:

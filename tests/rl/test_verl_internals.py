@@ -18,6 +18,7 @@ SUBCLASSES = (
     "dynamic_sampling:GroupSampler",
     "agent_loop:ScoringWorker",
     "agent_loop:GroupLoop",
+    "cpu.engine:SharedPromptEngine",
 )
 
 
@@ -62,7 +63,7 @@ def test_what_classes_of_the_project_override_is_listed() -> None:
 def test_what_is_called_of_others_is_listed() -> None:
     listed = {re.split(r"[.:]", one.where)[-1] for one in (*OVERRIDDEN, *CALLED)}
     for name in {subclass.partition(":")[0] for subclass in SUBCLASSES}:
-        text = (RL / f"{name}.py").read_text(encoding="utf-8")
+        text = (RL / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
         called = set(re.findall(r"\.(_[a-z]\w*)\(", text))
         own = set(re.findall(r"def (_[a-z]\w*)\(", text))
         assert called - own <= listed

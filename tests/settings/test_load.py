@@ -48,7 +48,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
         ("collect.sources.1.feild", "x" * 100, f"collect.sources.1.feild: unknown key; .*, found '{'x' * 76}..."),
         ("rl.optimizer.lr", 1e-6, "rl.optimizer.lr: unknown key; allowed here: betas, .*, found 1e-06"),
         ("rl.stages.rl-2.loss.clip", 0.3, "rl.stages.rl-2.loss.clip: unknown key; .*; did you mean `clip_low`?"),
-        ("rl.stages.rl-2.lr", 0.3, "rl.stages.rl-2.lr: unknown key; allowed here: advantage, .*, found 0.3"),
+        ("rl.stages.rl-2.rate", 0.3, "rl.stages.rl-2.rate: unknown key; allowed here: advantage, .*, found 0.3"),
         ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
         ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),
         ("rl.reward", None, "rl.reward: Field required"),

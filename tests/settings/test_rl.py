@@ -104,6 +104,14 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             {"rl.loss.mode": "gspo", "rl.rollout.correction.bypass": True},
             "`rollout.correction.bypass` has losses of its own",
         ),
+        (
+            {"rl.lora.rank": 8, "rl.checkpoint.keep_optimizer": True},
+            "`checkpoint.keep_optimizer` conflicts with `lora.rank` (8): every stage begins with new matrices",
+        ),
+        (
+            {"rl.lora.rank": 8, "rl.advantage": GAE, "rl.rollout.dynamic_sampling": False},
+            "`advantage.estimator: gae` conflicts with `lora.rank` (8)",
+        ),
         ({"rl.loss.dual_clip": 0.5}, "rl.loss: `dual_clip` (0.5) must be more than 1, or 0, which turns it off"),
     ],
 )

@@ -42,6 +42,14 @@ def flattened(**values: Any) -> dict[str, Any]:
         (flattened(resources__gpus=3), "(32 x 8 = 256 responses) must be a multiple of the 3 ranks"),
         (GPUS | flattened(resources__nodes=3), "must be a multiple of the 24 ranks"),
         (flattened(resources__ranks=3, resources__nodes=2), "a multiple of the 6 ranks (`resources.ranks` x `resour"),
+        (
+            GPUS | flattened(lora__rank=8, resources__dtype="float32"),
+            "`resources.dtype: float32` on GPUs conflicts with `lora.rank` (8)",
+        ),
+        (
+            GPUS | flattened(lora__rank=8, resources__dtype="bfloat16", resources__offload="always"),
+            "`resources.offload: always` conflicts with `lora.rank` (8)",
+        ),
         (GPUS | flattened(resources__micro_batch_tokens=159), "(159) must hold the longest prompt and response "),
     ],
 )

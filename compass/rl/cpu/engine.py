@@ -5,13 +5,15 @@ verl imports this module in its workers (`actor_rollout_ref.model.external_lib`)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
 import torch
 from tensordict import TensorDict
+from torch.distributed.tensor import DTensor
 from verl.utils import tensordict_utils
+from verl.utils.fsdp_utils import merged_lora_context, normalize_peft_param_name
 from verl.utils.torch_functional import entropy_from_logits
 from verl.workers.engine.base import EngineRegistry
 from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
@@ -58,6 +60,19 @@ class SharedPromptEngine(FSDPEngineWithLMHead):
                     model_output=model_output, data=micro_batch, dp_group=self.get_data_parallel_group()
                 )
         return loss, {"model_output": detach_tree(model_output), "loss": loss.detach().item(), "metrics": metrics}
+
+    def _build_lora_module(self, module: torch.nn.Module) -> torch.nn.Module:
+        """A model with LoRA's matrices, the first ones drawn by the run's seed: verl's own draws them by none."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.engine_config.seed)
+            return super()._build_lora_module(module)
+
+    def _merged_lora_per_tensor_param(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The weights with LoRA's matrices merged into them, for the rollouts; verl's own would round them to bfloat16."""
+        with merged_lora_context(self.module, backup_adapters=True):
+            for name, value in normalize_peft_param_name(self.module.state_dict()).items():
+                whole = value.full_tensor() if isinstance(value, DTensor) else value
+                yield name, whole.detach().clone()  # what is merged is taken back where the context ends
 
     def _can_share(self, data: TensorDict) -> bool:
         """Whether a batch is one of prompts with responses, and asks for nothing that only verl's own pass gives."""
