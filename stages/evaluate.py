@@ -25,7 +25,7 @@ from compass.files import write_json
 from compass.prompts.prompt import same_prompt
 from compass.prompts.registry import find_prompt
 from compass.records import read_records
-from compass.sampling.model_source import find_model
+from compass.sampling.engines import find_source
 from compass.sampling.response import PROMPT_TOO_LONG
 from compass.settings import Settings
 from stages._stage import EmptyError, Summary, main
@@ -115,7 +115,10 @@ def sample_models(
 
     def sample(count: int) -> pa.Table:
         for name in pair if sampled else names:
-            wanted, model = asked.model_copy(update={"samples": count}), find_model(str(models / name))
+            wanted, model = (
+                asked.model_copy(update={"samples": count}),
+                find_source(str(models / name), "", settings.engines),
+            )
             sampled[name], setup = evaluate_model(
                 name, model, benchmarks, wanted, seed=settings.seed, work=work, engines=settings.engines
             )

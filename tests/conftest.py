@@ -281,7 +281,7 @@ def openai_server() -> Iterator[ThreadingHTTPServer]:
     `answers` maps a user's text to another answer.
     """
     made = ThreadingHTTPServer(("127.0.0.1", 0), OpenAiHandler)
-    made.models, made.asked, made.answers = ["m"], [], {}
+    made.models, made.asked, made.answers, made.tells_tokens = ["m"], [], {}, True
     made.url = f"http://127.0.0.1:{made.server_address[1]}"
     threading.Thread(target=made.serve_forever, daemon=True).start()
     yield made
@@ -307,14 +307,23 @@ class OpenAiHandler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, body, self.headers.get("authorization")))
         said = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
         refused = {"long": "This model's maximum context length is 16 tokens.", "broken": "no such thing"}
+        if said == "ill" and body["max_tokens"] > 1:
+            self._send(500, {"error": {"message": "an error"}})
+            return
         if said in refused:
             self._send(400, {"error": {"message": refused[said]}})
             return
-        choice = {"index": 0, "finish_reason": "length" if said == "much" else "stop"}
-        text = self.server.answers.get(said, f"{said} by {body.get('seed')}")
-        choice |= {"text": text} if "prompt" in body else {"message": {"role": "assistant", "content": text}}
-        self._send(200, {"id": "1", "object": "x", "created": 0, "model": "m", "choices": [choice],
-                         "usage": {"completion_tokens": 5, "prompt_tokens": 3, "total_tokens": 8}})  # fmt: skip
+        number = body.get("n", 1)
+        choices = [self._choice(said, body, index) for index in range(number)]
+        self._send(200, {"id": "1", "object": "x", "created": 0, "model": "m", "choices": choices,
+                         "usage": {"completion_tokens": 5 * number, "prompt_tokens": 3, "total_tokens": 8}})  # fmt: skip
+
+    def _choice(self, said: str, body: dict, index: int) -> dict:
+        seed = body["seed"] + index if "seed" in body else None
+        text = self.server.answers.get(said, f"{said} by {seed}")
+        found = {"index": index, "finish_reason": "length" if said == "much" else "stop"}
+        found |= {"text": text} if "prompt" in body else {"message": {"role": "assistant", "content": text}}
+        return found | ({"token_ids": [1] * 5} if body.get("return_token_ids") and self.server.tells_tokens else {})
 
     def _send(self, status: int, content: dict) -> None:
         data = json.dumps(content).encode()

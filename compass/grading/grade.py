@@ -19,7 +19,7 @@ import pyarrow as pa
 from compass.golds import golds
 from compass.parallel import in_processes
 from compass.records import RecordError, with_column
-from compass.sampling.model_source import find_model
+from compass.sampling.engines import find_source
 from compass.sampling.response import FAILED, PROMPT_TOO_LONG, RESPONSES
 from compass.sampling.resume import ON_EVERY_GPU, stream_responses
 from compass.sampling.score import SCORES, score_responses
@@ -146,7 +146,7 @@ def sample_rollouts(
     right = golds(records)
     pieces = stream_responses(
         {name: problem for name, problem in problems.items() if name in drawn},
-        model=find_model(settings.model, settings.revision),
+        model=find_source(settings.model, settings.revision, engines),
         sampling=settings.sampling,
         n=settings.rollouts,
         seed=seed,

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from compass.sampling.engine import Engine
-from compass.sampling.model_source import Model, Server
+from compass.sampling.model_source import Model, Server, find_model
 from compass.sampling.response import Response, Wanted
-from compass.sampling.server import ServerEngine
+from compass.sampling.server import ServerEngine, find_served
 from compass.settings import Engines, Sampling
 
 
@@ -18,6 +18,16 @@ class Samples(Protocol):
 
     def sample(self, wanted: Iterable[Wanted], *, seed: int) -> Iterator[Response]:
         """A response for each that is wanted, in no particular order, and before it any of its beginnings."""
+
+
+def find_source(path: str, revision: str, engines: Engines) -> Model | Server:
+    """The model at `path` (`find_model`), or the servers of `engines` that offer it.
+
+    Raises:
+        SamplingError: there is no such model, or no server offers it.
+    """
+    model = find_model(path, revision)
+    return find_served(engines.servers, model) if engines.servers else model
 
 
 def choose_engine(model: Model | Server, sampling: Sampling, engines: Engines) -> AbstractContextManager[Samples]:

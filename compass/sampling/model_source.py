@@ -28,7 +28,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Server:
-    """A model behind an OpenAI-compatible server: nothing tells whether its weights change, so URL, id and name identify it."""
+    """A model behind an OpenAI-compatible server. Nothing tells whether its weights change: where they are unknown, URL, id and name identify it."""
 
     url: str
     model: str
@@ -39,6 +39,12 @@ class Server:
 
     version: str = ""
     """The server's version, where it tells one."""
+
+    weights: Model | None = None
+    """The model whose weights it serves, where that is known: then these identify it."""
+
+    more: tuple[Server, ...] = ()
+    """Others that serve the same."""
 
 
 def find_model(path: str, revision: str = "") -> Model:
@@ -67,11 +73,13 @@ def model_digest(model: Model | Server, cache: Path | None = None) -> str:
     """32 hex digits that change whenever the model would sample differently.
 
     Args:
-        model: of a folder the content counts, of a hub id the commit, of a server URL, model id and name.
+        model: of a folder the content counts, of a hub id the commit, of a server its weights, or where they are unknown URL, model id and name.
         cache: a file that remembers the digests of large files, by path, size and time of change.
     """
     digest = hashlib.blake2b(digest_size=16)
     if isinstance(model, Server):
+        if model.weights is not None:
+            return model_digest(model.weights, cache)
         digest.update(json.dumps([model.url, model.model, model.name, model.version]).encode())
         return digest.hexdigest()
     folder = Path(model.path)

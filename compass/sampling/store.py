@@ -55,13 +55,15 @@ def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: 
     """
     settings = sampling.model_dump()
     prompt = find_prompt(settings)
-    server = {"url": model.url, "id": model.model, "name": model.name} if isinstance(model, Server) else {}
+    server = {}
+    if isinstance(model, Server) and model.weights is None:
+        server = {"url": model.url, "id": model.model, "name": model.name}
     return {
         "model": {"digest": model_digest(model, cache)} | server,
         "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
         "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
         "seed": seed,
-        "engine": {"name": "server", "version": model.version} if server else engine_version(),
+        "engine": {"name": "server", "version": model.version} if isinstance(model, Server) else engine_version(),
         "protocol": PROTOCOL,
     }
 

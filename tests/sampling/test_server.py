@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import threading
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+
 import pytest
 
+from compass.sampling import server as server_module
 from compass.sampling.engine import sample_seed
-from compass.sampling.model_source import SamplingError, Server, model_digest
-from compass.sampling.response import PROMPT_TOO_LONG, Wanted
+from compass.sampling.model_source import Model, SamplingError, Server, model_digest
+from compass.sampling.response import FAILED, PROMPT_TOO_LONG, Wanted
 from compass.sampling.resume import sample_responses
-from compass.sampling.server import API_KEY, ServerEngine, find_server
+from compass.sampling.server import API_KEY, ServerEngine, find_served, find_server
 from compass.settings import Sampling
+from tests.conftest import OpenAiHandler
 
 SECRET = "key-of-a-test-0123"
 
@@ -57,7 +64,7 @@ def test_every_response_is_asked_for_with_the_seed_of_the_offline_engine(server)
     ]
     assert {(one.tokens, one.finish_reason) for one in found.values()} == {(5, "stop")}
     bodies = [body for _, body, _ in server.asked]
-    assert sorted(body["temperature"] for body in bodies) == [0.0, 0.7, 0.7]
+    assert [(body["temperature"], body.get("n", 1)) for body in bodies] == [(0.7, 2), (0.0, 1)]
     assert {body["max_tokens"] for body in bodies} == {9}
     assert {path for path, *_ in server.asked} == {"/v1/chat/completions"}
 
@@ -99,6 +106,104 @@ def test_the_key_goes_to_the_server_and_nowhere_else(server, monkeypatch, tmp_pa
     written = "".join(file.read_text(errors="replace") for file in tmp_path.rglob("*") if file.is_file())
     printed = "".join(capfd.readouterr())
     assert all(SECRET not in text for text in (written, printed, str(told.value)))
+
+
+class Failing(OpenAiHandler):
+    """Answers 429, 500, nothing, half a response, one response in time to time; after 60 requests it is gone for good."""
+
+    def do_POST(self) -> None:
+        self.server.count += 1
+        kind = self.server.count % 6
+        if self.server.count >= 60:
+            threading.Thread(target=self.server.shutdown, daemon=True).start()
+            self.server.socket.close()  # later ones are refused
+            self.connection.close()
+        elif kind == 1:
+            self._send(429, {"error": {"message": f"slow down, {self.headers['authorization']}"}})
+        elif kind == 2:
+            self._send(500, {"error": {"message": f"out of memory, {self.headers['authorization']}"}})
+        elif kind == 3:
+            self.server.stopped.wait(20)
+        elif kind == 4:
+            self.send_response(200)
+            self.send_header("content-length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"choices": [{"index": 0,')
+            self.wfile.flush()
+            self.connection.close()
+        else:
+            super().do_POST()
+
+
+@pytest.fixture
+def failing(monkeypatch) -> Iterator[ThreadingHTTPServer]:
+    for name, value in {"BACK_OFF": (0.05, 0.2), "QUIET": 0.3, "PROBE": 0.3, "TIMEOUT": 1.0}.items():
+        monkeypatch.setattr(server_module, name, value)
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
+    made.models, made.asked, made.answers, made.tells_tokens = ["m"], [], {}, True
+    made.count, made.stopped = 0, threading.Event()
+    made.url = f"http://127.0.0.1:{made.server_address[1]}"
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.stopped.set()
+    made.server_close()
+
+
+def test_every_response_arrives_through_the_other_server(server, failing, monkeypatch, capfd, caplog) -> None:
+    monkeypatch.setenv(API_KEY, SECRET)
+    caplog.set_level("DEBUG")
+    monkeypatch.setattr(server_module, "IN_HAND", 12)
+    source = find_served([failing.url, server.url], Model("m"))
+    wanted = [Wanted(f"p{number}", f"{number}?", sample, False) for number in range(1500) for sample in range(2)]
+    wanted += [Wanted(f"p{number}", f"{number}?", 0, True) for number in range(100)]
+    with ServerEngine(source, SAMPLING) as engine:
+        found = {one.wanted: one for one in engine.sample(wanted, seed=3)}
+    assert failing.count >= 60
+    assert len(failing.asked) >= 3
+    assert {one: found[one].text for one in wanted} == {
+        one: f"{one.problem} by {None if one.greedy else sample_seed(3, one.id, one.sample)}" for one in wanted
+    }
+    assert SECRET not in "".join(capfd.readouterr()) + caplog.text
+
+
+def test_where_no_server_answers_any_more_the_errors_are_told_without_the_key(failing, monkeypatch) -> None:
+    monkeypatch.setenv(API_KEY, SECRET)
+    monkeypatch.setattr(server_module, "PATIENCE", 2.0)
+    source = find_server(failing.url)
+    failing.count = 59
+    with ServerEngine(source, SAMPLING) as engine, pytest.raises(SamplingError) as told:
+        list(engine.sample([Wanted("p", "1+1?", 0, False)], seed=0))
+    assert re.match(f"{source.url}: .*; what is finished is kept, run again", str(told.value))
+    assert SECRET not in str(told.value)
+
+
+def test_a_problem_that_a_server_cannot_answer_is_named_and_the_others_are_sampled(server, monkeypatch, capfd) -> None:
+    monkeypatch.setattr(server_module, "BACK_OFF", (0.02, 0.05))
+    wanted = [Wanted(f"p{number}", text, 0, False) for number, text in enumerate(["1?", "ill", "2?"])]
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        found = {one.wanted.id: one.finish_reason for one in engine.sample(wanted, seed=0)}
+    assert found == {"p0": "stop", "p1": FAILED, "p2": "stop"}
+    assert "warning: problem p1 had 8 errors and is left out: 500" in capfd.readouterr().err
+
+
+def test_samples_are_asked_for_one_by_one_where_the_tokens_of_each_are_not_told(server) -> None:
+    server.tells_tokens = False
+    wanted = [Wanted("p", "1?", number, False) for number in range(4)]
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        found = list(engine.sample(wanted, seed=0))
+    assert sorted((one.wanted.sample, one.tokens) for one in found) == [(number, 5) for number in range(4)]
+    assert {one.text for one in found} == {f"1? by {sample_seed(0, 'p', number)}" for number in range(4)}
+
+
+def test_servers_are_found_by_the_weights_that_they_offer(server, capfd) -> None:
+    server.models = ["other", "models/base"]
+    gone = "http://127.0.0.1:9"
+    source = find_served([gone, f"{server.url}/v1"], Model("models/base"))
+    assert (source.url, source.model, source.more) == (f"{server.url}/v1", "models/base", ())
+    assert f"warning: {gone}/v1/models" in capfd.readouterr().err
+    assert model_digest(source) == model_digest(Model("models/base"))
+    with pytest.raises(SamplingError, match=r"none offers models/rl-1, as .*: .* offers other, models/base"):
+        find_served([server.url], Model("models/rl-1"))
 
 
 def test_url_model_and_name_identify_a_server() -> None:
