@@ -154,12 +154,22 @@ def test_every_response_arrives_through_the_other_server(server, failing, monkey
     caplog.set_level("DEBUG")
     monkeypatch.setattr(server_module, "IN_HAND", 12)
     source = find_served([failing.url, server.url], Model("m"))
-    wanted = [Wanted(f"p{number}", f"{number}?", sample, False) for number in range(1500) for sample in range(2)]
-    wanted += [Wanted(f"p{number}", f"{number}?", 0, True) for number in range(100)]
+    wanted = []
+
+    def want_until_it_is_gone() -> Iterator[Wanted]:
+        for number in range(100_000):
+            if failing.count >= 60:
+                break
+            wanted.extend(Wanted(f"p{number}", f"{number}?", sample, False) for sample in range(2))
+            yield from wanted[-2:]
+        wanted.extend(greedy := [Wanted(f"p{number}", f"{number}?", 0, True) for number in range(100)])
+        yield from greedy
+
     with ServerEngine(source, SAMPLING) as engine:
-        found = {one.wanted: one for one in engine.sample(wanted, seed=3)}
+        found = {one.wanted: one for one in engine.sample(want_until_it_is_gone(), seed=3)}
     assert failing.count >= 60
     assert len(failing.asked) >= 3
+    assert len(found) == len(wanted)
     assert {one: found[one].text for one in wanted} == {
         one: f"{one.problem} by {None if one.greedy else sample_seed(3, one.id, one.sample)}" for one in wanted
     }

@@ -84,7 +84,7 @@ def test_entries_and_plots_are_those_of_the_names_and_all_else_stays() -> None:
 
 
 def test_an_entry_reads_the_shared_recipe_and_its_own_section() -> None:
-    groups = "data rollout reward advantage loss optimizer checkpoint resources guards record verl"
+    groups = "data rollout reward advantage loss optimizer lora checkpoint resources guards record verl"
     assert yaml.safe_load(write_entries(TEXT, starts("warm")))["stages"]["warm"] == {
         "cmd": "python -m stages.rl warm",
         "deps": ["data/curriculum", "models/${rl.stages.warm.init_from}"],
