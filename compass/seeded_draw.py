@@ -19,3 +19,8 @@ def draw(ids: Iterable[str], count: int, salt: object) -> list[str]:
 def draw_key(id_: str, salt: object) -> bytes:
     """The hash by which `draw` orders ids: 8 bytes of BLAKE2b."""
     return hashlib.blake2b(f"{salt}\0{id_}".encode(), digest_size=8).digest()
+
+
+def draw_number(id_: str, salt: object) -> float:
+    """The same hash as a number from 0 to below 1."""
+    return int.from_bytes(draw_key(id_, salt), "big") / 2**64

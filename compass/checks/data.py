@@ -44,7 +44,7 @@ def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], i
     for number, benchmark in enumerate(collect.benchmarks):
         if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
             found.append(problem)
-    return _group_unset(found) + _warm_start(settings), total
+    return _group_unset(found) + _named_sources(settings), total
 
 
 def _group_unset(found: list[Finding]) -> list[Finding]:
@@ -71,18 +71,23 @@ def _group_unset(found: list[Finding]) -> list[Finding]:
     return grouped
 
 
-def _warm_start(settings: Settings) -> list[Finding]:
-    """Sources that a warm start names and that are none."""
+def _named_sources(settings: Settings) -> list[Finding]:
+    """Sources that a warm start, grading or the curriculum name and that are none."""
     there = [source.name for source in settings.collect.sources]
-    named = settings.base.warm_start.sources if settings.base.warm_start else []
+    named = {
+        "base.warm_start.sources": settings.base.warm_start.sources if settings.base.warm_start else [],
+        "grade.sources": settings.grade.sources,
+        "curriculum.sources": settings.curriculum.sources,
+    }
     return [
         Finding(
-            "base.warm_start.sources",
+            where,
             "problem",
             f"{name!r} is no source of `collect.sources`",
             f"{did_you_mean(name, there)}there are {', '.join(there)}",
         )
-        for name in named
+        for where, names in named.items()
+        for name in names
         if name not in there
     ]
 

@@ -1,9 +1,11 @@
 """Grade problems: sample rollouts, score them, fill in solve rate and level 1 (easy) to 5 (hard).
 
-A solve rate is the share of a problem's samples that are right (report, section 4.2). Two rules make levels of them.
+A solve rate is the share of a problem's samples that are right (report, section 4.2). Two rules make levels of solve rates.
 `thresholds`: by the solve rate alone, so that a level means the same in every dataset. `quantiles`: five levels of about
 equal size by rank, so that every level has problems however strong the grader is. A few rollouts give few distinct solve rates;
 within one solve rate quantiles rank the problem with the longer mean response as harder, and problems that agree in both by id.
+A third rule, `operations`, takes the arithmetic operations of the published solution: after a supervised start on similar problems a
+solve rate says what the policy remembers, and the number of steps what is hard.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.golds import golds
+from compass.operations import count_operations
 from compass.parallel import in_processes
 from compass.records import RecordError, with_column
 from compass.sampling.engines import find_source
@@ -97,8 +100,19 @@ HARDEST = 5
 """The highest level; 1 is the easiest."""
 
 
-def assign_levels(rates: Mapping[str, SolveRate], settings: Grade) -> dict[str, int]:
-    """Level by problem id, by the rule that `settings.levels` names."""
+def assign_levels(
+    rates: Mapping[str, SolveRate], settings: Grade, solutions: Mapping[str, str | None]
+) -> dict[str, int]:
+    """Level by problem id, by the rule that `settings.levels` names.
+
+    Args:
+        rates: solve rates by problem id.
+        settings: the rule, and thresholds.
+        solutions: the problems' published solutions, which `operations` counts in; a problem without an operation has no level.
+    """
+    if settings.levels == "operations":
+        operations = {name: count_operations(solutions[name] or "") for name in rates}
+        return {name: min(count, HARDEST) for name, count in operations.items() if count}
     if settings.levels == "thresholds":
         return {name: threshold_level(rate.rate, settings.thresholds) for name, rate in rates.items()}
     return quantile_levels(rates)
@@ -126,7 +140,7 @@ def sample_rollouts(
     """Sample the rollouts of every problem that is graded; finished problems are scored in other processes while others are sampled.
 
     Args:
-        records: `RECORD` rows; with `settings.max_problems` a seeded draw of them is graded.
+        records: `RECORD` rows; those of `settings.sources` are graded, and of them with `settings.max_problems` a seeded draw.
         settings: the grader and how it samples.
         seed: the run's seed.
         work: folder of resumable work.
@@ -136,13 +150,13 @@ def sample_rollouts(
         Tables of `ROLLOUTS`, in the records' order.
 
     Raises:
-        RecordError: two records with one id.
+        RecordError: two records with one id, or a source without a row.
         SamplingError: the grader cannot be used.
     """
     problems = dict(zip(*(records.column(name).to_pylist() for name in ("id", "problem")), strict=True))
     if len(problems) != records.num_rows:
         raise RecordError(f"grade: {records.num_rows} records have {len(problems)} distinct ids; run collect again")
-    drawn = set(draw(problems, settings.max_problems, f"{seed}\0draw"))
+    drawn = set(draw(_asked_for(records, settings), settings.max_problems, f"{seed}\0draw"))
     right = golds(records)
     pieces = stream_responses(
         {name: problem for name, problem in problems.items() if name in drawn},
@@ -157,6 +171,18 @@ def sample_rollouts(
     work_items = ((piece, *_about(piece, right, problems)) for piece in pieces)
     workers = 1 if len(drawn) * settings.rollouts < FEW else 0
     yield from in_processes(_start_scoring, work_items, workers)
+
+
+def _asked_for(records: pa.Table, settings: Grade) -> list[str]:
+    """Ids of the rows that are graded, before any draw."""
+    ids, sources = records.column("id").to_pylist(), records.column("source").to_pylist()
+    if missing := sorted(set(settings.sources) - set(sources)):
+        raise RecordError(
+            f"grade.sources: no kept row comes from {missing[0]!r}; there are {', '.join(sorted(set(sources))) or 'none'}"
+        )
+    return [
+        name for name, source in zip(ids, sources, strict=True) if not settings.sources or source in settings.sources
+    ]
 
 
 def _about(
@@ -184,8 +210,8 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
         share that leans on each leniency.
     """
     rates = tally.solve_rates()
-    level = assign_levels(rates, settings)
     ids = records.column("id").to_pylist()
+    level = assign_levels(rates, settings, dict(zip(ids, records.column("solution").to_pylist(), strict=True)))
     columns = {
         "n_rollouts": [rates[name].rollouts if name in rates else None for name in ids],
         "solve_rate": [rates[name].rate if name in rates else None for name in ids],
@@ -195,6 +221,8 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
         records = with_column(records, name, values)
     without = {"prompt_too_long": len(tally.too_long), "failed": len(tally.failed)}
     measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - sum(without.values()), **without)
+    if unlevelled := len(rates) - len(level):
+        measured["without_level"] = unlevelled
     return records, measured | tally.shares()
 
 

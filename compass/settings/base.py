@@ -76,7 +76,10 @@ class WarmStart(Prompting):
     """Highest learning rate of AdamW."""
 
     warmup_steps: NotNegative = 8
-    """Steps over which the rate rises to it; it then stays."""
+    """Steps over which the rate rises to it."""
+
+    schedule: Literal["constant", "cosine"] = "constant"
+    """What the rate does then: it stays, or falls to 0 at the last step."""
 
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     """Weight decay."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from compass.settings.section import NotNegative, Positive, Section
+from compass.settings.section import NotNegative, Positive, Probability, Section
 
 _WRITTEN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?\s*%?", re.IGNORECASE)
 
@@ -129,6 +129,14 @@ class Source(Section):
     max_rows: NotNegative = 0
     """Read only the first so many rows; 0 reads all."""
 
+    part: Annotated[list[Probability], Field(min_length=2, max_length=2)] = [0.0, 1.0]
+    """Read only the rows whose hash, a number from 0 to 1, is from the first of these to below the second. Sources that read one file with
+    parts that do not overlap share no row: `[0, 0.4]` for a warm start, `[0.4, 0.9]` for RL, `[0.9, 1]` held out as a benchmark."""
+
+    operations: Annotated[list[Positive], Field(max_length=2)] = []
+    """Read only the rows whose solution, published or made from `equation_field`, writes so many arithmetic operations, from the first of
+    these to the second; empty reads all."""
+
     @model_validator(mode="after")
     def _tolerances(self) -> Source:
         for written in (self.tolerance, *self.tolerances.values()):
@@ -140,6 +148,14 @@ class Source(Section):
             raise ValueError(
                 f"source {self.name!r}: `tolerances` needs the `tolerance_field` whose values they are for"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _part_holds_rows(self) -> Source:
+        if self.part[0] >= self.part[1]:
+            raise ValueError(f"source {self.name!r}: `part` must be two rising numbers from 0 to 1, found {self.part}")
+        if self.operations and (len(self.operations) != 2 or self.operations[0] > self.operations[1]):
+            raise ValueError(f"source {self.name!r}: `operations` must be [fewest, most], found {self.operations}")
         return self
 
     @model_validator(mode="after")

@@ -19,6 +19,10 @@ class Grade(Section):
     revision: str = ""
     """The hub revision (commit); required for a hub id."""
 
+    sources: list[str] = []
+    """Grade rows of these sources alone, by their names in `collect.sources`; empty grades all. What RL does not train on
+    (`curriculum.sources`) need not be graded."""
+
     rollouts: Positive = 8
     """Solutions sampled for each problem."""
 
@@ -28,8 +32,9 @@ class Grade(Section):
     max_problems: NotNegative = 0
     """Grade so many problems, drawn by a seeded hash of their id, and leave the rest ungraded; 0 grades all."""
 
-    levels: Literal["quantiles", "thresholds"] = "quantiles"
-    """`quantiles`: five levels of about equal size by rank of solve rate. `thresholds`: by the solve rate alone."""
+    levels: Literal["quantiles", "thresholds", "operations"] = "quantiles"
+    """`quantiles`: five levels of about equal size by rank of solve rate. `thresholds`: by the solve rate alone. `operations`: by the
+    arithmetic operations of the row's own solution, one per level and five or more in level 5; a row whose solution writes none has no level."""
 
     thresholds: list[Probability] = [0.8, 0.6, 0.4, 0.2]
     """With `thresholds`: the lowest solve rate of levels 1, 2, 3 and 4, falling."""

@@ -16,9 +16,11 @@ from typing import Any
 import pyarrow as pa
 
 from compass.ledger import LEDGER, Drop, Reason, count_reasons, split
+from compass.operations import count_operations
 from compass.parallel import in_processes
 from compass.progress import reported
 from compass.records import RECORD, record_id, table
+from compass.seeded_draw import draw_number
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
 from compass.sources.gold import is_placeholder
@@ -101,6 +103,11 @@ def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -
             facts[source.name]["repaired"] = repairs
         if read == len(reasons) and read:
             facts[source.name]["warning"] = f"source {source.name!r}: none of its {read} rows is kept: {_most(reasons)}"
+        if not read and source.operations and not error:
+            raise SourceError(
+                f"source {source.name!r}: no row has a solution of {source.operations[0]} to {source.operations[1]} operations",
+                "widen `operations`, or give `equation_field` or `solution_field`",
+            )
         total += read
     return Collected(pa.concat_tables(kept), pa.concat_tables(dropped), total, facts)
 
@@ -181,6 +188,8 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         fields.check(row, place)
         own_id = reach(row, source.id_field) if source.id_field else MISSING
         source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
+        if not _is_in_part(source_id, source):
+            continue
         piece.append((row, row_id, source_id, seen.setdefault(source_id, row_id)))
         if len(piece) == PIECE:
             yield _Piece(number, source, piece)
@@ -188,8 +197,26 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
     if row_number < 0:
         raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows", "remove it or fill it")
     fields.finish()
+    if not seen:
+        raise SourceError(
+            f"source {source.name!r}: none of its {row_number + 1} rows is in `part` {source.part}", "widen it"
+        )
     if piece:
         yield _Piece(number, source, piece)
+
+
+def _is_in_part(source_id: str, source: Source) -> bool:
+    """Whether a row is in the part of its file that the source reads; sources of one file agree on a row's place."""
+    first, end = source.part
+    return (first, end) == (0.0, 1.0) or first <= draw_number(source_id, "part") < end
+
+
+def _has_operations(record: Mapping[str, Any], source: Source) -> bool:
+    """Whether a row's solution writes as many operations as the source reads."""
+    if not source.operations:
+        return True
+    fewest, most = source.operations
+    return fewest <= count_operations(record["solution"]) <= most
 
 
 def _mapped(start: Callable[[], Callable[[_Piece], Any]], pieces: Iterator[_Piece]) -> Iterator[Any]:
@@ -208,6 +235,7 @@ def _recorder(limits: Collect) -> Callable[[_Piece], tuple[int, tuple[pa.Table, 
             made = [_record(piece.source, adapter, *row, limits) for row in piece.rows]
         except SourceError as error:
             return piece.number, error
+        made = [(row, drop) for row, drop in made if _has_operations(row, piece.source)]
         return piece.number, split(table([record for record, _ in made]), [drop for _, drop in made], STAGE)
 
     return record

@@ -1,7 +1,7 @@
 """A worked solution from the equation that a source publishes beside its problem, as word-problem sets do.
 
 An equation is read as arithmetic alone: `+ number0 number1` (operators first, `numberN` the problem's Nth number, counted
-from 0), `( 76.0 - 25.0 )`, or `X = 70 - 27`. Each operation becomes one line with its result, the answer stands boxed on
+from 0), `( 76.0 - 25.0 )`, `X = 70 - 27`, or a text with calculator notes (`48/2 = <<48/2=24>>24`), as GSM8K's. Each operation becomes one line with its result, the answer stands boxed on
 the last. An equation that cannot be read so, or does not give the published answer, makes no solution.
 """
 
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 _TOKEN = re.compile(r"\s*(number\d+|\d+(?:\.\d+)?|[-+*/()])")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NOTE = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
 _UNKNOWN = re.compile(r"^\s*[A-Za-z]\s*=|=\s*[A-Za-z]\s*$")
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 LONGEST = 200
@@ -27,22 +28,43 @@ def worked_solution(equation: str, problem: str, answer: str) -> str:
     r"""A solution of one operation per line, with the answer boxed on the last.
 
     Args:
-        equation: as published; a single unknown that stands alone on one side of `=` is left away.
+        equation: as published; a single unknown that stands alone on one side of `=` is left away. Of a text with calculator notes the
+            notes are read, and each has to give its result.
         problem: its text, whose numbers `number0`, `number1`, … refer to, in their order.
         answer: the published answer.
 
     Returns:
         The solution, such as `42+32=74`, `74-35=39`, `\boxed{39}` on three lines; empty where none can be made.
     """
-    if len(equation) > LONGEST:
-        return ""
     numbers = _NUMBER.findall(problem.replace(",", ""))
     try:
-        lines = list(_Steps(_tokens(_UNKNOWN.sub("", equation)), numbers).lines())
+        lines = _noted_lines(equation) if "<<" in equation else _lines(_UNKNOWN.sub("", equation), numbers)
         agrees = lines and Fraction(lines[-1].rpartition("=")[2]) == Fraction(answer.replace(",", "").strip())
     except (_UnreadableError, ValueError, ZeroDivisionError):
         return ""  # no arithmetic, or an answer that is no number
     return "\n".join([*lines, f"\\boxed{{{answer.strip()}}}"]) if agrees else ""
+
+
+def _lines(equation: str, numbers: list[str]) -> list[str]:
+    """The operations of one equation, each with its result."""
+    if len(equation) > LONGEST:
+        raise _UnreadableError(equation[:LONGEST])
+    return list(_Steps(_tokens(equation), numbers).lines())
+
+
+def _noted_lines(text: str) -> list[str]:
+    """The operations of calculator notes, in their order.
+
+    Raises:
+        _UnreadableError: a note is no arithmetic, or gives another result than it says.
+    """
+    lines = []
+    for expression, result in _NOTE.findall(text):
+        steps = _lines(expression, [])
+        if not steps or Fraction(steps[-1].rpartition("=")[2]) != Fraction(result.strip()):
+            raise _UnreadableError(expression)
+        lines += steps
+    return lines
 
 
 def _tokens(equation: str) -> list[str]:

@@ -7,8 +7,16 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
-from compass.grading.grade import SolveRate, Tally, assign_levels, fill_levels, quantile_levels, threshold_level
-from compass.records import RECORD, table
+from compass.grading.grade import (
+    SolveRate,
+    Tally,
+    _asked_for,
+    assign_levels,
+    fill_levels,
+    quantile_levels,
+    threshold_level,
+)
+from compass.records import RECORD, RecordError, table
 from compass.settings import Grade
 
 
@@ -47,8 +55,9 @@ def test_thresholds_are_the_lowest_solve_rates_of_their_levels(rate, level):
 
 def test_the_settings_choose_the_rule():
     found = rates(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert set(assign_levels(found, Grade(levels="thresholds")).values()) == {1}
-    assert set(assign_levels(found, Grade(levels="quantiles")).values()) == {1, 2, 3, 4, 5}
+    assert set(assign_levels(found, Grade(levels="thresholds"), {}).values()) == {1}
+    assert set(assign_levels(found, Grade(levels="quantiles"), {}).values()) == {1, 2, 3, 4, 5}
+    assert set(assign_levels(found, Grade(levels="operations"), dict.fromkeys(found, "2+3-4=1")).values()) == {2}
 
 
 def tally(marks: dict[str, str]) -> Tally:
@@ -135,3 +144,24 @@ def test_nothing_graded_is_measured_as_nothing():
         "tokens": None,
         "levels": {},
     }
+
+
+def test_levels_by_operations_are_those_of_the_published_solutions():
+    solutions = {"a": "7+2=9\n\\boxed{9}", "b": "3*4=12. 12-5=7", "c": "It is 4.", "d": None, "e": "1+1=2\n" * 7}
+    records = table([{"id": name, "problem": "?", "answer": "5", "solution": text} for name, text in solutions.items()])
+    graded, measured = fill_levels(records, tally(dict.fromkeys("abcde", "rw")), Grade(levels="operations"))
+    assert graded.column("level").to_pylist() == [1, 2, None, None, 5]
+    assert graded.column("solve_rate").to_pylist() == [0.5] * 5
+    assert measured["without_level"] == 2
+    assert {level: found["problems"] for level, found in measured["levels"].items()} == {"1": 1, "2": 1, "5": 1}
+
+
+def test_rows_of_chosen_sources_are_graded_and_a_source_without_rows_is_named():
+    rows = [
+        {"id": f"{source}{n}", "source": source, "problem": "?", "answer": "5"} for source in "ab" for n in range(3)
+    ]
+    records = table(rows)
+    assert _asked_for(records, Grade(sources=["b"])) == ["b0", "b1", "b2"]
+    assert len(_asked_for(records, Grade())) == 6
+    with pytest.raises(RecordError, match=r"grade.sources: no kept row comes from 'c'; there are a, b"):
+        _asked_for(records, Grade(sources=["b", "c"]))

@@ -1,10 +1,15 @@
 """Worked solutions from published equations: what can be computed is written out, and nothing that the answer contradicts."""
 
+import json
+from pathlib import Path
+
 import pytest
+from pydantic import ValidationError
 
 from compass.settings import Collect, Source
 from compass.sources.collect import collect
 from compass.sources.equations import worked_solution
+from compass.sources.read import SourceError
 
 TWO_NUMBERS = "Tom has 7 red apples and 2 green ones."
 
@@ -67,3 +72,49 @@ def test_a_source_with_equations_has_solutions(tmp_path) -> None:
     )
     kept = collect([source], Collect(sources=[source], benchmarks=[])).kept
     assert kept.column("solution").to_pylist() == ["7+2=9\n\\boxed{9}", "Three and four are seven."]
+
+
+def test_calculator_notes_are_steps_and_each_has_to_give_its_result() -> None:
+    text = "She sold 48/2 = <<48/2=24>>24 clips in May, and 48+24 = <<48+24=72>>72 altogether.\n#### 72"
+    assert worked_solution(text, "", "72") == "48/2=24\n48+24=72\n\\boxed{72}"
+    assert worked_solution("<<2*3+1=7>>", "", "7") == "2*3=6\n6+1=7\n\\boxed{7}"
+    assert worked_solution(text, "", "71") == ""
+    assert worked_solution("<<48/2=25>> <<25+1=26>>", "", "26") == ""
+    assert worked_solution("<<x/2=25>> <<25+1=26>>", "", "26") == ""
+    assert worked_solution("<<=26>>", "", "26") == ""
+
+
+def test_sources_that_read_parts_of_one_file_share_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        "".join(json.dumps({"n": f"a{n}", "problem": f"{n} + 1 is?", "answer": str(n + 1)}) + "\n" for n in range(400))
+    )
+    parts = {"start": [0.0, 0.4], "rl": [0.4, 0.9], "held-out": [0.9, 1.0]}
+    sources = [Source(name=name, path=str(path), id_field="n", part=part) for name, part in parts.items()]
+    found = collect(sources, Collect(sources=sources, benchmarks=[]))
+    ids = {name: set() for name in parts}
+    for row in found.kept.to_pylist():
+        ids[row["source"]].add(row["source_id"])
+    assert sum(map(len, ids.values())) == len(set.union(*ids.values())) == found.read == 400
+    assert {name: round(len(own) / 400, 1) for name, own in ids.items()} == {"start": 0.4, "rl": 0.5, "held-out": 0.1}
+    with pytest.raises(ValidationError, match="`part` must be two rising numbers"):
+        Source(name="none", path=str(path), part=[0.5, 0.5])
+    none = Source(name="none", path=str(path), id_field="n", part=[0.5, 0.5001])
+    with pytest.raises(SourceError, match="none of its 400 rows is in `part`"):
+        collect([none], Collect(sources=[none], benchmarks=[]))
+
+
+def test_a_source_reads_the_rows_of_so_many_operations(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [("7+2", "9"), ("(7+2)*3", "27"), ("7*2*2*2", "56"), ("x+y", "9")]
+    path.write_text(
+        "".join(json.dumps({"problem": f"{n}?", "e": e, "answer": a}) + "\n" for n, (e, a) in enumerate(rows))
+    )
+    source = Source(name="two", path=str(path), equation_field="e", operations=[2, 3])
+    kept = collect([source], Collect(sources=[source], benchmarks=[])).kept
+    assert kept.column("answer").to_pylist() == ["27", "56"]
+    with pytest.raises(ValidationError, match=r"`operations` must be \[fewest, most\]"):
+        Source(name="none", path=str(path), operations=[3, 2])
+    none = source.model_copy(update={"operations": [4, 5]})
+    with pytest.raises(SourceError, match="no row has a solution of 4 to 5 operations"):
+        collect([none], Collect(sources=[none], benchmarks=[]))

@@ -61,7 +61,7 @@ def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Pa
         "engine.seed": seed,
         "optim.lr": settings.learning_rate,
         "optim.lr_warmup_steps": settings.warmup_steps,
-        "optim.lr_scheduler_type": "constant",
+        "optim.lr_scheduler_type": settings.schedule,
         "optim.weight_decay": settings.weight_decay,
         "trainer.device": "cpu" if on_cpu else "cuda",
         "trainer.n_gpus_per_node": max(1, settings.gpus),

@@ -25,8 +25,8 @@ from compass.rl.checkpoint import TRACKER
 from compass.rl.metrics import follow_metrics, read_metrics, recover_metrics
 from compass.settings import WarmStart
 
-NOT_OF_THE_RESULT = ("micro_batch_size", "save_every", "steps")
-"""Settings that change no step; more steps go on from where a shorter run ended."""
+NOT_OF_THE_RESULT = ("micro_batch_size", "save_every")
+"""Settings that change no step. Nor does `steps` where the learning rate stays: more steps go on from where a shorter run ended."""
 
 Report = Callable[[int, float], None]
 
@@ -82,8 +82,9 @@ def train(
 
 
 def _course(settings: WarmStart, model: Path, examples: Path, seed: int) -> str:
+    free = {*NOT_OF_THE_RESULT, "steps"} if settings.schedule == "constant" else set(NOT_OF_THE_RESULT)
     facts = {
-        "settings": settings.model_dump(mode="json", exclude=set(NOT_OF_THE_RESULT)),
+        "settings": settings.model_dump(mode="json", exclude=free),
         "model": folder_digest(model, ("*.safetensors",)),
         "examples": file_digest(examples),
         "schema": str(EXAMPLES),

@@ -1,0 +1,20 @@
+"""Arithmetic that a text writes out: how many operations a worked solution or a response has."""
+
+from __future__ import annotations
+
+import re
+
+_NOTE = re.compile(r"<<[^<>]*>>")
+_NUMBER = r"[$£€]?\d+(?:[.,]\d+)*%?"
+_OPERATOR = r"(?:[-+*/×÷·−]|\\times|\\div|\\cdot|(?<=\s)x(?=\s))"
+_EQUATION = re.compile(rf"\(*\s*{_NUMBER}(?:\s*\)*\s*{_OPERATOR}\s*\(*\s*{_NUMBER})+\s*\)*\s*=")
+_OPERATION = re.compile(rf"(?<=[\d%)\s]){_OPERATOR}(?=[\s(\d$£€])")
+
+
+def count_operations(text: str) -> int:
+    """The operations between numbers in the equations of a text: 2 in `3*4=12. 12-5=7`, 2 in `3*4-5=7`, 0 in `the answer is 7`.
+
+    An operation counts where its equation goes on with `=`: a range (`3-5 apples`) or a date is none. A step that is written twice counts
+    twice, but for calculator notes (`48/2 = <<48/2=24>>24`).
+    """
+    return sum(len(_OPERATION.findall(equation)) for equation in _EQUATION.findall(_NOTE.sub("", text)))
