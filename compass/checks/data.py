@@ -29,7 +29,7 @@ MOST_ROWS = CHECK_FIELDS_AFTER
 def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
     """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
     collect = settings.collect
-    found = _same_files(collect)
+    found = _same_rows(collect)
     total: int | None = 0
     for number, source in enumerate(collect.sources):
         problem, rows = _source(f"collect.sources.{number} ({source.name})", source, collect, root)
@@ -205,9 +205,9 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
     return None
 
 
-def _same_files(collect: Collect) -> list[Finding]:
-    """Benchmarks that read the file of a source or of another benchmark."""
-    taken: dict[str, str] = {}
+def _same_rows(collect: Collect) -> list[Finding]:
+    """Benchmarks that read rows of a file that a source or another benchmark reads as well."""
+    taken: dict[str, list[tuple[str, Source]]] = {}
     found = []
     for kind, sources in (("sources", collect.sources), ("benchmarks", collect.benchmarks)):
         for number, source in enumerate(sources):
@@ -215,15 +215,22 @@ def _same_files(collect: Collect) -> list[Finding]:
             place = f"{source.path} {source.hub} {source.subset} {source.split if source.hub else ''}".strip()
             if not place:
                 continue
-            if kind == "benchmarks" and place in taken:
+            readers = taken.setdefault(place, [])
+            sharing = next((name for name, other in readers if _parts_overlap(source, other)), None)
+            if kind == "benchmarks" and sharing:
                 found.append(
                     Finding(
                         where,
                         "problem",
-                        f"reads {place}, as {taken[place]} does",
-                        "give each its own file: a problem of a "
+                        f"reads {place}, as {sharing} does",
+                        "give each its own file, or parts of it that do not overlap (`part`): a problem of a "
                         "benchmark is never trained on, and one that stands in two would count twice",
                     )
                 )
-            taken.setdefault(place, where)
+            readers.append((where, source))
     return found
+
+
+def _parts_overlap(one: Source, other: Source) -> bool:
+    """Whether two sources of one file read some of the same rows: parts are of ids, which both have to take from the same field."""
+    return one.id_field != other.id_field or (one.part[0] < other.part[1] and other.part[0] < one.part[1])

@@ -144,3 +144,14 @@ def test_a_variable_that_several_sources_need_is_told_once(finished: Callable[..
     [told] = [one for one in find_problems(root) if "COMPASS_DATA" in one.found]
     assert told.found.endswith("$COMPASS_DATA is not set; 1 other source or benchmark needs it too")
     assert "docs/reference/sources.md" in told.remedy
+
+
+@pytest.mark.parametrize(("parts", "told"), [(([0.0, 0.5], [0.5, 1.0]), False), (([0.0, 0.6], [0.5, 1.0]), True)])
+def test_parts_of_one_file_may_be_trained_on_and_held_out(
+    repository: Callable[..., Path], parts: tuple[list[float], list[float]], told: bool
+) -> None:
+    same = {"path": "problems.csv", "problem_field": "question", "id_field": ""}
+    values = {f"collect.{kind}.0.{name}": value for kind in ("sources", "benchmarks") for name, value in same.items()}
+    values |= {"collect.sources.0.part": parts[0], "collect.benchmarks.0.part": parts[1]}
+    found = [finding for finding in find_problems(repository(values)) if "as collect.sources.0" in finding.found]
+    assert bool(found) is told
