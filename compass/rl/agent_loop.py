@@ -164,15 +164,19 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
         whole = {place: output for place, output in enumerate(outputs) if not isinstance(scored[place], BaseException)}
         if whole:
             kept = {name: prompt[name] for name in STORED}
+            mask = self._loop.response_length if self._filters_overlong() else None
             if greedy is not None:
                 kept[REWARD] = await greedy
             await tq.async_kv_batch_put(
                 keys=[f"{prompt['uid']}_{place}_0" for place in whole],  # verl's names: GROUP_SAMPLE_PART
-                fields=list_of_dict_to_tensordict([_fields(output, kept) for output in whole.values()]),
+                fields=list_of_dict_to_tensordict([_fields(output, kept, mask) for output in whole.values()]),
                 tags=[_tag(output, prompt["global_steps"]) for output in whole.values()],
                 partition_id=partition,
             )
         return next((result for result in scored if isinstance(result, BaseException)), None)
+
+    def _filters_overlong(self) -> bool:
+        return bool(self.config.trainer.v1.sampler.sampler_kwargs.overlong_filter)
 
     def _is_remax(self, partition: str) -> bool:
         return partition == "train" and self.config.algorithm.adv_estimator == GREEDY_BASELINE
@@ -207,9 +211,17 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
         output.extra_fields["reward_extra_info"] = result["reward_extra_info"]
 
 
-def _fields(output: AgentLoopOutput, problem: dict[str, Any]) -> dict[str, Any]:
-    """What the queue holds of a response, as verl's trainer reads it."""
+def _fields(output: AgentLoopOutput, problem: dict[str, Any], cut_off: int | None = None) -> dict[str, Any]:
+    """What the queue holds of a response, as verl's trainer reads it.
+
+    Args:
+        output: the response.
+        problem: the fields of its problem that are kept.
+        cut_off: tokens of a response that no token of trains, for it was cut off; None where all train.
+    """
     fields = {**output.as_dict(), **problem}
+    if cut_off is not None and len(output.response_ids) >= cut_off:
+        fields["response_mask"] = torch.zeros_like(fields["response_mask"])
     fields["loss_mask"] = fields["response_mask"]
     fields["input_ids"] = torch.cat([fields["prompts"], fields["responses"]])
     fields["position_ids"] = torch.arange(len(fields["input_ids"]))

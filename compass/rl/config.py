@@ -376,6 +376,7 @@ def _pipeline(stage: str, settings: RlStage, paths: StagePaths, seed: int) -> di
             "max_generation_batches": settings.rollout.max_generation_batches,
             "refill": settings.rollout.refill,
             "reproducible": settings.rollout.reproducible,
+            "overlong_filter": settings.loss.overlong_filter,
             "watch": watch_config(settings, paths),
         },
     }

@@ -143,6 +143,7 @@ def _rollout(settings: RlStage, model: Path, cpu: bool) -> dict[str, Any]:
     }
     return {
         f"{rollout}.dtype": resources.dtype,
+        f"{rollout}.quantization": None if settings.rollout.quantization == "none" else settings.rollout.quantization,
         f"{rollout}.gpu_memory_utilization": resources.rollout_memory,  # on the CPU vLLM reads VLLM_CPU_KVCACHE_SPACE
         f"{rollout}.tensor_model_parallel_size": resources.tensor_parallel,
         f"{rollout}.enforce_eager": cpu,

@@ -53,6 +53,7 @@ class GroupSampler(ReplayBuffer):
         self.max_generation_batches = int(options.pop("max_generation_batches"))
         self.reproducible = bool(options.pop("reproducible"))
         one_for_one = options.pop("refill") == 1 or self.reproducible
+        del options["overlong_filter"]  # the agent loop's
         self.watch = options.pop("watch")
         super().__init__(**{**arguments, "poll_interval": 0.05, **options})
         self.replace = OneForOne(self.refill_fn) if one_for_one else None

@@ -59,6 +59,10 @@ class Rollout(Section):
     correction: Correction = Correction()
     """What corrects for a rollout engine whose probabilities are not the trainer's."""
 
+    quantization: Literal["none", "fp8"] = "none"
+    """On GPUs: `fp8` keeps the rollout engine's weights in 8 bits, made anew from the trainer's after every update. It samples faster, and
+    from other probabilities than the trainer's: `correction.weights` has to be set, and the guard `agreement` not to stop at its own limit."""
+
     @field_validator("top_p")
     @classmethod
     def _all_tokens(cls, value: float) -> float:
@@ -143,6 +147,10 @@ class Loss(Section):
 
     entropy_coef: Annotated[float, Field(ge=0)] = 0.0
     """Entropy bonus."""
+
+    overlong_filter: bool = False
+    """Leave responses that were cut off at `rollout.max_response_tokens` out of the loss and of what it is divided by (DAPO's overlong
+    filtering). In their group's mean they count as what they are paid. Needs `rollout.dynamic_sampling`, whose groups have a right response."""
 
     @model_validator(mode="after")
     def _bound(self) -> Loss:

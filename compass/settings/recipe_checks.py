@@ -47,6 +47,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
             f"`rollout.dynamic_sampling: true` leaves out groups that are all right or all wrong, and `advantage.estimator: "
             f"{estimator}` learns from them: its baseline is not the group's mean; set `rollout.dynamic_sampling: false`"
         )
+    if recipe.loss.overlong_filter and not rollout.dynamic_sampling:
+        raise ValueError(
+            "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`: an iteration of nothing but responses that were cut off would "
+            "have no token to train on; set one of them otherwise"
+        )
     if recipe.loss.mode != "vanilla" and rollout.correction.bypass:
         raise ValueError(
             f"`rollout.correction.bypass` has losses of its own (`rollout.correction.loss`), and `loss.mode` is {recipe.loss.mode}; "
@@ -153,10 +158,29 @@ def check_device(recipe: Recipe) -> None:
             raise ValueError(
                 f"`resources.{name}` ({value}) is for {meant}, and `resources.gpus` is {resources.gpus}; {remedy}"
             )
+    if recipe.rollout.quantization != "none":
+        _check_quantization(recipe, cpu)
     if cpu:
         _check_shares(recipe, resources.ranks * resources.nodes, "`resources.ranks` x `resources.nodes`")
     else:
         _check_gpus(recipe)
+
+
+def _check_quantization(recipe: Recipe, cpu: bool) -> None:
+    """A rollout engine with coarser weights than the trainer's needs a correction, and a guard that knows of it."""
+    given, agreement = f"`rollout.quantization: {recipe.rollout.quantization}`", recipe.guards.agreement
+    if cpu:
+        raise ValueError(f"{given} is for GPUs, and `resources.gpus` is 0; leave it out, or name the GPUs")
+    if recipe.rollout.correction.weights == "none":
+        raise ValueError(
+            f"{given} samples from other probabilities than the trainer's, and nothing corrects for it; set "
+            "`rollout.correction: {weights: token}`"
+        )
+    if agreement.level == "stop" and agreement.limit is None:
+        raise ValueError(
+            f"{given} differs from the trainer by more than the guard `agreement` allows for equal weights, which would stop the stage; set "
+            "`guards.agreement: {level: warn}`, or give it a `limit`"
+        )
 
 
 def _check_shares(recipe: Recipe, ranks: int, product: str) -> None:

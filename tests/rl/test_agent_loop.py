@@ -23,7 +23,7 @@ STARTS = {"top_p": 1.0, "detokenize": True}
 class WorkerBase:
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self.arguments = (arguments, named)
-        options = SimpleNamespace(reproducible=False)
+        options = SimpleNamespace(reproducible=False, overlong_filter=False)
         self.config = SimpleNamespace(
             data="data settings",
             algorithm=SimpleNamespace(adv_estimator="grpo"),
@@ -187,6 +187,17 @@ def test_a_group_is_one_entry_of_the_queue_as_verl_reads_it(agent_loop: Any) -> 
         "max_global_steps": 6,
     }
     assert agent_loop.tags == [{"key": "u1", "partition_id": "train", "tag": {"status": "finished"}}]
+
+
+def test_no_token_of_a_response_that_was_cut_off_trains_where_the_settings_say_so(agent_loop: Any) -> None:
+    worker = agent_loop.ScoringWorker()
+    worker.config.trainer.v1.sampler.sampler_kwargs.overlong_filter = True
+    sample(worker)
+    (group,) = agent_loop.groups
+    assert [fields["response_mask"].tolist() for fields in group["fields"]] == [[1], [0, 0], [0, 0]]
+    assert [fields["loss_mask"].tolist() for fields in group["fields"]] == [[1], [0, 0], [0, 0]]
+    assert [fields["reward"] for fields in group["fields"]] == [1.0, 2.0, 2.0]
+    assert [tag["response_len"] for tag in group["tags"]] == [1, 2, 2]
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
         "max_generation_batches": "2",
         "refill": 2,
         "reproducible": False,
+        "overlong_filter": False,
         "watch": {
             "guards": Guards(failed_rollouts=ShareGuard(level="stop", limit=0.5)).model_dump(),
             "steps": 20,

@@ -79,6 +79,21 @@ def test_several_updates_of_an_iteration_leave_its_policy_and_are_clipped(debug_
     )  # the rollouts are of the policy before them
 
 
+def test_what_was_cut_off_does_not_train_where_it_is_filtered(debug_root: Path) -> None:
+    """Responses of 12 tokens, where many are cut off; the filter changes the update, and no reward that it is computed from."""
+    rollout = {"max_response_tokens": 12, "reproducible": True}
+    found = {}
+    for kept in (True, False):
+        run(settings({"loss": {"overlong_filter": not kept}, "rollout": rollout}, steps=1), "rl-1", debug_root)
+        found[kept] = weights(debug_root / "models/rl-1"), iterations(debug_root)
+    (with_all,), (filtered,) = found[True][1], found[False][1]
+    assert 0 < filtered["guards/cut_off_share"] < 1
+    assert filtered["guards/cut_off_share"] == with_all["guards/cut_off_share"]
+    assert filtered["critic/score/mean"] == with_all["critic/score/mean"]
+    assert 0 < filtered["actor/grad_norm"] != pytest.approx(with_all["actor/grad_norm"], rel=1e-3)
+    assert any(not found[True][0][name].equal(value) for name, value in found[False][0].items())
+
+
 MODES = [mode for mode in get_args(Loss.model_fields["mode"].annotation) if mode != "vanilla"]
 
 

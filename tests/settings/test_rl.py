@@ -101,6 +101,10 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             "rl.stages.rl-1: `reward.kl_horizon` (255) must be at least ",
         ),
         (
+            {"rl.loss.overlong_filter": True, "rl.rollout.dynamic_sampling": False},
+            "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`",
+        ),
+        (
             {"rl.loss.mode": "gspo", "rl.rollout.correction.bypass": True},
             "`rollout.correction.bypass` has losses of its own",
         ),

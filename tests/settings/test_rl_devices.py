@@ -50,6 +50,15 @@ def flattened(**values: Any) -> dict[str, Any]:
             GPUS | flattened(lora__rank=8, resources__dtype="bfloat16", resources__offload="always"),
             "`resources.offload: always` conflicts with `lora.rank` (8)",
         ),
+        (flattened(rollout__quantization="fp8"), "`rollout.quantization: fp8` is for GPUs, and `resources.gpus` is 0"),
+        (
+            GPUS | flattened(rollout__quantization="fp8"),
+            "nothing corrects for it; set `rollout.correction: {weights: token}`",
+        ),
+        (
+            GPUS | flattened(rollout__quantization="fp8", rollout__correction__weights="token"),
+            "set `guards.agreement: {level: warn}`, or give it a `limit`",
+        ),
         (GPUS | flattened(resources__micro_batch_tokens=159), "(159) must hold the longest prompt and response "),
     ],
 )
@@ -73,6 +82,8 @@ def test_a_nucleus_that_the_trainer_does_not_know_is_refused_on_every_device(
     [
         GPUS | flattened(resources__nodes=4, resources__tensor_parallel=8),
         GPUS | flattened(resources__micro_batch_tokens=160, resources__offload="always"),
+        GPUS
+        | flattened(rollout__quantization="fp8", rollout__correction__weights="token", guards__agreement__level="warn"),
         flattened(resources__kv_cache_gib=4),
     ],
 )
