@@ -137,7 +137,18 @@ def _begin(client: Any, record: Record, sent: Sent) -> None:
         log_datasets(client, sent.run, record.datasets)
         if sent.parent:
             log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
+    if record.replaces:
+        _mark_killed(client, sent, record.replaces)
     sent.begun = True
+
+
+def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
+    """Correct a run that said FINISHED and was killed before DVC had its outputs, and its pipeline's."""
+    for run in client.search_runs([sent.experiment], f"tags.`{RECORD}` = '{replaced}'"):
+        parent = run.data.tags.get("mlflow.parentRunId", sent.parent)
+        for one in [run] if parent == sent.parent else [run, client.get_run(parent)]:
+            client.set_tag(one.info.run_id, "compass.error", "killed before DVC kept the outputs; the stage ran again")
+            client.set_terminated(one.info.run_id, "KILLED", one.info.end_time)
 
 
 def _begin_parent(client: Any, record: Record, sent: Sent) -> str:

@@ -26,7 +26,16 @@ from compass.settings import SettingsError
 from compass.tracking.mlflow_client import connect, describe_failure, failures, server_name, tracking_uri
 from compass.tracking.mlflow_send import Sent, send_record, send_waiting
 from compass.tracking.mlflow_system_metrics import Sampler
-from compass.tracking.outbox import copy_file, outbox, read_record, remove_record, write_document, write_record
+from compass.tracking.outbox import (
+    copy_file,
+    find_unkept,
+    keep_finished,
+    outbox,
+    read_record,
+    remove_record,
+    write_document,
+    write_record,
+)
 from compass.tracking.record import (
     Record,
     add_curves,
@@ -181,6 +190,7 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
         _running = before
     with tracked._change():
         end_record(record, "FINISHED")
+        keep_finished(record, tracked.folder)
     sender.finish(END_S["FINISHED"])
 
 
@@ -284,6 +294,7 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> tuple[
             "(sqlite:///FILE), or unset it to use the local database"
         )
     record = begin_record(stage, settings, folder, server_name(folder))
+    record.replaces = find_unkept(stage, folder) if record.parent else ""
     try:
         write_record(record, folder)
         if record.parent:

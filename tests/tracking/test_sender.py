@@ -100,15 +100,17 @@ def server(shared: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "dvc.yaml").write_text("stages:\n  rl-1: {cmd: x, outs: [data/rl-1]}\n")
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n  rl-1: {cmd: x, outs: [data/rl-1]}\n  rl-2: {cmd: x, outs: [data/rl-2]}\n"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def train(steps: int, *, after: int = 0, then: Any = None, seconds: float = 0.2) -> float:
+def train(steps: int, *, after: int = 0, then: Any = None, seconds: float = 0.2, stage: str = "rl-1") -> float:
     """An RL stage that records an iteration at a time; the longest time in seconds that recording took."""
     longest = 0.0
-    with stage_run("rl-1", SETTINGS) as run:
+    with stage_run(stage, SETTINGS) as run:
         for step in range(1, steps + 1):
             began = time.monotonic()
             run.curves([{"step": step, "critic/score/mean": step / 100}])
@@ -116,7 +118,7 @@ def train(steps: int, *, after: int = 0, then: Any = None, seconds: float = 0.2)
             if step == after:
                 then()
             time.sleep(seconds)
-        run.summary({"stage": "rl-1", "metrics": {"steps": steps}})
+        run.summary({"stage": stage, "metrics": {"steps": steps}})
     return longest
 
 
@@ -182,7 +184,7 @@ def test_a_stage_begun_without_a_server_is_sent_before_the_next_one(
     server.kill()
     train(3)
     server.start()
-    train(4)
+    train(4, stage="rl-2")
     statuses = [(run.info.status, curve(run)) for run in runs(server, request.node.name)]
     assert sorted(statuses, key=lambda found: len(found[1])) == [("FINISHED", [1, 2, 3]), ("FINISHED", [1, 2, 3, 4])]
     assert [run.info.status for run in runs(server, request.node.name, "pipeline")] == ["FINISHED"]

@@ -163,6 +163,30 @@ def test_a_killed_stage_is_marked_by_the_next_one(repository: SimpleNamespace) -
     assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
 
 
+def test_a_stage_killed_between_its_end_and_dvcs_lock_file_is_not_finished_twice(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_dedup(repository.folder)  # its `dvc` was killed: no lock file names what it wrote
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "second")
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED"]
+    assert [run.info.status for run in repository.runs("pipeline")] == ["KILLED", "FINISHED"]
+
+
+@pytest.mark.parametrize("kept", ["its outputs", "those of another branch, later"])
+def test_a_stage_whose_outputs_dvc_had_stays_finished_when_it_runs_again(
+    repository: SimpleNamespace, kept: str
+) -> None:
+    run_dedup(repository.folder)
+    hashes = Graph(repository.folder).out_hashes("dedup") if kept == "its outputs" else {"data/dedup": "0.dir"}
+    locked = "".join(f"    - {{path: {path}, md5: {md5}}}\n" for path, md5 in hashes.items())
+    (repository.folder / "dvc.lock").write_text(f"stages:\n  dedup:\n    outs:\n{locked}")
+    if kept == "its outputs":
+        os.utime(repository.folder / "dvc.lock", (0, 0))
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["FINISHED", "FINISHED"]
+
+
 def test_headline_scores_with_intervals_reach_the_parent_with_what_else_people_compare(
     repository: SimpleNamespace,
 ) -> None:
