@@ -20,12 +20,20 @@ from compass.ledger import Drop, Reason, split
 from compass.records import record_id, table, write_records
 from compass.report.ledger_page import write_page
 from compass.report.outputs import open_outputs
+from compass.settings.denoise import NoiseReason
 
 WORDS = (
     *("the", "number", "of", "points", "sum", "find", "triangle", "if", "each", "circle", "value", "integer", "are"),
     *("how", "many", "which", "side", "$x^2$", "$\\frac{a}{b}$"),
 )
-NOISE = (Reason.FIGURE, Reason.LINK, Reason.PROOF, Reason.MULTIPLE_CHOICE, Reason.MULTI_PART, Reason.LANGUAGE)
+NOISE = (
+    NoiseReason.FIGURE,
+    NoiseReason.LINK,
+    NoiseReason.PROOF,
+    NoiseReason.MULTIPLE_CHOICE,
+    NoiseReason.MULTI_PART,
+    NoiseReason.LANGUAGE,
+)
 
 FILTER = """([name, value]) => {
   const field = document.getElementById("filter").elements[name], begin = performance.now();

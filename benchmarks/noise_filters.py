@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from compass.curation import noise  # noqa: E402
-from compass.ledger import Reason  # noqa: E402
+from compass.ledger import REASONS  # noqa: E402
 from compass.settings import Denoise, load_settings  # noqa: E402
 from compass.sources.collect import collect  # noqa: E402
 
@@ -77,7 +77,7 @@ def read_labels(path: str | Path) -> list[Label]:
     Raises:
         ValueError: a reason is neither the ledger's nor a reader's.
     """
-    known = {*Reason, *READERS}
+    known = {*REASONS, *READERS}
     labels = []
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -92,7 +92,7 @@ def read_labels(path: str | Path) -> list[Label]:
 
 def count_agreement(
     records: Mapping[str, dict[str, Any]], labels: Iterable[Label], settings: Denoise
-) -> tuple[dict[Reason, Counts], list[str]]:
+) -> tuple[dict[str, Counts], list[str]]:
     """Judge every filter on labelled rows.
 
     Args:
@@ -144,7 +144,7 @@ def main() -> None:
         page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
-def table(counts: dict[Reason, Counts], first: Counter, labels: list[Label], rows: int, seconds: float) -> str:
+def table(counts: dict[str, Counts], first: Counter, labels: list[Label], rows: int, seconds: float) -> str:
     """The counts as a Markdown table, with a line on size and speed."""
     lines = ["| reason | labelled | precision | recall | rows dropped |", "|---|---|---|---|---|"]
     for reason, count in counts.items():

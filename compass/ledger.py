@@ -1,7 +1,7 @@
 """The ledger of dropped rows: why a row was dropped, on what evidence, and that no row is lost.
 
 Every curation stage writes the rows it keeps and the rows it drops; a dropped row says which stage dropped it, for
-which reason (one of `Reason`, or one that a filter of the user's gives) and on what evidence. `split` checks that no row is lost between the two.
+which reason (one of `REASONS`, or one that a filter of the user's gives) and on what evidence. `split` checks that no row is lost between the two.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.records import RECORD, RecordError
+from compass.settings.denoise import NoiseReason
 
 LEDGER = (
     RECORD.append(pa.field("stage", pa.string()))
@@ -25,7 +26,7 @@ LEDGER = (
 
 
 class Reason(StrEnum):
-    """Why a row was dropped: every reason that the pipeline itself has."""
+    """Why a row was dropped, but for the noise filters, whose reasons are `NoiseReason`."""
 
     # collect
     EMPTY_PROBLEM = "empty_problem"
@@ -40,26 +41,6 @@ class Reason(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
     ANSWER_CONFLICT = "answer_conflict"
     # denoise
-    LINK = "link"
-    IMAGE = "image"
-    FIGURE = "figure"
-    MARKUP = "markup"
-    ENCODING = "encoding"
-    TOO_SHORT = "too_short"
-    TOO_LONG = "too_long"
-    TRUNCATED = "truncated"
-    PROOF = "proof"
-    MULTIPLE_CHOICE = "multiple_choice"
-    TRUE_FALSE = "true_false"
-    YES_NO = "yes_no"
-    MULTI_PART = "multi_part"
-    MULTI_QUESTION = "multi_question"
-    ANSWER_GIVEN = "answer_given"
-    ESTIMATION = "estimation"
-    SCORING = "scoring"
-    LOST_CONTEXT = "lost_context"
-    LETTER_GOLD = "letter_gold"
-    LANGUAGE = "language"
     CONTAMINATED = "contaminated"
     # verify
     UNREADABLE_GOLD = "unreadable_gold"
@@ -73,12 +54,16 @@ class Reason(StrEnum):
     NOT_SELECTED = "not_selected"
 
 
+REASONS = (*map(str, Reason), *map(str, NoiseReason))
+"""Every reason that the pipeline itself has."""
+
+
 @dataclass(frozen=True)
 class Drop:
     """What a filter `(record) -> Drop | None` returns against a row; None keeps it.
 
     `evidence` is what a person needs to check the verdict: the matched text, the twin's id and similarity, the
-    benchmark item. Values must be JSON. `reason` is one of `Reason`, or the name that a filter of the user's gives.
+    benchmark item. Values must be JSON. `reason` is one of `REASONS`, or the name that a filter of the user's gives.
     """
 
     reason: str

@@ -168,6 +168,7 @@ def write_pipeline(folder: Path, records: Callable[..., pa.Table]) -> tuple[Path
 
     from compass.ledger import Drop, Reason, split
     from compass.records import with_column, write_records
+    from compass.settings.denoise import NoiseReason
 
     text = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"
     web = [(text.format(n), str(n + 3), "web", {"licence": "MIT", "source_level": "2"}) for n in range(5)]
@@ -194,7 +195,7 @@ def write_pipeline(folder: Path, records: Callable[..., pa.Table]) -> tuple[Path
     rows = write("dedup", rows, {4: Drop(Reason.NEAR_DUPLICATE, {"twin": ids[3], "similarity": 0.9})})
     rows = fill(rows, cluster=rows["id"].to_pylist(), cluster_size=[1, 1, 1, 2, 1])
     write_records(folder / "dedup" / "kept.parquet", rows)
-    rows = write("denoise", rows, {0: Drop(Reason.LINK, {"text": "example.org"})})
+    rows = write("denoise", rows, {0: Drop(NoiseReason.LINK, {"text": "example.org"})})
     rows = write("grade", fill(rows, n_rollouts=[4] * 4, solve_rate=[0.25] * 4, level=[4] * 4), {})
     rollouts = [
         {"id": id_, "sample": n, "answer": str(n), "correct": n == 3}

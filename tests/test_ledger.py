@@ -1,8 +1,9 @@
 import pyarrow as pa
 import pytest
 
-from compass.ledger import LEDGER, Drop, Reason, check_counts, count_reasons, split
+from compass.ledger import LEDGER, Drop, check_counts, count_reasons, split
 from compass.records import RecordError, table
+from compass.settings.denoise import NoiseReason
 
 
 def rows(count: int) -> pa.Table:
@@ -10,7 +11,7 @@ def rows(count: int) -> pa.Table:
 
 
 def test_split_keeps_drops_and_says_why() -> None:
-    kept, dropped = split(rows(3), [None, Drop(Reason.LINK, {"match": "http://x"}), None], "denoise")
+    kept, dropped = split(rows(3), [None, Drop(NoiseReason.LINK, {"match": "http://x"}), None], "denoise")
     assert kept["id"].to_pylist() == ["0", "2"]
     assert dropped.schema.names == LEDGER.names
     assert dropped.to_pylist()[0]["reason"] == "link"
@@ -21,14 +22,14 @@ def test_split_keeps_drops_and_says_why() -> None:
 
 
 def test_evidence_is_json_that_people_can_read_and_that_does_not_depend_on_order() -> None:
-    _, dropped = split(rows(1), [Drop(Reason.LINK, {"b": "½", "a": 1})], "denoise")
+    _, dropped = split(rows(1), [Drop(NoiseReason.LINK, {"b": "½", "a": 1})], "denoise")
     assert dropped["evidence"].to_pylist() == ['{"a": 1, "b": "½"}']
 
 
 def test_a_stage_that_read_more_than_the_records_loses_rows() -> None:
     assert split(rows(3), [None] * 3, "denoise", read=3)[0].num_rows == 3
     with pytest.raises(RecordError, match="read 5 rows but kept 2 and dropped 1"):
-        split(rows(3), [None, None, Drop(Reason.LINK)], "denoise", read=5)
+        split(rows(3), [None, None, Drop(NoiseReason.LINK)], "denoise", read=5)
     with pytest.raises(RecordError, match="read 0 rows but kept 1"):
         split(rows(1), [None], "denoise", read=0)
 

@@ -44,7 +44,7 @@ def label_rows(
 
     from compass.evaluation.labels import in_turn, read_labels
     from compass.evaluation.row_labels import curated_rows, measured_rows
-    from compass.ledger import Reason
+    from compass.ledger import REASONS
     from compass.report.outputs import choose, open_outputs, read_table
 
     outputs = open_outputs(data)
@@ -52,7 +52,7 @@ def label_rows(
     dropped = ledger.filter(pc.is_in(ledger["stage"], pa.array(STAGES)))
     kept = read_table([path for stage, path in outputs.kept.items() if stage in STAGES][-1])
     _check("source", source, {*dropped["source"].to_pylist(), *kept["source"].to_pylist()})
-    _check("reason", reason, {*map(str, Reason), *dropped["reason"].to_pylist()})
+    _check("reason", reason, {*REASONS, *dropped["reason"].to_pylist()})
     dropped, kept = choose(dropped, source=source), choose(kept, source=source)
     rows = curated_rows(dropped, kept)
     path = labels_folder / "labels.jsonl"

@@ -110,11 +110,11 @@ def _check_file(path: Path | None) -> None:
 
 def _check_names(outputs: Outputs, asked: Asked) -> None:
     """Refuse a stage, reason or source that is not there: a misspelt one would count no rows, as if all were well."""
-    from compass.ledger import Reason
+    from compass.ledger import REASONS
     from compass.records import RecordError
 
     sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
-    reasons = sorted({*map(str, Reason), *outputs.ledger()["reason"].to_pylist()})
+    reasons = sorted({*REASONS, *outputs.ledger()["reason"].to_pylist()})
     stages = list(outputs.kept) if asked.doubtful else list(outputs.dropped)
     for kind, name, there in (
         ("stage", asked.stage, stages),

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.ledger import Reason
+from compass.settings.denoise import NoiseReason
 
 FEWEST = 10
 """Dropped rows below which a share says nothing."""
@@ -38,14 +39,15 @@ _REMEDIES: dict[str, str] = {
     Reason.UNREADABLE_GOLD: _GOLDS,
     Reason.UNSTABLE_GOLD: _GOLDS,
     Reason.WORDY_GOLD: "`verify.wordy_golds: keep` keeps them",
-    Reason.LANGUAGE: "`denoise.languages` names the languages that are kept",
-    Reason.TOO_SHORT: "`denoise.min_problem_chars` is the limit",
-    Reason.TOO_LONG: "`denoise.max_problem_chars` is the limit",
+    NoiseReason.LANGUAGE: "`denoise.languages` names the languages that are kept",
+    NoiseReason.TOO_SHORT: "`denoise.min_problem_chars` is the limit",
+    NoiseReason.TOO_LONG: "`denoise.max_problem_chars` is the limit",
     Reason.EXACT_DUPLICATE: _ELSEWHERE,
     Reason.NEAR_DUPLICATE: _ELSEWHERE,
     Reason.ANSWER_CONFLICT: "check that the gold is read from the right field, and that the problem is whole",
     Reason.CONTAMINATED: "this source holds items of that benchmark",
 }
+_FILTERED = frozenset(map(str, NoiseReason))
 _OF_THE_GOLD = frozenset(("unreadable_gold", "unstable_gold", "wordy_gold", "suspicious_gold", "placeholder_gold"))
 _NUMBER = re.compile(r"\d[\d.,]*")
 _LETTERS = re.compile(r"[^\W\d_]+(?:[\s'’-]+[^\W\d_]+)*")
@@ -107,7 +109,7 @@ class OddSources:
         if form:
             example = self._examples[source, reason, form]
             line += f", {-times:,} of them like {example!r}"
-        remedy = _REMEDIES.get(reason) or (_SKIP if reason in tuple(Reason) else _OWN).format(reason=reason)
+        remedy = _REMEDIES.get(reason) or (_SKIP if reason in _FILTERED else _OWN).format(reason=reason)
         return f"{line}; {remedy}; {_LOOK.format(reason=reason, source=source)}"
 
 

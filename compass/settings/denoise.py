@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from compass.settings.section import FunctionName, Positive, Section
 
-NoiseFilter = Literal[
-    "too_long",
-    "too_short",
-    "language",
-    "encoding",
-    "image",
-    "link",
-    "figure",
-    "multiple_choice",
-    "true_false",
-    "yes_no",
-    "multi_part",
-    "proof",
-    "multi_question",
-    "answer_given",
-    "estimation",
-    "scoring",
-    "lost_context",
-    "letter_gold",
-    "truncated",
-    "markup",
-]
-"""Every filter of `compass.curation.noise`, by the reason that it gives."""
+
+class NoiseReason(StrEnum):
+    """Why a noise filter drops a row: one per filter of `compass.curation.noise`, in the order in which they are asked."""
+
+    TOO_LONG = "too_long"
+    TOO_SHORT = "too_short"
+    LANGUAGE = "language"
+    ENCODING = "encoding"
+    IMAGE = "image"
+    LINK = "link"
+    FIGURE = "figure"
+    MULTIPLE_CHOICE = "multiple_choice"
+    TRUE_FALSE = "true_false"
+    YES_NO = "yes_no"
+    MULTI_PART = "multi_part"
+    PROOF = "proof"
+    MULTI_QUESTION = "multi_question"
+    ANSWER_GIVEN = "answer_given"
+    ESTIMATION = "estimation"
+    SCORING = "scoring"
+    LOST_CONTEXT = "lost_context"
+    LETTER_GOLD = "letter_gold"
+    TRUNCATED = "truncated"
+    MARKUP = "markup"
 
 
 class Denoise(Section):
@@ -45,7 +47,7 @@ class Denoise(Section):
     languages: Annotated[list[Literal["en", "zh"]], Field(min_length=1)] = ["en"]
     """Languages that are kept."""
 
-    skip_reasons: list[NoiseFilter] = []
+    skip_reasons: list[Annotated[NoiseReason, Field(strict=False)]] = []
     """Noise filters that are off, such as `figure` to keep problems that speak of a figure."""
 
     filters: list[FunctionName] = []

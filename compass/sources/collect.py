@@ -22,6 +22,7 @@ from compass.progress import reported
 from compass.records import RECORD, record_id, table
 from compass.seeded_draw import draw_number
 from compass.settings import Collect, Source
+from compass.settings.denoise import NoiseReason
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
 from compass.sources.gold import is_placeholder
 from compass.sources.hub import hub_rows, is_commit, resolve_commit
@@ -286,7 +287,7 @@ def _verdict(published: Published, source: Source, limits: Collect) -> Drop | No
     if not published.problem.strip():
         return Drop(Reason.EMPTY_PROBLEM, {"field": source.problem_field})
     if published.image:
-        return Drop(Reason.FIGURE, {"field": source.image_field, "holds": clean(published.image)})
+        return Drop(NoiseReason.FIGURE, {"field": source.image_field, "holds": clean(published.image)})
     if not published.answer.strip():
         return Drop(Reason.MISSING_ANSWER, {"fields": [f for f in (source.answer_field, source.solution_field) if f]})
     if is_placeholder(published.answer, published.problem):

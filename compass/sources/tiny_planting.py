@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compass.ledger import Reason
+from compass.settings.denoise import NoiseReason
 from compass.sources.tiny_problems import Problem
 
 NEAR_SIMILARITY = 0.82
@@ -42,7 +43,7 @@ class Defect:
 
     kind: str
     stage: str
-    reason: Reason
+    reason: Reason | NoiseReason
     spoil: Callable[[random.Random, Problem], tuple[str, str]]
     """`(rng, problem) -> (text, answer)`."""
 
@@ -165,10 +166,10 @@ def _unreadable(rng: random.Random, problem: Problem) -> tuple[str, str]:
 
 
 DEFECTS = (
-    Defect("link", "denoise", Reason.LINK, _link),
-    Defect("image", "denoise", Reason.IMAGE, _image),
-    Defect("proof", "denoise", Reason.PROOF, _proof),
-    Defect("multiple_choice", "denoise", Reason.MULTIPLE_CHOICE, _multiple_choice),
+    Defect("link", "denoise", NoiseReason.LINK, _link),
+    Defect("image", "denoise", NoiseReason.IMAGE, _image),
+    Defect("proof", "denoise", NoiseReason.PROOF, _proof),
+    Defect("multiple_choice", "denoise", NoiseReason.MULTIPLE_CHOICE, _multiple_choice),
     Defect("unreadable_gold", "verify", Reason.UNREADABLE_GOLD, _unreadable),
 )
 """Defects of a row by itself; each is planted on a problem that occurs nowhere else."""

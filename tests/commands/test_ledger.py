@@ -10,6 +10,7 @@ import pytest
 from compass.cli import main
 from compass.ledger import Drop, Reason, split
 from compass.records import write_records
+from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
 
@@ -46,7 +47,7 @@ def test_the_most_frequent_reason_of_a_stage_comes_first_with_four_sources(
     write_records(tmp_path / "collect" / "kept.parquet", kept)
     write_records(tmp_path / "collect" / "dropped.parquet", dropped)
     write_records(tmp_path / "dedup" / "kept.parquet", kept)
-    later = split(records(*[("z", "1", "h")] * 1200), [Drop(Reason.LINK)] * 1200, "denoise")[1]
+    later = split(records(*[("z", "1", "h")] * 1200), [Drop(NoiseReason.LINK)] * 1200, "denoise")[1]
     write_records(tmp_path / "denoise" / "dropped.parquet", later)
     assert ledger(tmp_path) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [

@@ -9,8 +9,9 @@ import pytest
 from compass.curation import denoise as module
 from compass.curation.decontamination import Match
 from compass.curation.denoise import denoise, judge, pack, unpack
-from compass.ledger import Drop, Reason
+from compass.ledger import Drop
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEM = (
@@ -52,7 +53,7 @@ def test_clean_noisy_and_contaminated_rows(records):
     ],
 )
 def test_the_order_of_reasons(rule, noisy, reason):
-    noise = Drop(Reason.LINK, {"text": "x"}) if noisy else None
+    noise = Drop(NoiseReason.LINK, {"text": "x"}) if noisy else None
     matches = [Match("first", "1", rule, 0.8, "2"), Match("second", "1", "coverage", 0.7, "2")]
     drop = judge(noise, matches, "2")
     assert drop.reason == reason
@@ -61,7 +62,7 @@ def test_the_order_of_reasons(rule, noisy, reason):
 
 
 def test_without_a_match_the_filters_decide():
-    noise = Drop(Reason.LINK, {"text": "x"})
+    noise = Drop(NoiseReason.LINK, {"text": "x"})
     assert judge(noise, [], "2") is noise
     assert judge(None, [], "2") is None
 

@@ -5,6 +5,7 @@ import pytest
 from compass.curation.odd_sources import OddSources
 from compass.ledger import Drop, Reason, split
 from compass.records import table
+from compass.settings.denoise import NoiseReason
 
 
 def warnings(drops: list[tuple[str, str, Drop | None]], share: float = 0.2) -> list[str]:
@@ -38,10 +39,10 @@ def lost(problem: str, gold: str, reason: Reason, **evidence) -> tuple[str, str,
             "unreadable_gold takes 12 of 12 rows (100%), 11 of them like '0 (red pens)'; write these golds",
         ),
         (
-            [lost("In the figure, x.", "1", Reason.FIGURE, span=[0, 13])] * 20,
+            [lost("In the figure, x.", "1", NoiseReason.FIGURE, span=[0, 13])] * 20,
             "20 of them like 'In the figure'; `denoise.skip_reasons: [figure]`",
         ),
-        ([lost("Quanto?", "1", Reason.LANGUAGE, language="it")] * 20, "like 'it'; `denoise.languages`"),
+        ([lost("Quanto?", "1", NoiseReason.LANGUAGE, language="it")] * 20, "like 'it'; `denoise.languages`"),
         ([lost("?", "1", Reason.EXACT_DUPLICATE, twin_source="best")] * 20, "20 of them like 'best'; expected"),
     ],
 )  # fmt: skip
@@ -57,6 +58,6 @@ def test_a_reason_that_takes_much_of_a_source_is_a_warning_with_its_form_and_a_r
 
 
 def test_the_share_is_a_setting():
-    rows = [lost("?", "1", Reason.PROOF)] * 12 + [GOOD] * 8
+    rows = [lost("?", "1", NoiseReason.PROOF)] * 12 + [GOOD] * 8
     assert warnings(rows, share=0.6) == []
     assert len(warnings(rows, share=0.5)) == 1

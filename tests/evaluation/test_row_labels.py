@@ -14,9 +14,10 @@ from compass.evaluation.labels import in_turn, read_labels, write_label
 from compass.evaluation.row_labels import curated_rows, measured_rows
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
+from compass.settings.denoise import NoiseReason
 
-FIGURE = [Finding(Reason.FIGURE, Strength.SURE), Finding(Reason.PROOF, Strength.POSSIBLE)]
-DOUBT = [Finding(Reason.PROOF, Strength.POSSIBLE)]
+FIGURE = [Finding(NoiseReason.FIGURE, Strength.SURE), Finding(NoiseReason.PROOF, Strength.POSSIBLE)]
+DOUBT = [Finding(NoiseReason.PROOF, Strength.POSSIBLE)]
 
 
 @pytest.fixture

@@ -9,21 +9,24 @@ import pytest
 
 from compass.cli import main
 from compass.curation.noise.finding import Finding, Strength, findings_column
-from compass.ledger import Drop, Reason, split
+from compass.ledger import Drop, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.outputs import count_doubts, find_doubtful, find_outputs
+from compass.settings.denoise import NoiseReason
 
 
 @pytest.fixture
 def folder(tmp_path: Path, records) -> Path:
     """Four rows, three of them doubted by denoise; verify then drops the first."""
     rows = records(*[(f"How long is the side number {n} in it?", str(n), source) for n, source in enumerate("aabb")])
-    figure = Finding(Reason.FIGURE, Strength.POSSIBLE, {"text": "in it", "span": [30, 35]})
-    proof = Finding(Reason.PROOF, Strength.LIKELY, {"text": "How"})
+    figure = Finding(NoiseReason.FIGURE, Strength.POSSIBLE, {"text": "in it", "span": [30, 35]})
+    proof = Finding(NoiseReason.PROOF, Strength.LIKELY, {"text": "How"})
     doubted = with_column(rows, "findings", [findings_column(d) for d in ([figure], [figure, proof], [figure], [])])
     write_records(tmp_path / "collect/kept.parquet", rows)
     write_records(tmp_path / "denoise/kept.parquet", doubted)
-    write_records(tmp_path / "verify/kept.parquet", split(doubted, [Drop(Reason.LINK), None, None, None], "verify")[0])
+    write_records(
+        tmp_path / "verify/kept.parquet", split(doubted, [Drop(NoiseReason.LINK), None, None, None], "verify")[0]
+    )
     return tmp_path
 
 

@@ -13,6 +13,7 @@ from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.history import history
 from compass.report.outputs import open_outputs
+from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
 
@@ -141,7 +142,7 @@ def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
 
 def test_long_texts_are_cut(tmp_path: Path, records) -> None:
     rows = records(("p" * 601, "a" * 201, "web"), ("q" * 600, "b" * 200, "web"))
-    kept, dropped = split(rows, [Drop(Reason.TOO_LONG, {"cut": "e" * 301, "whole": "f" * 300}), None], "collect")
+    kept, dropped = split(rows, [Drop(NoiseReason.TOO_LONG, {"cut": "e" * 301, "whole": "f" * 300}), None], "collect")
     write_records(tmp_path / "collect" / "kept.parquet", kept)
     write_records(tmp_path / "collect" / "dropped.parquet", dropped)
     cut, whole = (list(history(open_outputs(tmp_path), id_)) for id_ in rows["id"].to_pylist())

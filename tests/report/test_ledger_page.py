@@ -13,6 +13,7 @@ from compass.ledger import Drop, Reason, split
 from compass.records import with_column, write_records
 from compass.report.ledger_page import sizes, write_page
 from compass.report.outputs import open_outputs
+from compass.settings.denoise import NoiseReason
 
 HOSTILE = "<script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"></script>' 5 + 6 = ?"
 ITEM = "In a hall there are 9 rows of 17 chairs each and nobody sits on them. How many chairs stand in the hall?"
@@ -35,9 +36,9 @@ def data(tmp_path: Path, records) -> Path:
         "collect": {},
         "dedup": {2: Drop(Reason.ANSWER_CONFLICT, twin)},
         "denoise": {
-            0: Drop(Reason.FIGURE, {"strength": "sure", "text": "the picture below", "span": [25, 42]}),
+            0: Drop(NoiseReason.FIGURE, {"strength": "sure", "text": "the picture below", "span": [25, 42]}),
             3: Drop(Reason.CONTAMINATED, {"benchmark": "quiz", "item": "0", "rule": "coverage", "coverage": 1.0}),
-            4: Drop(Reason.MARKUP, {"text": HOSTILE[:30], "span": [0, 30]}),
+            4: Drop(NoiseReason.MARKUP, {"text": HOSTILE[:30], "span": [0, 30]}),
         },
     }
     write_records(tmp_path / "collect" / "benchmarks.parquet", records((ITEM, "153", "quiz")))

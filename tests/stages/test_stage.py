@@ -7,11 +7,12 @@ import pytest
 import yaml
 
 from compass.errors import UserError
-from compass.ledger import LEDGER, Counts, Drop, Reason, split
+from compass.ledger import LEDGER, Counts, Drop, split
 from compass.records import RECORD, RecordError, read_records, table
 from compass.rl.course import mark_finished
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
+from compass.settings.denoise import NoiseReason
 from stages._stage import EmptyError, Summary, main, perform, write_split
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +73,7 @@ def test_checkpoints_go_with_the_next_stage_once_the_lock_file_has_their_model()
 
 def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> None:
     records = table([{"id": str(number), "problem": "?", "answer": "1"} for number in range(4)])
-    drops = [None, Drop(Reason.LINK), Drop(Reason.PROOF), Drop(Reason.LINK)]
+    drops = [None, Drop(NoiseReason.LINK), Drop(NoiseReason.PROOF), Drop(NoiseReason.LINK)]
     kept, dropped = split(records, drops, "denoise")
     summary = write_split(tmp_path, "denoise", read=4, kept=kept, dropped=dropped, items=7)
     assert summary == Summary("denoise", Counts("denoise", 1, {"link": 2, "proof": 1}), {"items": 7})
@@ -90,7 +91,9 @@ def test_a_lost_row_stops_the_stage_before_anything_is_written(tmp_path: Path) -
 
 def test_a_stage_that_keeps_nothing_names_the_reason_that_took_most_and_leaves_the_dropped_rows(tmp_path: Path) -> None:
     records = table([{"id": str(n), "source": "gsm", "source_id": str(n + 7), "answer": "1"} for n in range(3)])
-    kept, dropped = split(records, [Drop(Reason.TOO_SHORT), Drop(Reason.LINK), Drop(Reason.TOO_SHORT)], "denoise")
+    kept, dropped = split(
+        records, [Drop(NoiseReason.TOO_SHORT), Drop(NoiseReason.LINK), Drop(NoiseReason.TOO_SHORT)], "denoise"
+    )
     with pytest.raises(
         EmptyError, match=r"all 3 rows were dropped: too_short 2, link 1\. The first as too_short is gsm:7, "
     ):

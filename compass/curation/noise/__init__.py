@@ -3,7 +3,7 @@
     drop, findings = noise.review(record, settings.denoise)
 
 Every filter is `(record, settings) -> Finding | None`, and says why, how sure it is and on what text. Adding one is a
-function, a `Reason`, a line in `FILTERS` and one in the settings' `NoiseFilter`; the user's own (`denoise.filters`) need no edit. A finding as strong as `denoise.strictness` drops the row;
+function, a line in `FILTERS`, and its reason with any threshold in `compass.settings.denoise`; the user's own (`denoise.filters`) need no edit. A finding as strong as `denoise.strictness` drops the row;
 all findings stay with the row, dropped or kept; those of a kept row are doubts.
 """
 
@@ -23,35 +23,36 @@ from compass.curation.noise.multi_part import multi_part
 from compass.curation.noise.multi_question import multi_question
 from compass.curation.noise.own_filter import load_filter
 from compass.curation.noise.proof import proof
-from compass.ledger import Drop, Reason
+from compass.ledger import Drop
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 Filter = Callable[[dict, Denoise], Finding | None]
 
 
-FILTERS: dict[Reason, Filter] = {
+FILTERS: dict[NoiseReason, Filter] = {
     # Length first: it bounds what the regular expressions below have to read.
-    Reason.TOO_LONG: too_long,
-    Reason.TOO_SHORT: too_short,
-    Reason.LANGUAGE: language,
-    Reason.ENCODING: encoding,
-    Reason.IMAGE: image,
-    Reason.LINK: link,
-    Reason.FIGURE: figure,
-    Reason.MULTIPLE_CHOICE: multiple_choice,
-    Reason.TRUE_FALSE: true_false,
-    Reason.YES_NO: yes_no,
+    NoiseReason.TOO_LONG: too_long,
+    NoiseReason.TOO_SHORT: too_short,
+    NoiseReason.LANGUAGE: language,
+    NoiseReason.ENCODING: encoding,
+    NoiseReason.IMAGE: image,
+    NoiseReason.LINK: link,
+    NoiseReason.FIGURE: figure,
+    NoiseReason.MULTIPLE_CHOICE: multiple_choice,
+    NoiseReason.TRUE_FALSE: true_false,
+    NoiseReason.YES_NO: yes_no,
     # Parts before proof: a list of parts with a proof among them is named for its parts.
-    Reason.MULTI_PART: multi_part,
-    Reason.PROOF: proof,
-    Reason.MULTI_QUESTION: multi_question,
-    Reason.ANSWER_GIVEN: answer_given,
-    Reason.ESTIMATION: estimation,
-    Reason.SCORING: scoring,
-    Reason.LOST_CONTEXT: lost_context,
-    Reason.LETTER_GOLD: letter_gold,
-    Reason.TRUNCATED: truncated,
-    Reason.MARKUP: markup,
+    NoiseReason.MULTI_PART: multi_part,
+    NoiseReason.PROOF: proof,
+    NoiseReason.MULTI_QUESTION: multi_question,
+    NoiseReason.ANSWER_GIVEN: answer_given,
+    NoiseReason.ESTIMATION: estimation,
+    NoiseReason.SCORING: scoring,
+    NoiseReason.LOST_CONTEXT: lost_context,
+    NoiseReason.LETTER_GOLD: letter_gold,
+    NoiseReason.TRUNCATED: truncated,
+    NoiseReason.MARKUP: markup,
 }
 """Every filter by its reason, in the order in which `check` asks them."""
 
@@ -73,7 +74,7 @@ def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]
     for judge in _filters(settings):
         if finding := judge(record, settings):
             findings.append(finding)
-            if finding.reason == Reason.TOO_LONG:
+            if finding.reason == NoiseReason.TOO_LONG:
                 break
     drop = next((finding.as_drop() for finding in findings if finding.drops(settings.strictness)), None)
     return drop, findings

@@ -8,8 +8,8 @@ from collections import Counter
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.guessable import multiple_choice
 from compass.curation.noise.text import ASK, holds_any, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 from compass.sources.gold import last_boxed
 from compass.verifier.form import find_formula_texts, gives_away
 
@@ -42,16 +42,16 @@ def answer_given(record: dict, settings: Denoise) -> Finding | None:
     if not gold:
         return None
     if "\\boxed" in text and (match := _boxed(text, gold)):
-        return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match, boxed=record["answer"][:120])
+        return found(NoiseReason.ANSWER_GIVEN, Strength.SURE, record, match, boxed=record["answer"][:120])
     lowered = text.lower()
     if holds_any(lowered, ("ans", "result")):
         for match in _ANSWER.finditer(text):
             if _starts_with(match[1] or match[2], gold):
-                return found(Reason.ANSWER_GIVEN, Strength.SURE, record, match)
+                return found(NoiseReason.ANSWER_GIVEN, Strength.SURE, record, match)
     if holds_any(lowered, ("therefore", "hence", "thus", "so the", "so, the")) and (match := _concluded(text, gold)):
-        return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
+        return found(NoiseReason.ANSWER_GIVEN, Strength.LIKELY, record, match)
     if "Solution" in text and (match := _SOLUTION.search(text)) and _bare(match[0]).rstrip(".").endswith(gold):
-        return found(Reason.ANSWER_GIVEN, Strength.LIKELY, record, match)
+        return found(NoiseReason.ANSWER_GIVEN, Strength.LIKELY, record, match)
     return _stated(record, settings)
 
 
@@ -90,7 +90,7 @@ def _stated(record: dict, settings: Denoise) -> Finding | None:
     )  # a power or a product of a matrix is often the matrix
     by_chance = by_chance and not _OFFERED.search(text)  # "Which is larger, a or b?"
     strength = Strength.POSSIBLE if by_chance else Strength.LIKELY
-    return Finding(Reason.ANSWER_GIVEN, strength, {"formula": answer[:120]})
+    return Finding(NoiseReason.ANSWER_GIVEN, strength, {"formula": answer[:120]})
 
 
 def _may_hold(text: str, marks: Counter[str]) -> bool:

@@ -13,8 +13,8 @@ from unicodedata import east_asian_width
 from compass.curation.noise.figure import stands_alone
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import ASK, excerpt, holds_any, sentences, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _CALCULATION = re.compile(
     r"(?:[\d)}|\w])\s*(?:[-+*/×÷·^:=<>√%]|\\(?:cdot|times|div|pm))\s*\S|\\(?:frac|dfrac|sqrt|binom)\b|√|\|.*\|"
@@ -34,7 +34,7 @@ def too_short(record: dict, settings: Denoise) -> Finding | None:
     if (_RESULT_ASKED.search(text) or ASK.search(text) or "多少" in text) and _CALCULATION.search(text):
         return None  # "2.8 / 0.7 =" is a whole problem
     return Finding(
-        Reason.TOO_SHORT,
+        NoiseReason.TOO_SHORT,
         Strength.SURE,
         {"characters": length, "limit": settings.min_problem_chars, "text": record["problem"]},
     )
@@ -45,7 +45,7 @@ def too_long(record: dict, settings: Denoise) -> Finding | None:
     length = len(record["problem"])
     if length <= settings.max_problem_chars:
         return None
-    return Finding(Reason.TOO_LONG, Strength.SURE, {"characters": length, "limit": settings.max_problem_chars})
+    return Finding(NoiseReason.TOO_LONG, Strength.SURE, {"characters": length, "limit": settings.max_problem_chars})
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -75,7 +75,7 @@ def encoding(record: dict, settings: Denoise) -> Finding | None:
             match = _BEHEADED.search(text)
         if match:
             return Finding(
-                Reason.ENCODING,
+                NoiseReason.ENCODING,
                 Strength.SURE,
                 {"field": field, "found": ascii(match[0]), "text": excerpt(text, *match.span())},
             )
@@ -98,18 +98,18 @@ def truncated(record: dict, settings: Denoise) -> Finding | None:
     """A text that stops before its sentence or formula ends."""
     text = record["problem"].rstrip()
     if text.endswith("\\"):
-        return Finding(Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
+        return Finding(NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
     if match := _OPEN_END.search(text[-12:]):
         # "Find the sum of all such $k$," asks for all that it wants to know, and ends in a wrong sign.
         whole = match[0].strip() in (",", "，") and _DEMANDS.match(sentences(text)[-1])
         strength = Strength.POSSIBLE if whole else Strength.SURE
-        return Finding(Reason.TRUNCATED, strength, {"end": text[-60:], "found": match[0]})
+        return Finding(NoiseReason.TRUNCATED, strength, {"end": text[-60:], "found": match[0]})
     if "\\begin{" in text and (name := _unclosed(without_figures(text))):
         return Finding(
-            Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": f"\\begin{{{name}}} without its end"}
+            NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": f"\\begin{{{name}}} without its end"}
         )
     if "$" not in text and text.rfind("\\[") > text.rfind("\\]") and _DISPLAY_OPENS.search(text):
-        return Finding(Reason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "\\[ without \\]"})
+        return Finding(NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "\\[ without \\]"})
     return None
 
 
@@ -141,7 +141,7 @@ def markup(record: dict, settings: Denoise) -> Finding | None:
     for match in _MARKUP.finditer(text):
         closing = match[0][0] + "/" + match[0][1:]
         if not _OPEN_ALONE.fullmatch(match[0]) or closing in text:
-            return found(Reason.MARKUP, Strength.SURE, record, match, found=match[0])
+            return found(NoiseReason.MARKUP, Strength.SURE, record, match, found=match[0])
     return None
 
 
@@ -175,7 +175,7 @@ def link(record: dict, settings: Denoise) -> Finding | None:
     if not holds_any(lowered, _LINK_GUARDS):
         return None
     match = _LINK.search(text)
-    return match and Finding(Reason.LINK, _beside(text, match), {"text": excerpt(text, *match.span())})
+    return match and Finding(NoiseReason.LINK, _beside(text, match), {"text": excerpt(text, *match.span())})
 
 
 def _beside(text: str, match: re.Match[str]) -> Strength:
@@ -213,4 +213,4 @@ def image(record: dict, settings: Denoise) -> Finding | None:
     if not holds_any(lowered, _IMAGE_GUARDS):
         return None
     match = _IMAGE.search(text)
-    return match and Finding(Reason.IMAGE, _beside(text, match), {"text": excerpt(text, *match.span())})
+    return match and Finding(NoiseReason.IMAGE, _beside(text, match), {"text": excerpt(text, *match.span())})

@@ -9,8 +9,8 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import holds_any
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _FORMULA = r"(?:\\max|\\min|\\lfloor|\\left|\\frac|\\ln|\bmax\s*[({]|\bmin\s*[({]|\\log|\\mathrm ?\{?~?min)"
 # Points for the reader's own answer, by a formula.
@@ -70,7 +70,7 @@ def estimation(record: dict, settings: Denoise) -> Finding | None:
         and _CLOSENESS.search(text, max(0, points.start() - 20), points.end() + 160)
     ):
         strength = Strength.SURE if asked else Strength.LIKELY
-        return found(Reason.ESTIMATION, strength, record, points, kind="scored by closeness")
+        return found(NoiseReason.ESTIMATION, strength, record, points, kind="scored by closeness")
     demand = _DEMAND.search(text) if asked else None
     if not demand or re.search(
         r"\bround|\bnearest (?:ten|hundred|whole|thousand)|\brule\b|\bdecimal places?\b|\bsignificant (?:figures|digits)\b",
@@ -79,7 +79,7 @@ def estimation(record: dict, settings: Denoise) -> Finding | None:
     ):
         return None
     strength = Strength.POSSIBLE if _METHOD.search(text) else Strength.LIKELY
-    return found(Reason.ESTIMATION, strength, record, demand, kind="no method")
+    return found(NoiseReason.ESTIMATION, strength, record, demand, kind="no method")
 
 
 def scoring(record: dict, settings: Denoise) -> Finding | None:
@@ -91,4 +91,4 @@ def scoring(record: dict, settings: Denoise) -> Finding | None:
     live = _LIVE.search(text)
     if not live or not _SUBMIT.search(text) or _ASKED.search(text) or estimation(record, settings):
         return None
-    return found(Reason.SCORING, Strength.LIKELY, record, live, kind="live game")
+    return found(NoiseReason.SCORING, Strength.LIKELY, record, live, kind="live game")

@@ -15,8 +15,8 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import holds_any, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _CODE = re.compile(r"\[/?asy\]|\\begin\{(?:asy|tikzpicture|pspicture|picture)\}|\\psset|\bdraw\(\(", re.I)
 _CODE_GUARDS = ("asy", "\\begin{", "\\psset", "draw((")
@@ -185,7 +185,7 @@ def figure(record: dict, settings: Denoise) -> Finding | None:
     if code is None:
         return _missing(record, text)
     needed = not stands_alone(without_figures(text)) or _holds_data(text)
-    return found(Reason.FIGURE, Strength.SURE if needed else Strength.POSSIBLE, record, code, kind="code")
+    return found(NoiseReason.FIGURE, Strength.SURE if needed else Strength.POSSIBLE, record, code, kind="code")
 
 
 def stands_alone(text: str) -> bool:
@@ -201,7 +201,7 @@ def _missing(record: dict, plain: str) -> Finding | None:
     if (finding is None or finding.strength == Strength.POSSIBLE) and "shaded" in lowered:
         finding = _shading(record, plain, lowered) or finding
     if finding is None and not plain.isascii() and (match := _CHINESE.search(plain)):
-        finding = found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
+        finding = found(NoiseReason.FIGURE, Strength.LIKELY, record, match, kind="reference")
     return finding
 
 
@@ -222,9 +222,9 @@ def _reference(record: dict, text: str, lowered: str) -> Finding | None:
         for match in _PICTURES.finditer(text):
             strength = _picture(match, text)
             if strength == Strength.LIKELY:
-                return found(Reason.FIGURE, strength, record, match, kind="reference")
+                return found(NoiseReason.FIGURE, strength, record, match, kind="reference")
             if strength and not doubt:
-                doubt = found(Reason.FIGURE, strength, record, match, kind="reference")
+                doubt = found(NoiseReason.FIGURE, strength, record, match, kind="reference")
     for pattern, words in (
         (_CHARTS, _CHART_WORDS),
         (_TABLES, _TABLE_WORDS),
@@ -238,14 +238,14 @@ def _reference(record: dict, text: str, lowered: str) -> Finding | None:
                 continue
             if _held(text, match) or (pattern is _SHAPES and _in_words(match, text)):
                 continue
-            return found(Reason.FIGURE, Strength.LIKELY, record, match, kind="reference")
+            return found(NoiseReason.FIGURE, Strength.LIKELY, record, match, kind="reference")
     if (
         doubt is None
         and holds_any(lowered, (*_PICTURE_WORDS, *_CHART_WORDS))
         and (match := _UNSEEN_CHART.search(text))
         and not _held(text, match)
     ):
-        doubt = found(Reason.FIGURE, Strength.POSSIBLE, record, match, kind="reference")
+        doubt = found(NoiseReason.FIGURE, Strength.POSSIBLE, record, match, kind="reference")
     return doubt
 
 
@@ -318,4 +318,4 @@ def _shading(record: dict, text: str, lowered: str) -> Finding | None:
     if not match or any(not match.start() <= said.start() < match.end() for said in _SHADES.finditer(lowered)):
         return None
     sure = lowered.count("shaded") == 1 and not _SHADING_SAID.search(text)
-    return found(Reason.FIGURE, Strength.LIKELY if sure else Strength.POSSIBLE, record, match, kind="shading")
+    return found(NoiseReason.FIGURE, Strength.LIKELY if sure else Strength.POSSIBLE, record, match, kind="shading")

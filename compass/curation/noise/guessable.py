@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import ASK, blank, excerpt, holds_any, sentences, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _MULTIPLE_CHOICE_WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
 _LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_MULTIPLE_CHOICE_WRAP}"
@@ -88,13 +88,15 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
                 return finding
             doubt = doubt or finding
     if holds_any(text, ("etter", "orrect")) and (match := _MULTIPLE_CHOICE_LETTER_ASKED.search(text)):
-        return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
+        return found(NoiseReason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
     if len(answer) < 400 and (match := _GOLD_MARKED.search(answer)):
-        return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
+        return found(NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
     if len(answer) < 40 and _GOLD_LETTER.fullmatch(answer) and (match := _EMPTY_BRACKET.search(text)):
-        return found(Reason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="blank for a letter")
+        return found(NoiseReason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="blank for a letter")
     if len(answer) < 80 and (match := _STATEMENT_GOLD.fullmatch(answer)) and _STATEMENTS.search(text):
-        return found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements")
+        return found(
+            NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements"
+        )
     if (
         len(answer) < 40
         and _NUMBERS_GOLD.fullmatch(answer)
@@ -102,7 +104,9 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
         and len(_NUMBERED.findall(text)) >= 3
     ):
         match = _NUMBERS_ASKED.search(text)
-        return match and found(Reason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements")
+        return match and found(
+            NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements"
+        )
     return doubt
 
 
@@ -187,7 +191,7 @@ def _found(record: dict, strength: Strength, kind: str, marks: list[re.Match[str
     """A finding whose span reaches from the first mark to the last."""
     start, end = marks[0].start(), marks[-1].end()
     whole = re.compile(re.escape(record["problem"][start:end]), re.S).match(record["problem"], start)
-    return found(Reason.MULTIPLE_CHOICE, strength, record, whole, kind=kind, **more)
+    return found(NoiseReason.MULTIPLE_CHOICE, strength, record, whole, kind=kind, **more)
 
 
 _TRUE_FALSE_GOLD = re.compile(
@@ -206,11 +210,11 @@ def true_false(record: dict, settings: Denoise) -> Finding | None:
     """A problem that asks whether something is true."""
     answer = record.get("answer") or ""
     if len(answer) < 40 and _TRUE_FALSE_GOLD.fullmatch(answer):
-        return Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"answer": answer})
+        return Finding(NoiseReason.TRUE_FALSE, Strength.LIKELY, {"answer": answer})
     text = record["problem"]
     lowered = text.lower()
     match = _ASKED.search(text) if holds_any(lowered, ("true", "right", "correct")) else None
-    return match and Finding(Reason.TRUE_FALSE, Strength.LIKELY, {"text": excerpt(text, *match.span())})
+    return match and Finding(NoiseReason.TRUE_FALSE, Strength.LIKELY, {"text": excerpt(text, *match.span())})
 
 
 _DEBRIS = re.compile(r"(?:\s|\\\\|\\noindent|\\end\{(?:problem|question|exercise)\})+\Z")
@@ -239,7 +243,7 @@ def yes_no(record: dict, settings: Denoise) -> Finding | None:
     """A gold that says yes or no, or a problem whose only question can be answered so."""
     answer = _DEBRIS.sub("", record.get("answer") or "")
     if _YES_NO_GOLD.fullmatch(answer[:200]):
-        return Finding(Reason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
+        return Finding(NoiseReason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
     text = record["problem"]
     if "\\noindent" in text or "\\end{" in text:
         text = _DEBRIS.sub(blank, text)
@@ -253,14 +257,14 @@ def yes_no(record: dict, settings: Denoise) -> Finding | None:
         if _CLASSES.search(sentences(text[match.start() :])[0]):  # "… is a circle, an ellipse, a line, or empty"
             return None
         if not _FURTHER.search(_WHETHER.sub("", text)) and (not answer or not re.search(r"\d", answer)):
-            return found(Reason.YES_NO, Strength.LIKELY, record, match)
+            return found(NoiseReason.YES_NO, Strength.LIKELY, record, match)
         return None
     if "?" not in text:
         return None
     # A question may run over displayed formulas, which `sentences` takes for sentences of their own.
     whole = text.strip()
     if text.count("?") == 1 and ". " not in text and _QUESTION.match(whole) and not _OPEN.search(whole):
-        return Finding(Reason.YES_NO, Strength.LIKELY, {"text": whole[:160]})
+        return Finding(NoiseReason.YES_NO, Strength.LIKELY, {"text": whole[:160]})
     parts = [part.strip() for part in sentences(text)]
     questions = [part for part in parts if part.endswith("?")]
     # "… at 4 P.M. should the candles be lit?": what follows an abbreviation begins no sentence.
@@ -273,7 +277,7 @@ def yes_no(record: dict, settings: Denoise) -> Finding | None:
         return None
     if any(_FURTHER.search(part) for part in parts if part is not questions[0]):
         return None
-    return Finding(Reason.YES_NO, Strength.LIKELY, {"text": questions[0][:160]})
+    return Finding(NoiseReason.YES_NO, Strength.LIKELY, {"text": questions[0][:160]})
 
 
 _LETTER_GOLD_WRAP = r"(?:\\(?:text|textbf|mathrm|mathbf|boxed|textrm)\s*\{\s*)?"
@@ -315,7 +319,7 @@ def letter_gold(record: dict, settings: Denoise) -> Finding | None:
         rf"(?<![A-Za-z\\]){letters}(?![A-Za-z'’])" if letters != "A" else r"(?<![A-Za-z\\])A(?![A-Za-z'’]| [a-z])", text
     )
     if not named or _FOLLOWING.search(text):
-        return found(Reason.LETTER_GOLD, Strength.SURE if not named else Strength.LIKELY, record, match, "answer")
+        return found(NoiseReason.LETTER_GOLD, Strength.SURE if not named else Strength.LIKELY, record, match, "answer")
     question = (sentences(without_figures(text)) or [text])[-1]
     if _NAME_ASKED.search(question) or (_ALGEBRA.search(text) and re.search(rf"[$\\(].*{letters}", question)):
         return None
@@ -324,5 +328,5 @@ def letter_gold(record: dict, settings: Denoise) -> Finding | None:
         question,
         re.I,
     ):
-        return found(Reason.LETTER_GOLD, Strength.POSSIBLE, record, match, "answer")
-    return found(Reason.LETTER_GOLD, Strength.LIKELY, record, match, "answer")
+        return found(NoiseReason.LETTER_GOLD, Strength.POSSIBLE, record, match, "answer")
+    return found(NoiseReason.LETTER_GOLD, Strength.LIKELY, record, match, "answer")

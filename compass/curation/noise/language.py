@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.text import prose
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 FOREIGN_LETTERS = 0.2
 """Share of letters in another script from which a text is in another language; quoted words and labels stay below."""
@@ -80,7 +80,9 @@ def language(record: dict, settings: Denoise) -> Finding | None:
     if not language or language in settings.languages:
         return None
     return Finding(
-        Reason.LANGUAGE, Strength.SURE, {"language": language, "share": round(min(share, 1.0), 2), "text": text[:80]}
+        NoiseReason.LANGUAGE,
+        Strength.SURE,
+        {"language": language, "share": round(min(share, 1.0), 2), "text": text[:80]},
     )
 
 

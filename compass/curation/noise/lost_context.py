@@ -10,8 +10,8 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import holds_any
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _TASK = r"(?:problems?|questions?|exercises?|tasks?|puzzles?|parts?|items?|examples?)"
 _BEFORE = r"(?:previous|preceding|last|prior|earlier|foregoing|above|other|next|following)"
@@ -82,12 +82,12 @@ def lost_context(record: dict, settings: Denoise) -> Finding | None:
         return None
     for match in _OUTSIDE.finditer(text):
         if not _holds(text, match):
-            return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
+            return found(NoiseReason.LOST_CONTEXT, Strength.LIKELY, record, match)
     match = _NUMBERED.search(text)
     if match and not _STORY.search(text) and not _holds(text, match):
-        return found(Reason.LOST_CONTEXT, Strength.LIKELY, record, match)
+        return found(NoiseReason.LOST_CONTEXT, Strength.LIKELY, record, match)
     match = _DOUBTED.search(text) if holds_any(lowered, _DOUBTS) or lowered.startswith(_STARTS) else None
-    return match and found(Reason.LOST_CONTEXT, Strength.POSSIBLE, record, match)
+    return match and found(NoiseReason.LOST_CONTEXT, Strength.POSSIBLE, record, match)
 
 
 def _holds(text: str, match: re.Match[str]) -> bool:

@@ -10,8 +10,8 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import blank, holds_any, sentences, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _START = r"(?:^|\n)\s*(?:[-*]\s+)?(?:\*\*)?"
 # Each style with a piece of text that its second mark holds, as a cheap guard.
@@ -96,7 +96,9 @@ def multi_part(record: dict, settings: Denoise) -> Finding | None:
             strength = Strength.SURE if asking == len(parts) else Strength.LIKELY
             if each and values == 1 and record.get("answer"):  # "(a) Show that … (b) Find …": one value is asked for
                 strength = Strength.POSSIBLE
-            return found(Reason.MULTI_PART, strength, record, marks[1], style=style, parts=len(parts), asking=asking)
+            return found(
+                NoiseReason.MULTI_PART, strength, record, marks[1], style=style, parts=len(parts), asking=asking
+            )
     return None
 
 

@@ -16,8 +16,8 @@ import re
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.guessable import multiple_choice
 from compass.curation.noise.text import blank, holds_any, without_figures
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _ASK = r"\b(?:find|determine|calculate|compute|state|what (?:is|are|was|were|will be)|work out)"
 _THING = (
@@ -223,7 +223,7 @@ def multi_question(record: dict, settings: Denoise) -> Finding | None:
         strength = Strength.POSSIBLE
     last = ([*asked, *(part for part in further if part not in asked)])[-1]
     told = [part[0].strip()[-120:] for part in sorted({*asked, *further}, key=lambda part: part.start())[:4]]
-    return found(Reason.MULTI_QUESTION, strength, record, last, questions=told)
+    return found(NoiseReason.MULTI_QUESTION, strength, record, last, questions=told)
 
 
 def _plain(text: str) -> str:
@@ -239,7 +239,7 @@ def _two_demands(record: dict, settings: Denoise) -> Finding | None:
     if not match:
         return None
     strength = Strength.POSSIBLE if multiple_choice(record, settings) else Strength.LIKELY
-    return found(Reason.MULTI_QUESTION, strength, record, match, kind="two things in one demand")
+    return found(NoiseReason.MULTI_QUESTION, strength, record, match, kind="two things in one demand")
 
 
 def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
@@ -326,4 +326,4 @@ def _blanks(record: dict) -> Finding | None:
         question > 0 and blanks[0].start() - question > 40
     ):  # a question, and a blank in a later sentence
         return None
-    return found(Reason.MULTI_QUESTION, Strength.LIKELY, record, blanks[-1], kind="blanks", blanks=len(blanks))
+    return found(NoiseReason.MULTI_QUESTION, Strength.LIKELY, record, blanks[-1], kind="blanks", blanks=len(blanks))

@@ -18,7 +18,7 @@ from typing import Any
 from compass.curation.noise.finding import Finding, Strength
 from compass.errors import UserError
 from compass.files import file_digest
-from compass.ledger import Reason
+from compass.ledger import REASONS
 from compass.named_function import load_function, source_file
 from compass.settings import Denoise
 
@@ -98,7 +98,7 @@ def _find_wrong(finding: Any) -> str:
         return f"{finding!r}, no Finding"
     if not isinstance(finding.reason, str) or not _REASON.fullmatch(finding.reason):
         return f"the reason {finding.reason!r}, no name of lower-case letters, digits and underscores"
-    if finding.reason in tuple(Reason):
+    if finding.reason in REASONS:
         return f"the reason {finding.reason!r}, which the pipeline has itself"
     if not isinstance(finding.strength, Strength):
         return f"the strength {finding.strength!r}, no Strength"

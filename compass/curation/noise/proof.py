@@ -9,8 +9,8 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import holds_any
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 _START = r"(?:^|(?<=[.;:,!?)\]}$*>\n])|\b(?:and|then|please|also|to)\b)\s*(?:\*\*)?"
 _MEANS = r"(?:,?\s+(?:by|using|with|for|in|without)\b[^.]{0,40}?)?[\s,:]+"
@@ -49,7 +49,7 @@ def proof(record: dict, settings: Denoise) -> Finding | None:
         near = text[max(0, match.start() - 16) : match.end()]
         if not _NOT_ASKED.search(near) and not _OTHERS_PROVE.search(near):
             strength = Strength.POSSIBLE if _has_answer(text, record.get("answer") or "") else Strength.LIKELY
-            return found(Reason.PROOF, strength, record, match)
+            return found(NoiseReason.PROOF, strength, record, match)
     return None
 
 

@@ -8,8 +8,8 @@ from compass.curation.noise.damaged_text import encoding, image, link, markup, t
 from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.guessable import true_false
 from compass.curation.noise.proof import proof
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 SETTINGS = Denoise(min_problem_chars=5, max_problem_chars=10)
 
@@ -20,19 +20,19 @@ def row(problem: str, answer: str | None = "7") -> dict:
 
 def test_length():
     assert too_short(row(" 1234 "), SETTINGS) == Finding(
-        Reason.TOO_SHORT, Strength.SURE, {"characters": 4, "limit": 5, "text": " 1234 "}
+        NoiseReason.TOO_SHORT, Strength.SURE, {"characters": 4, "limit": 5, "text": " 1234 "}
     )
     assert too_short(row(" 12345 "), SETTINGS) is None
     assert too_short(row("求和？"), SETTINGS) is None  # as much as six letters say
     assert too_long(row("12345678901"), SETTINGS) == Finding(
-        Reason.TOO_LONG, Strength.SURE, {"characters": 11, "limit": 10}
+        NoiseReason.TOO_LONG, Strength.SURE, {"characters": 11, "limit": 10}
     )
     assert too_long(row("1234567890"), SETTINGS) is None
 
 
 def test_encoding_names_the_field_and_the_character():
     assert encoding(row("What is 3 \x0c 4?"), SETTINGS) == Finding(
-        Reason.ENCODING, Strength.SURE, {"field": "problem", "found": "'\\x0c'", "text": "What is 3 \x0c 4?"}
+        NoiseReason.ENCODING, Strength.SURE, {"field": "problem", "found": "'\\x0c'", "text": "What is 3 \x0c 4?"}
     )
     damaged = encoding(row("What is 3?", "\ufffd"), SETTINGS)
     assert damaged.evidence["field"] == "answer"
@@ -43,20 +43,20 @@ def test_encoding_names_the_field_and_the_character():
         assert encoding(row(tabbed), SETTINGS) is None
     assert encoding(row("Find $rac{1}{2}$ of 2 imes 9"), SETTINGS).evidence["found"] == "'rac'"
     assert encoding(row(r"$\frac{1}{2} \times \sqrt{3}$, and sometimes a text{book}"), SETTINGS) is None
-    assert encoding(row("a price of 3 â\u0080\u0093 4"), SETTINGS).reason == Reason.ENCODING
+    assert encoding(row("a price of 3 â\u0080\u0093 4"), SETTINGS).reason == NoiseReason.ENCODING
 
 
 @pytest.mark.parametrize(
     ("judge", "reason", "problem"),
     [
-        (image, Reason.IMAGE, "Look at <img src=x> now"),
-        (image, Reason.IMAGE, "The file tri.PNG has it"),
-        (link, Reason.LINK, "Go to HTTP://example.org now"),
-        (link, Reason.LINK, "As \\url{x} says"),
-        (link, Reason.LINK, "a page of example.edu/x here"),
-        (proof, Reason.PROOF, "Let n be odd. Prove that n is odd."),
-        (markup, Reason.MARKUP, "Find a<sub>1</sub> now"),
-        (true_false, Reason.TRUE_FALSE, "True or false: 2 is even"),
+        (image, NoiseReason.IMAGE, "Look at <img src=x> now"),
+        (image, NoiseReason.IMAGE, "The file tri.PNG has it"),
+        (link, NoiseReason.LINK, "Go to HTTP://example.org now"),
+        (link, NoiseReason.LINK, "As \\url{x} says"),
+        (link, NoiseReason.LINK, "a page of example.edu/x here"),
+        (proof, NoiseReason.PROOF, "Let n be odd. Prove that n is odd."),
+        (markup, NoiseReason.MARKUP, "Find a<sub>1</sub> now"),
+        (true_false, NoiseReason.TRUE_FALSE, "True or false: 2 is even"),
     ],
 )
 def test_the_evidence_is_what_matched_and_its_surroundings(judge, reason, problem):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from compass.curation import noise
-from compass.ledger import Reason
 from compass.settings import Denoise
+from compass.settings.denoise import NoiseReason
 
 PATH = Path(__file__).parents[2] / "data" / "noise_rows.jsonl"
 ROWS = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
@@ -40,7 +40,7 @@ ONE_FILTER = [
 
 def verdict(row: dict[str, Any]) -> set[str]:
     """What a filter makes of a row: `none`, or `found` and how strongly; one that it does not drop is `kept` in both cases."""
-    finding = noise.FILTERS[Reason(row["filter"])](row, Denoise())
+    finding = noise.FILTERS[NoiseReason(row["filter"])](row, Denoise())
     if finding is None:
         return {"none", "kept"}
     if "span" in finding.evidence and "text" in finding.evidence and finding.evidence.get("field") != "answer":
