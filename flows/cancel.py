@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import FrameType
 from typing import Any, Literal
 
@@ -29,6 +30,9 @@ A stage that is interrupted records its end, and DVC takes its entries out of it
 IMPATIENT_S = ((signal.SIGTERM, 1.0), (signal.SIGKILL, 4.0))
 """The same after a second Ctrl-C."""
 
+NOTICE_S = 30.0
+"""Seconds that a stage has after SIGTERM, before it is ended as above: what most clouds give a machine that they take away."""
+
 LOOK_S = 1.0
 """Seconds between two looks of a guardian at the processes and the time limit."""
 
@@ -43,8 +47,29 @@ class Stopped(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
+        self.number = number
         self.exit_status = 128 + number
         """130 after Ctrl-C, as shells count it."""
+
+
+def give_notice(leader: int) -> None:
+    """Send SIGTERM to the stage alone that a process of DVC runs, and wait for up to `NOTICE_S` seconds until both have ended.
+
+    An RL stage saves a checkpoint then (`compass.rl.notice`); any other ends. DVC itself would end at once, and the stage with it.
+    """
+    with contextlib.suppress(psutil.NoSuchProcess):
+        run = psutil.Process(leader)
+        stages = (process for process in run.children(recursive=True) if _runs_stage(process))
+        if stage := next(stages, None):  # the first is the outer guard, which passes the signal on
+            stage.send_signal(signal.SIGTERM)
+            psutil.wait_procs([run, stage], timeout=NOTICE_S)
+
+
+def _runs_stage(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        words = process.cmdline()
+        return any(flag == "-m" and module.startswith("stages.") for flag, module in pairwise(words))
+    return False
 
 
 def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRACE_S) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ import psutil
 from compass import environment, machine
 from compass.locks import is_held_for_me, open_lock, take_turn, try_lock
 from compass.processes import is_dvc
-from flows.cancel import end_group
+from flows.cancel import Stopped, end_group, give_notice
 
 LINES = 20
 """Last lines of a command that its error keeps."""
@@ -101,17 +102,26 @@ def run_command(
         start_new_session=True,
     )
     last: deque[str] = deque(maxlen=LINES)
-    try:
+
+    def follow() -> None:
         for raw in process.stdout or ():
             # Of a progress bar, what it shows in the end.
             line = _CONTROL.sub("", raw.decode("utf-8", "replace").rstrip("\r\n")).rsplit("\r", 1)[-1].rstrip()
             if line and log:
                 last.append(line)
                 log(line)
+
+    try:
+        follow()
         status = process.wait()
+    except Stopped as stopped:
+        if stopped.number == signal.SIGTERM:  # the machine may be taken away
+            _read_aside(follow)
+            give_notice(process.pid)
+        raise
     finally:
         if process.poll() is None:
-            _discard_output(process)
+            _read_aside(lambda: _discard_output(process))
             end_group(process.pid)
             process.wait()
     if status:
@@ -120,13 +130,18 @@ def run_command(
 
 def _discard_output(process: subprocess.Popen[bytes]) -> None:
     """Read and forget what a command writes from now on: its end must not wait for a reader of a full pipe."""
+    while process.stdout and process.stdout.read(65536):
+        pass
 
-    def discard() -> None:
+
+def _read_aside(read: Callable[[], None]) -> None:
+    """Read a command's output in a thread until it is closed."""
+
+    def run() -> None:
         with contextlib.suppress(ValueError, OSError):  # closed meanwhile
-            while process.stdout and process.stdout.read(65536):
-                pass
+            read()
 
-    threading.Thread(target=discard, daemon=True).start()
+    threading.Thread(target=run, daemon=True).start()
 
 
 @contextlib.contextmanager

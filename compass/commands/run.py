@@ -88,7 +88,7 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
     started = []
     inherits = sys.stdout.isatty() and not quiet  # a terminal gets the stages' own bars
     try:
-        with stop_on_signals("compass run: stopping; a stage has up to 20 s to end"):
+        with stop_on_signals("compass run: stopping; a stage has up to 20 s to end, after SIGTERM 50 s"):
             result = run(
                 request,
                 root,

@@ -60,14 +60,18 @@ def best_step(rows: Iterable[Mapping[str, Any]]) -> int | None:
     return max(measured, key=lambda row: (row[ACCURACY], -row["step"]))["step"] if measured else None
 
 
-def find_unvalidated(rows: Mapping[int, Mapping[str, Any]], checkpoints: Path) -> int | None:
+def find_unvalidated(
+    rows: Mapping[int, Mapping[str, Any]], checkpoints: Path, stopped: int | None = None
+) -> int | None:
     """The first iteration with a whole checkpoint and metrics, but no accuracy on validation problems; None where every one has it.
 
     Args:
         rows: the metrics of every iteration, by its number.
         checkpoints: the stage's, which has validation problems.
+        stopped: the iteration that was saved because its machine was taken away: it counts, without an accuracy.
     """
-    return next((step for step in whole_checkpoints(checkpoints) if step in rows and ACCURACY not in rows[step]), None)
+    recorded = (step for step in whole_checkpoints(checkpoints) if step in rows and step != stopped)
+    return next((step for step in recorded if ACCURACY not in rows[step]), None)
 
 
 def resume_from(checkpoints: Path, *, recorded: int, keep: int | None = None) -> int:

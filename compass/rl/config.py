@@ -95,6 +95,16 @@ class StagePaths:
         return self.work / "lost.txt"
 
     @property
+    def notice(self) -> Path:
+        """There where the trainer is to save and end (`compass.rl.notice`)."""
+        return self.work / "notice"
+
+    @property
+    def stopped(self) -> Path:
+        """The iteration that a trainer ended after that had such a notice."""
+        return self.work / "stopped.json"
+
+    @property
     def rollouts(self) -> Path:
         """Rollouts of chosen iterations, one file each."""
         return self.work / "rollouts"
@@ -401,6 +411,8 @@ def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "findings": str(paths.findings),
         "progress": str(paths.progress),
         "lost": str(paths.lost),
+        "notice": str(paths.notice),
+        "stopped": str(paths.stopped),
         "rollouts": str(paths.rollouts),
         "samples": str(paths.samples),
     }

@@ -12,7 +12,8 @@ could not be sampled or scored counts as a sample like any other. This sampler
 4. keeps the responses of iterations whose rollouts are recorded, those of left-out groups included;
 5. polls every 50 ms, not every 2 s, which at small sizes is most of an iteration;
 6. with `rollout.refill: 1` asks for one group in place of each that is left out, verl for two;
-7. with `rollout.reproducible` chooses the same groups in the same order, whenever they end (`compass.rl.reproducible`).
+7. with `rollout.reproducible` chooses the same groups in the same order, whenever they end (`compass.rl.reproducible`);
+8. ends an iteration whose machine is taken away (`compass.rl.notice`).
 
 verl loads it by path (`trainer.v1.sampler.custom_sampler`).
 """
@@ -30,6 +31,7 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 from compass.rl.guards.findings import Findings
 from compass.rl.metrics import FAILED, ZERO_SIGNAL, group_metrics, leniency_metrics
 from compass.rl.mixed_groups import check_saturation
+from compass.rl.notice import check_notice
 from compass.rl.progress import Progress
 from compass.rl.reproducible import OneForOne, order_keys
 from compass.rl.rollouts import SAMPLED, append_groups, fetch_fields, group_line, keeps_rollouts, reward_of
@@ -108,6 +110,7 @@ class GroupSampler(ReplayBuffer):
     def _evict_terminal_groups(
         self, global_steps: int, partition_id: str, eviction_reasons: tuple[set[str], set[str], set[str], Counter]
     ) -> tuple[set[str], int, int, dict]:
+        check_notice(Path(self.watch["notice"]))
         self._record(global_steps, partition_id)
         self._check_failed(global_steps, partition_id, eviction_reasons[2])
         self.evicted.update(eviction_reasons[3])

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.notice import read_stopped, wait_for_notice
 from compass.rl.progress import read_progress
 from compass.rl.rollouts import forget_rollouts_after
 from compass.rl.trainer_watch import EssentialProcesses, Watchdog, end_trainer
@@ -44,6 +45,10 @@ from compass.tracking import current_run
 
 class TrainingError(UserError):
     """An RL stage ended before its last iteration."""
+
+
+class TakenAwayError(TrainingError):
+    """An RL stage ended before its last iteration because its machine is taken away; the message says what is saved."""
 
 
 def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> list[dict[str, Any]]:
@@ -60,6 +65,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
 
     Raises:
         TrainingError: verl ended early; the message is the first cause in its log, or the log's end where it has none.
+        TakenAwayError: this process got SIGTERM.
         GuardError: a guard of level `stop` fired (`compass.rl.guards`).
     """
     from omegaconf import OmegaConf
@@ -67,7 +73,8 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     paths.work.mkdir(parents=True, exist_ok=True)
     rows = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
     recorded = min(_recorded(rows), settings.steps)
-    if settings.checkpoint.validation_problems and (step := find_unvalidated(rows, paths.checkpoints)):
+    stopped = read_stopped(paths.stopped)
+    if settings.checkpoint.validation_problems and (step := find_unvalidated(rows, paths.checkpoints, stopped)):
         # verl validates after the checkpoint: without its accuracy this one could not be chosen
         print(
             f"{stage}: iteration {step} was not validated before an earlier run ended: it is trained again", flush=True
@@ -81,6 +88,7 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     forget_rollouts_after(paths.rollouts, done)
     paths.progress.unlink(missing_ok=True)
     paths.lost.unlink(missing_ok=True)
+    paths.notice.unlink(missing_ok=True)
     if settings.checkpoint.carry_optimizer:
         ours = settings.advantage.critic
         critic = settings.optimizer.with_rate(ours.learning_rate, ours.warmup_steps)
@@ -95,17 +103,23 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     current_run().curves(read_metrics(paths.metrics))
     log = paths.work / "train.log"
     earlier = len(log_lines(log))
-    cause = ""
+    cause, taken_away = "", False
     if done < settings.steps:
         config = paths.work / "verl.yaml"
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
         current_run().artifact(config)
-        cause = _run(stage, settings, paths, config, done)
+        with wait_for_notice() as noticed:
+            cause = _run(stage, settings, paths, config, done, noticed)
+            taken_away = noticed()
     for finding in read_findings(paths.findings):
         if finding["level"] == "stop":
             raise GuardError(finding["message"])
     rows = read_metrics(paths.metrics)
     reached = min(last_step(paths.checkpoints), len(rows))
+    if reached != settings.steps and taken_away:
+        raise TakenAwayError(
+            f"{stage}: ended by SIGTERM; iteration {reached} of {settings.steps} is saved. Run the stage again: it goes on from there"
+        )
     if reached != settings.steps:
         new = "" if reached > done else ", without a new one in this run"
         raise TrainingError(
@@ -115,8 +129,11 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     return rows
 
 
-def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int) -> str:
-    """Start the trainer, follow its metrics until it ends, and end whatever it left behind; what ended it, if it cannot say."""
+def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int, noticed: Callable[[], bool]) -> str:
+    """Start the trainer, follow its metrics until it ends, and end whatever it left behind; what ended it, if it cannot say.
+
+    Where `noticed()` turns true the trainer is asked to save a checkpoint, and ends when that is whole.
+    """
     with (paths.work / "train.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
@@ -133,7 +150,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         watchdog = Watchdog(settings.guards.watchdog.model_dump(), paths.progress, process.pid)
         findings = Findings(paths.findings, settings.guards.model_dump())
         essential, lost = EssentialProcesses(process.pid), ""
-        position, reported, summary = 0, len(read_findings(paths.findings)), ""
+        position, reported, summary, asked = 0, len(read_findings(paths.findings)), "", False
         try:
             while True:
                 running = process.poll() is None
@@ -159,6 +176,11 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     if paths.lost.exists():
                         return f": {paths.lost.read_text(encoding='utf-8')}"
                     return f": {lost}" if lost else _killed(process.returncode)
+                if noticed() and not asked:
+                    asked = True
+                    print(f"{stage}: {_give_notice(paths, done)}", file=sys.stderr, flush=True)
+                elif asked and not (paths.notice.exists() and paths.progress.exists()):
+                    process.kill()  # it has saved, or begun nothing, and a machine that is taken away has no time for a tidy end
                 if not lost and (ended := essential.find_lost()):
                     lost = f"{ended} ended, and the trainer with it{_describe_load()}"
                 if lost:
@@ -166,6 +188,15 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 time.sleep(0.5)
         finally:
             end_trainer(process, essential.started.values())
+
+
+def _give_notice(paths: StagePaths, done: int) -> str:
+    """Ask the trainer to save a checkpoint and end; returns what the user should know until then."""
+    paths.notice.touch()
+    last = last_step(paths.checkpoints)
+    again = f"iterations {last + 1} to {done}" if done > last + 1 else f"iteration {done}"
+    lost = f"; if the machine ends before it is whole, {again} will be trained again" if done > last else ""
+    return f"SIGTERM: iteration {max(done, last)} is saved before the stage ends{lost}. A second SIGTERM ends the stage at once"
 
 
 def _phase(progress: Path) -> str:

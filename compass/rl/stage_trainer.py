@@ -11,7 +11,8 @@ then, and a kill between the two loses them. Here
 6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards;
 7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);
 8. every iteration has a seed of its own for its mini-batches;
-9. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds.
+9. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds;
+10. a trainer whose machine is taken away saves the last iteration that is whole, and ends (`compass.rl.notice`).
 
 `compass.rl.train` puts it in the place of verl's.
 """
@@ -24,6 +25,7 @@ import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
 from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, find_loops, read_metrics, without_end
+from compass.rl.notice import Noticed, answer_notice, check_notice
 from compass.rl.progress import Progress
 from compass.rl.reproducible import BEFORE, update_seed
 from compass.rl.rollouts import SAMPLED, TRAINED, fetch_fields, keeps_rollouts, rollout_rows, write_step, write_worst
@@ -62,6 +65,12 @@ class StageTrainer(PPOTrainerSync):
         self.compared: dict[str, np.ndarray] = {}
         self.one_pass = False
         self.handed_out: Counter[str] = Counter()
+        self.notice = Path(self.watch.notice)
+        self.whole_step, self.saved_step = 0, 0
+        """The iteration whose weights these are, -1 while an update changes them, and the last one that has a checkpoint."""
+        self.data_state: Any = None
+        self.asleep = False
+        """Whether the rollout engines have given their memory back."""
         if config.algorithm.use_kl_in_reward and self.history:
             self._restore_kl_coefficient(self.history[-1])
 
@@ -78,8 +87,34 @@ class StageTrainer(PPOTrainerSync):
             actor = omega_conf_to_dataclass(self.config.actor_rollout_ref.actor)
             self.actor_rollout_wg.set_loss_fn(partial(one_update.loss, actor))
 
+    def fit(self, agent_loop_manager: Any) -> None:
+        """Train, to the last iteration or until the machine is taken away."""
+        self.whole_step = self.saved_step = self.global_steps
+        try:
+            super().fit(agent_loop_manager)
+        except Noticed:
+            if self.whole_step != self.saved_step:
+                self._save_whole()
+            answer_notice(self.notice, Path(self.watch.stopped), self.whole_step)
+            print(f"ended by a notice after iteration {self.whole_step}", flush=True)
+
+    def _save_whole(self) -> None:
+        """Save the iteration whose weights these are: this one, or the one before, whose metrics are logged already."""
+        if self.whole_step == self.global_steps:
+            self._save_checkpoint()
+            return
+        if not self.asleep:
+            self.checkpoint_manager.abort_replicas(reject_request=True)
+            self.on_sample_end()
+        self.progress.write(phase="checkpoint of the iteration before")
+        self.global_steps = self.whole_step
+        self.train_dataloader = SimpleNamespace(state_dict=lambda: self.data_state)
+        super()._save_checkpoint()
+
     def on_step_begin(self) -> None:
         """The next iteration begins."""
+        self.data_state = self.train_dataloader.state_dict()
+        self.asleep = False
         self.began = time.monotonic()
         self.handed_out.clear()
         kept = keeps_rollouts(self.global_steps, self.watch.steps, self.watch.rollouts_every)
@@ -105,13 +140,18 @@ class StageTrainer(PPOTrainerSync):
 
         Raises:
             GuardError: a guard of level `stop` fired.
+            Noticed: the machine is taken away, and this is not the last iteration.
         """
+        check_notice(self.notice)
         batch = super().step(metrics, timing_raw)
         with marked_timer("guards", timing_raw):
             self._report_phase("guards")
             self._ask_guards(batch, metrics)
         self.history.append(dict(metrics))
         self.now = batch, metrics
+        self.whole_step = self.global_steps
+        if self.global_steps < self.watch.steps:
+            check_notice(self.notice)
         return batch
 
     def _ask_guards(self, batch: Any, metrics: dict[str, Any]) -> None:
@@ -158,6 +198,7 @@ class StageTrainer(PPOTrainerSync):
         self._report_phase("checkpoint")
         self._write_metrics()
         super()._save_checkpoint()
+        self.saved_step = self.global_steps
 
     def _write_metrics(self) -> None:
         """Write the iteration's metrics, as verl will log them after the checkpoint: a kill in between loses none."""
@@ -174,8 +215,25 @@ class StageTrainer(PPOTrainerSync):
     def _report_phase(self, phase: str) -> None:
         self.progress.write(step=self.global_steps, phase=phase)
 
+    def _begin_phase(self, phase: str) -> None:
+        """Report a phase in which the weights are still those of the iteration before; `Noticed` where that one is to be saved."""
+        check_notice(self.notice)
+        self._report_phase(phase)
+
+    def _begin_update(self, phase: str) -> None:
+        """Report a phase that changes weights."""
+        if self.whole_step >= 0:
+            check_notice(self.notice)
+        self.whole_step = -1
+        self._report_phase(phase)
+
+    def on_sample_end(self) -> None:
+        """All responses are there; the engines give their memory back."""
+        super().on_sample_end()
+        self.asleep = True
+
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("old log-probabilities")
+        self._begin_phase("old log-probabilities")
         batch = super()._compute_old_log_prob(batch, metrics)
         if self.bypass:
             compared, self.compared = compare_responses(self, batch)
@@ -183,11 +241,11 @@ class StageTrainer(PPOTrainerSync):
         return batch
 
     def _compute_ref_log_prob(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("reference log-probabilities")
+        self._begin_phase("reference log-probabilities")
         return super()._compute_ref_log_prob(batch, metrics)
 
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("advantages")
+        self._begin_phase("advantages")
         if self.config.algorithm.adv_estimator == advantage.GREEDY_BASELINE:
             fields = fetch_fields(batch.keys, batch.partition_id, ("uid", advantage.REWARD))
             greedy = {str(one["uid"]): float(one[advantage.REWARD]) for one in fields.values()}
@@ -196,15 +254,15 @@ class StageTrainer(PPOTrainerSync):
         return super()._compute_advantage(batch, metrics)
 
     def _compute_values(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("values")
+        self._begin_phase("values")
         return super()._compute_values(batch, metrics)
 
     def _update_critic(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("update of the critic")
+        self._begin_update("update of the critic")
         return super()._update_critic(batch, metrics)
 
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
-        self._report_phase("update")
+        self._begin_update("update")
         batch.extra_info[one_update.FLAG] = self.one_pass
         batch = super()._update_actor(batch, metrics)
         if self.one_pass:

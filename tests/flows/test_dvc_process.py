@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.cancel import end_group
+from flows.cancel import Stopped, end_group, stop_on_signals
 from flows.dvc_process import DvcError, dvc_command, find_dvc, repro_words, run_command
 from tests.conftest import has_ended
 
@@ -81,6 +81,30 @@ def test_a_command_that_says_much_when_it_is_ended_is_not_held_up(tmp_path: Path
     with pytest.raises(RuntimeError, match="stop"):
         run_command([sys.executable, "-c", code], folder=tmp_path, log=log)
     assert (tmp_path / "done").exists()
+
+
+def test_sigterm_reaches_the_stage_alone_which_has_time_to_save(tmp_path: Path) -> None:
+    """DVC would end at once, and the stage with it."""
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages/rl.py").write_text(
+        "import signal, sys, time\n"
+        "def save(*_):\n"
+        "    print('saving', flush=True); time.sleep(1); open('saved', 'w').close(); sys.exit(1)\n"
+        "signal.signal(signal.SIGTERM, save); print('begun', flush=True); time.sleep(600)"
+    )
+    dvc = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-m', 'stages.rl', 'rl-1']))"
+    lines: list[str] = []
+
+    def log(line: str) -> None:
+        lines.append(line)
+        if line == "begun":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Stopped) as stopped, stop_on_signals("stopping"):
+        run_command([sys.executable, "-c", dvc], folder=tmp_path, log=log, env={"PYTHONPATH": str(tmp_path)})
+    assert stopped.value.number == signal.SIGTERM
+    assert (tmp_path / "saved").exists()
+    assert lines == ["begun", "saving"]
 
 
 STUBBORN = (

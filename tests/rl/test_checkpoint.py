@@ -115,6 +115,7 @@ def test_a_checkpoint_whose_validation_was_cut_off_is_found(tmp_path: Path) -> N
     assert find_unvalidated(rows, tmp_path) is None
     save(tmp_path, 10)
     assert find_unvalidated(rows, tmp_path) == 10
+    assert find_unvalidated(rows, tmp_path, stopped=10) is None
     save(tmp_path, 15)  # not recorded at all: it does not count anyway
     rows[10][ACCURACY] = 0.0
     assert find_unvalidated(rows, tmp_path) is None

@@ -11,6 +11,7 @@ import pytest
 
 from compass.rl.guards.findings import GuardError, read_findings
 from compass.rl.mixed_groups import SaturatedError
+from compass.rl.notice import Noticed
 from compass.rl.progress import read_progress
 from compass.settings.guards import Guards, ShareGuard
 
@@ -93,6 +94,7 @@ def sampler(tmp_path: Path, library: Any, load: Any) -> Any:
             "rewards": str(tmp_path / "rewards.jsonl"),
             "findings": str(tmp_path / "guards.jsonl"),
             "progress": str(tmp_path / "progress.json"),
+            "notice": str(tmp_path / "notice"),
         },
         "train_batch_size": 2,
         "filter_groups_metric": "acc",
@@ -190,6 +192,15 @@ def test_a_saturated_iteration_stops_and_leaves_its_record(sampler: Any) -> None
     with pytest.raises(SaturatedError, match="iteration 4 threw away 5 groups"):
         sampler.sample(global_steps=4, partition_id="train", batch_size=1)
     assert [(line["id"], line["used"]) for line in recorded(sampler)] == [("u1", False)]
+
+
+def test_an_iteration_whose_machine_is_taken_away_ends(sampler: Any) -> None:
+    finish(sampler, "u1")
+    sampler.sample(global_steps=4, partition_id="train", batch_size=1)
+    Path(sampler.watch["notice"]).touch()
+    with pytest.raises(Noticed):
+        sampler.sample(global_steps=5, partition_id="train", batch_size=1)
+    assert [line["id"] for line in recorded(sampler)] == ["u1"]
 
 
 def test_what_one_iteration_throws_away_adds_up_over_its_polls(sampler: Any) -> None:

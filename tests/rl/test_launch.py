@@ -17,7 +17,7 @@ import pytest
 from compass.rl.checkpoint import ACCURACY
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
-from compass.rl.launch import TrainingError, summarise_iteration, train, trainer_environment
+from compass.rl.launch import TakenAwayError, TrainingError, summarise_iteration, train, trainer_environment
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
 from tests.conftest import has_ended
@@ -50,6 +50,14 @@ if plan["ray"]:
     time.sleep(1.5)
     ray.kill()
     ray.wait()
+if plan["notices"]:
+    (work / "progress.json").write_text(json.dumps({{"step": 3, "phase": "rollout", "detail": "", "at": 0}}))
+    while not (work / "notice").exists():
+        time.sleep(0.05)
+    if plan["notices"] == "saves":
+        save(work / "checkpoints", 2)
+        (work / "stopped.json").write_text('{{"step": 2}}')
+        (work / "notice").unlink()
 time.sleep(plan["sleeps"])
 if plan["status"] < 0:
     os.kill(os.getpid(), -plan["status"])
@@ -68,6 +76,7 @@ def save(checkpoints, step):
 exec(SAVE)
 
 AGREES = {"training/rollout_probs_diff_max": 1e-6, "critic/score/mean": 0.5}
+MEASURED = {**AGREES, ACCURACY: 0.5}
 
 
 class Stage:
@@ -92,6 +101,7 @@ class Stage:
             "says": "",
             "starts": False,
             "ray": "",
+            "notices": "",
             "files": {},
             "sleeps": 0,
             "status": 0,
@@ -178,12 +188,11 @@ def test_a_checkpoint_whose_validation_was_cut_off_is_trained_and_measured_again
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """verl saves, validates and only then logs: a kill in between leaves the metrics that were written before the checkpoint."""
-    measured = {**AGREES, ACCURACY: 0.5}
     stage.checkpoint(1)
     stage.checkpoint(2)
-    stage.paths.metrics.write_text(json.dumps({"step": 1, **measured}) + "\n")
+    stage.paths.metrics.write_text(json.dumps({"step": 1, **MEASURED}) + "\n")
     stage.paths.saved_metrics.write_text(json.dumps({"step": 2, "data": AGREES}) + "\n")
-    metrics = stage.train(validation=4, steps=[2, 3], metrics=measured, reached=3)
+    metrics = stage.train(validation=4, steps=[2, 3], metrics=MEASURED, reached=3)
     assert [row[ACCURACY] for row in metrics] == [0.5, 0.5, 0.5]
     assert "iteration 2 was not validated" in capsys.readouterr().out
 
@@ -277,6 +286,40 @@ def test_a_stage_that_ends_early_ends_the_trainer_and_all_that_it_started(stage:
     finally:
         signal.signal(signal.SIGUSR1, previous)
     assert all(map(has_ended, json.loads(written.read_text())))
+
+
+def terminate_when(condition: Any) -> None:
+    """Send this process SIGTERM as soon as `condition()` holds."""
+
+    def run() -> None:
+        while not condition():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def test_sigterm_has_the_trainer_save_and_the_next_start_goes_on_from_there(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.paths.work.mkdir()
+    (stage.paths.stopped).write_text('{"step": 7}')  # of an earlier machine
+    terminate_when(stage.paths.progress.exists)
+    with pytest.raises(TakenAwayError, match=r"^rl-1: ended by SIGTERM; iteration 2 of 3 is saved\."):
+        stage.train(steps=[1, 2], notices="saves", sleeps=600)
+    told = capsys.readouterr().err
+    assert (
+        "SIGTERM: iteration 2 is saved before the stage ends; if the machine ends before it is whole, iterations 1 to 2"
+        in told
+    )
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert [row["step"] for row in stage.train(validation=4, steps=[3], metrics=MEASURED, reached=3)] == [1, 2, 3]
+
+
+def test_a_trainer_that_has_begun_nothing_is_ended_at_once(stage: Stage) -> None:
+    terminate_when((stage.paths.work / "environment.json").exists)
+    with pytest.raises(TakenAwayError, match="iteration 0 of 3 is saved"):
+        stage.train(sleeps=600)
 
 
 def environment(given: dict[str, str], **resources: Any) -> dict[str, str]:

@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 
 from compass.rl.config import StagePaths, watch_config
 from compass.rl.guards.findings import GuardError, read_findings
+from compass.rl.notice import Noticed, read_stopped
 from compass.rl.progress import read_progress
 from compass.settings import load_settings
 
@@ -37,6 +38,13 @@ class PPOTrainerSync:
         self.saved: list[int] = []
         self.phases: list[str] = []
         self.faults: dict[str, float] = {}
+        self.train_dataloader = SimpleNamespace(state_dict=lambda: list(self.drawn))
+        self.drawn: list[int] = []
+        self.gone_to_sleep: list[str] = []
+        self.checkpoint_manager = SimpleNamespace(
+            abort_replicas=lambda reject_request: self.gone_to_sleep.append("aborted")
+        )
+        self.notice_in = ""
 
     def phase(self) -> None:
         told = read_progress(Path(self.config.trainer.v1.sampler.sampler_kwargs.watch.progress))
@@ -53,8 +61,20 @@ class PPOTrainerSync:
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
         return batch
 
+    def on_sample_end(self) -> None:
+        self.gone_to_sleep.append("asleep")
+
+    def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
+        self.lay_down_notice("old")
+        return batch
+
+    def lay_down_notice(self, place: str) -> None:
+        if self.notice_in == place:
+            Path(self.config.trainer.v1.sampler.sampler_kwargs.watch.notice).touch()
+
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self.phase()
+        self.lay_down_notice("update")
         self.sent = batch.extra_info
         metrics.update(HEALTHY, **self.faults)
         return batch
@@ -62,11 +82,28 @@ class PPOTrainerSync:
     def step(self, metrics: dict, timing_raw: dict) -> Any:
         keys = ["u1_0_0", "u1_1_0", "u1_2_0"]
         tags = [{"response_len": 4}, {"response_len": 48}, {"response_len": 9, "is_padding": True}]
-        return self._update_actor(SimpleNamespace(keys=keys, tags=tags, partition_id="train", extra_info={}), metrics)
+        batch = SimpleNamespace(keys=keys, tags=tags, partition_id="train", extra_info={})
+        self.drawn.append(self.global_steps)
+        if self.notice_in == "rollout":
+            self.lay_down_notice("rollout")
+            raise Noticed  # as the sampler does
+        self.on_sample_end()
+        return self._update_actor(self._compute_advantage(self._compute_old_log_prob(batch, metrics), metrics), metrics)
 
     def _save_checkpoint(self) -> None:
         self.phase()
         self.saved.append(self.global_steps)
+        self.saved_data = self.train_dataloader.state_dict()
+
+    def fit(self, agent_loop_manager: Any) -> None:
+        for step in range(self.global_steps + 1, agent_loop_manager["steps"] + 1):
+            self.global_steps = step
+            self.notice_in = agent_loop_manager["notice"] if step == 3 else ""
+            self.on_step_begin()
+            self.step({}, self.timing_raw)
+            if step in agent_loop_manager["saves"]:
+                self._save_checkpoint()
+            self.on_step_end()
 
     def on_step_end(self) -> None:
         self.phase()
@@ -205,6 +242,35 @@ def test_the_estimator_gets_the_greedy_rewards_of_its_groups(trainer: Any) -> No
     trainer._compute_advantage(SimpleNamespace(keys=["u1_0_0", "u1_1_0"], partition_id="train"), metrics)
     assert advantage.BASELINE.rewards == pytest.approx({"u4": 4 / 48, "u48": 1.0})
     assert metrics == {"remax/greedy_reward/mean": pytest.approx((4 / 48 + 1) / 2)}
+
+
+@pytest.mark.parametrize(
+    ("notice", "saves", "saved", "slept"),
+    [
+        ("rollout", [], [2], ["aborted", "asleep"]),  # its weights are those of the iteration before
+        ("old", [], [2], ["asleep"]),  # by now the engines sleep
+        ("old", [2], [2], ["asleep"]),  # saved already
+        ("update", [], [3], ["asleep"]),
+    ],
+)
+def test_a_trainer_that_is_taken_away_saves_the_last_whole_iteration_and_ends(
+    trainer: Any, notice: str, saves: list[int], saved: list[int], slept: list[str]
+) -> None:
+    trainer.global_steps = 0
+    trainer.fit({"steps": 5, "notice": notice, "saves": saves})
+    assert trainer.saved == saved
+    assert trainer.saved_data == list(range(1, saved[-1] + 1))  # what the next start draws from is what comes after
+    assert trainer.gone_to_sleep == ["asleep", "asleep", *slept]
+    assert read_stopped(trainer.paths.stopped) == saved[-1]
+    assert not trainer.paths.notice.exists()
+
+
+def test_a_trainer_in_its_last_iteration_finishes_it(trainer: Any) -> None:
+    trainer.global_steps = 0
+    trainer.watch.steps = 3
+    trainer.fit({"steps": 3, "notice": "update", "saves": [3]})
+    assert trainer.saved == [3]
+    assert read_stopped(trainer.paths.stopped) is None
 
 
 def test_a_saved_iteration_has_its_metrics_on_disk_first(trainer: Any, monkeypatch: pytest.MonkeyPatch) -> None:

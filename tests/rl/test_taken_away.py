@@ -1,0 +1,56 @@
+"""A stage on real verl and vLLM that gets SIGTERM saves what is whole, and the next start goes on from there.
+
+Two to four minutes; `COMPASS_DEBUG_RUN` as in test_estimators_train.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compass.rl.checkpoint import whole_checkpoints
+from compass.rl.launch import TakenAwayError
+from compass.rl.progress import read_progress
+from stages.rl import run
+from tests.rl.debug_stage import iterations, settings
+
+pytestmark = pytest.mark.recipes
+
+
+def terminate_in(work: Path, condition: Callable[[dict], bool]) -> None:
+    """Send this process SIGTERM when the trainer below `work` is where `condition` says."""
+
+    def look() -> None:
+        while True:
+            time.sleep(0.05)
+            for path in work.glob("*/progress.json"):
+                if (at := read_progress(path)) and condition(at):
+                    os.kill(os.getpid(), signal.SIGTERM)
+                    return
+
+    threading.Thread(target=look, daemon=True).start()
+
+
+@pytest.mark.parametrize(("phase", "saved"), [("rollout", 2), ("update", 3)])
+def test_a_stage_that_is_taken_away_goes_on_from_its_last_whole_iteration(
+    debug_root: Path, phase: str, saved: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = settings({"checkpoint": {"save_every": 20}}, steps=4)
+    work = debug_root / "work/rl-1"
+    terminate_in(work, lambda at: at["step"] == 3 and at["phase"] == phase)
+    with pytest.raises(TakenAwayError, match=f"ended by SIGTERM; iteration {saved} of 4 is saved"):
+        run(ours, "rl-1", debug_root)
+    (course,) = work.glob("*/stopped.json")
+    assert json.loads(course.read_text()) == {"step": saved}
+    assert whole_checkpoints(course.parent / "checkpoints") == [saved]
+    run(ours, "rl-1", debug_root)
+    log = (course.parent / "train.log").read_text(errors="replace")
+    assert f"setting global step to {saved}" in log or f"global_step_{saved}" in log
+    assert [row["step"] for row in iterations(debug_root)] == [1, 2, 3, 4]
