@@ -9,9 +9,13 @@ class is inspected here, not in a subprocess, so that a further model in the sam
 engine reads its weights from disk: the CPU backend repacks linear weights, so that weights exchanged in place may be
 ignored silently.
 
-Long responses are sampled in stretches of `checkpoint_tokens`, each a request of its own that goes on from the tokens so far. A stretch
-has its own seed, so that a run that was stopped between two of them samples the same as one that was not. No more responses are
-in hand at once than finish a stretch within `IN_HAND_SECONDS`: what a killed run loses does not grow with the responses' length.
+What is sampled of long responses is handed over every `checkpoint_tokens` tokens, and a stopped run goes on from there with the same
+result. How depends on vLLM (`resumes_anywhere`). On GPUs it draws the noise of each token from the request's seed and the token's
+position: a response is one request, which goes on from any token with one seed. On a CPU a request has a generator, which nobody can
+set to where it was: there a response is sampled in stretches, each a request of its own that goes on from the tokens so far with a seed
+of its own. No more of them are in hand at once than finish within `IN_HAND_SECONDS`: what a killed run loses does not grow with the
+responses' length. On a GPU stretches would cost more than half of the speed: each waits at the back of the queue, and finds its
+beginning gone from the cache.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from typing import Any
 
 from compass import environment
 from compass.prompts.registry import find_prompt
-from compass.sampling.model_source import Model, SamplingError
+from compass.sampling.model_source import Model, SamplingError, engine_version
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
 
@@ -43,10 +47,21 @@ CPU_SEQUENCES = 512
 """Responses decoded at once on CPU."""
 
 FEWEST = 8
-"""Responses in hand at least, and before the engine's speed is known."""
+"""Responses in hand at least, and in stretches before the engine's speed is known."""
 
 IN_HAND_SECONDS = 30.0
 """Seconds in which the responses in hand end a stretch, at the speed so far."""
+
+RUNNER = "VLLM_USE_V2_MODEL_RUNNER"
+"""vLLM's variable for its model runner; 0 chooses the first one on GPUs, which cannot go on with one seed."""
+
+
+def resumes_anywhere() -> bool:
+    """Whether the engine that is installed goes on from any token with one seed: vLLM's Model Runner V2, on GPUs.
+
+    It draws from the seed and the position of the token (`vllm/v1/worker/gpu/sample/gumbel.py`).
+    """
+    return engine_version()["name"] == "vllm" and os.environ.get(RUNNER, "1") != "0"
 
 
 class Engine:
@@ -66,6 +81,9 @@ class Engine:
         self.sampling = sampling
         self._prompt = find_prompt(sampling.model_dump())
         on_cpu = current_platform.is_cpu()
+        self._whole = resumes_anywhere()
+        if self._whole:
+            os.environ.setdefault(RUNNER, "1")  # vLLM chooses the other one for some models
         if on_cpu:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
             _inspect_here(model)
@@ -79,6 +97,7 @@ class Engine:
                 seed=0,
                 disable_log_stats=True,
                 use_tqdm_on_load=False,
+                **({"stream_interval": sampling.checkpoint_tokens} if self._whole else {}),
                 **revision,
                 **(_cpu_options(sampling) if on_cpu else {"gpu_memory_utilization": sampling.memory}),
             )
@@ -91,9 +110,11 @@ class Engine:
                 f"vLLM's CPU kernels do not load: {reason}; `make check` names what this machine lacks"
             ) from error
         self._tokenizer = self._llm.get_tokenizer()
-        self._most = min(sampling.batch, CPU_SEQUENCES) if on_cpu else sampling.batch
+        # What is beyond those that vLLM decodes at once only waits, while another engine may have room.
+        self._most = min(sampling.batch, self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs)
         self._waiting: deque[tuple[Wanted, list[int]]] = deque()
         self._in_hand: dict[str, tuple[Wanted, list[int]]] = {}
+        self._asked = 0
         self._encoded: tuple[str, list[int]] = "", []
         self._began, self._sampled, self._seed = 0.0, 0, 0
         if not self._prompt.chat_template and not self._tokenizer.chat_template:
@@ -110,7 +131,7 @@ class Engine:
         self.close()
 
     def sample(self, wanted: Iterable[Wanted], *, seed: int) -> Iterator[Response]:
-        """Sample responses, each as soon as a stretch of it is there.
+        """Sample responses, each as soon as it or a beginning of it is there.
 
         Every response has a random generator of its own, seeded by `seed`, the problem's id and the sample's number:
         what is sampled for a problem does not depend on the problems beside it (but for rounding in the model).
@@ -138,7 +159,9 @@ class Engine:
 
     @property
     def limit(self) -> int:
-        """How many responses may be in hand: as many as end a stretch in `IN_HAND_SECONDS` at the speed so far."""
+        """How many responses may be in hand: in stretches as many as end one in `IN_HAND_SECONDS` at the speed so far."""
+        if self._whole:
+            return self._most
         stretch = min(self.sampling.checkpoint_tokens, self.sampling.max_tokens)
         speed = self._sampled / max(time.monotonic() - self._began, 1e-9)
         return int(min(self._most, max(FEWEST, speed * IN_HAND_SECONDS / stretch)))
@@ -146,7 +169,8 @@ class Engine:
     @property
     def room(self) -> int:
         """How many more responses it has room for."""
-        return max(0, (self.limit if self.busy else min(FEWEST, self._most)) - len(self._waiting) - len(self._in_hand))
+        limit = self.limit if self.busy or self._whole else min(FEWEST, self._most)
+        return max(0, limit - len(self._waiting) - len(self._in_hand))
 
     def add(self, wanted: Iterable[Wanted], *, seed: int) -> None:
         """Take more responses to sample, all of one kind (samples or greedy) with those that are not finished."""
@@ -161,12 +185,15 @@ class Engine:
         if not self._in_hand:
             return ended
         for output in self._llm.llm_engine.step():
-            if not output.finished:
-                continue
-            one, tokens = self._in_hand.pop(output.request_id)
+            one, tokens = self._in_hand[output.request_id]
             (choice,) = output.outputs
             self._sampled += len(choice.token_ids)
             tokens += choice.token_ids
+            if not output.finished:
+                if len(choice.token_ids) > 1:  # vLLM tells the first token alone, and then so many together
+                    ended.append(Response(one, len(tokens), UNFINISHED, "", tuple(tokens)))
+                continue
+            del self._in_hand[output.request_id]
             response = self._response(one, tokens, choice.finish_reason)
             if response.finish_reason == UNFINISHED:
                 self._waiting.appendleft((one, tokens))
@@ -187,26 +214,17 @@ class Engine:
     def _enqueue(self) -> list[Response]:
         """Hand vLLM what waits and has room; returns responses to prompts that are too long."""
         refused: list[Response] = []
-        fresh: list[tuple[Wanted, list[int]]] = []
-        prompts: list[list[int]] = []
-        room = self.limit - len(self._in_hand)
-        while self._waiting and len(fresh) < room:
+        while self._waiting and len(self._in_hand) < self.limit:
             one, tokens = self._waiting.popleft()  # what has begun is finished first
             if self._encoded[0] != one.problem or not self._encoded[1]:
                 self._encoded = one.problem, self._encode(one.problem)
             if len(self._encoded[1]) > self.sampling.max_model_len - self.sampling.max_tokens:
                 refused.append(Response(one, 0, PROMPT_TOO_LONG, ""))
                 continue
-            fresh.append((one, tokens))
-            prompts.append(self._encoded[1] + tokens)
-        if fresh:
-            ids = self._llm.enqueue(
-                [{"prompt_token_ids": prompt} for prompt in prompts],
-                [self._parameters(one, len(tokens), self._seed) for one, tokens in fresh],
-                use_tqdm=False,
-            )
-            # Outputs bear the number of their request; `enqueue` returns it with a random ending.
-            self._in_hand.update(zip((name.partition("-")[0] for name in ids), fresh, strict=True))
+            self._asked += 1
+            name, prompt = str(self._asked), {"prompt_token_ids": self._encoded[1] + tokens}
+            self._llm.llm_engine.add_request(name, prompt, self._parameters(one, len(tokens), self._seed))
+            self._in_hand[name] = one, tokens
         return refused
 
     def _response(self, one: Wanted, tokens: list[int], reason: str) -> Response:
@@ -237,10 +255,11 @@ class Engine:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        left = self.sampling.max_tokens - begun
+        left, stretch = self.sampling.max_tokens - begun, self.sampling.checkpoint_tokens
         shared: dict[str, Any] = {
-            "max_tokens": min(self.sampling.checkpoint_tokens, left),
-            "output_kind": RequestOutputKind.FINAL_ONLY,  # an output for every token takes as long as a small model's step
+            "max_tokens": left if self._whole else min(stretch, left),
+            # An output for every token takes as long as a small model's step.
+            "output_kind": RequestOutputKind.DELTA if self._whole else RequestOutputKind.FINAL_ONLY,
         }
         # Stop texts are looked for in text; without any, vLLM is not asked for text.
         shared |= {"stop": list(self._prompt.stop)} if self._prompt.stop else {"detokenize": False}
@@ -249,7 +268,7 @@ class Engine:
         return SamplingParams(
             temperature=self.sampling.temperature,
             top_p=self.sampling.top_p,
-            seed=sample_seed(seed, one.id, one.sample, begun // self.sampling.checkpoint_tokens),
+            seed=sample_seed(seed, one.id, one.sample, 0 if self._whole else begun // stretch),
             **shared,
         )
 

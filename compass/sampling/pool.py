@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any
 
 from compass.sampling.cluster import code_path, ray_cluster
-from compass.sampling.engine import FEWEST, Engine
+from compass.sampling.engine import FEWEST, RUNNER, Engine
 from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.response import FAILED, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
@@ -231,7 +231,8 @@ class Pool:
         if not self._address:
             return options
         path = os.pathsep.join(part for part in (code_path(), os.environ.get("PYTHONPATH", "")) if part)
-        return {**options, "scheduling_strategy": "SPREAD", "runtime_env": {"env_vars": {"PYTHONPATH": path}}}
+        variables = {"PYTHONPATH": path} | {name: os.environ[name] for name in [RUNNER] if name in os.environ}
+        return {**options, "scheduling_strategy": "SPREAD", "runtime_env": {"env_vars": variables}}
 
     def _start(self) -> _Worker:
         import ray

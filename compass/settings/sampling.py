@@ -26,10 +26,11 @@ class Sampling(Prompting):
     """Longest prompt and response together, in tokens; longer prompts are reported, not cut."""
 
     checkpoint_tokens: Positive = 128
-    """A longer response is sampled in stretches of so many tokens, and a stopped run goes on after the last whole one."""
+    """What is sampled of a longer response is kept every so many tokens, and a stopped run goes on from there. On a CPU each such
+    stretch has a seed of its own."""
 
     batch: Positive = 2048
-    """Responses that the engine may have in hand at once; on CPU at most 512."""
+    """Responses that an engine may have in hand at once; at most those that vLLM decodes at once (on a CPU 512)."""
 
     dtype: Literal["float32", "bfloat16", "auto"] = "auto"
     """Weights' type in the engine."""

@@ -138,3 +138,26 @@ def test_a_tokenizer_without_a_chat_template_is_named(random_model, tmp_path):
     with pytest.raises(SamplingError, match="has no chat template"):
         Engine(find_model(str(folder)), SAMPLING)
     assert Path(folder).is_dir()
+
+
+def test_a_response_that_is_one_request_hands_its_beginnings_over_and_goes_on_from_any(
+    random_model, tmp_path, monkeypatch
+):
+    """As on GPUs; a CPU draws otherwise after a beginning, so that only greedy responses are compared."""
+    monkeypatch.setattr("compass.sampling.engine.resumes_anywhere", lambda: True)
+    sampling = SAMPLING.model_copy(update={"checkpoint_tokens": 3})
+    wanted = [Wanted(name, problem, 0, True) for name, problem in PROBLEMS.items()]
+    with Engine(find_model(str(random_model(tmp_path, 0))), sampling) as engine:
+        found = list(engine.sample(wanted, seed=0))
+        begun = [one.wanted.begun_with(one.token_ids, 0.0) for one in found if one.finish_reason == UNFINISHED]
+        whole = {one.wanted.id: one for one in found if one.finish_reason != UNFINISHED}
+        rest = [one for one in engine.sample(begun, seed=0) if one.finish_reason != UNFINISHED]
+        assert {len(one.begun) for one in begun} == {4, 7, 10}
+        assert len(rest) == len(begun) > 20
+        assert all((one.tokens, one.text) == (whole[one.wanted.id].tokens, whole[one.wanted.id].text) for one in rest)
+        sampled = [Wanted(name, problem, 0, False) for name, problem in PROBLEMS.items()]
+        first, second = (
+            {one.wanted.id: one.text for one in engine.sample(sampled, seed=0) if one.finish_reason != UNFINISHED}
+            for _ in range(2)
+        )
+        assert first == second

