@@ -298,7 +298,11 @@ class OpenAiHandler(BaseHTTPRequestHandler):
             self._send(200, {"version": "9.9"})
         elif self.path == "/v1/models":
             self._send(
-                200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
+                200,
+                {
+                    "object": "list",
+                    "data": [{"id": name, "object": "model", "max_model_len": 4096} for name in self.server.models],
+                },
             )
         else:
             self._send(404, {})
@@ -324,6 +328,8 @@ class OpenAiHandler(BaseHTTPRequestHandler):
         text = self.server.answers.get(said, f"{said} by {seed}")
         found = {"index": index, "finish_reason": "length" if said == "much" else "stop"}
         found |= {"text": text} if "prompt" in body else {"message": {"role": "assistant", "content": text}}
+        if said == "think":
+            found["message"] |= {(body["seed"] % 2 and "reasoning") or "reasoning_content": "Let me see."}
         return found | ({"token_ids": [1] * 5} if body.get("return_token_ids") and self.server.tells_tokens else {})
 
     def _send(self, status: int, content: dict) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -97,6 +97,9 @@ class Prompt:
     stop: tuple[str, ...] = ()
     """Texts that end a response; they are cut off."""
 
+    template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """What the model's own chat template is given beside the messages."""
+
     def messages(self, problem: str) -> list[dict[str, str]]:
         """The messages that ask for `problem`; the user's message last."""
         messages = chat_messages(self.user.replace(PROBLEM, problem), system_prompt=self.system)
@@ -121,9 +124,11 @@ class Prompt:
         """What identifies the prompt in results: its name, version, template and a digest of all that it says."""
         says = {name: value for name, value in asdict(self).items() if name not in ("name", "version", "source")}
         says["template"] = self.chat_template
+        given = {"template_kwargs": dict(kwargs)} if (kwargs := says.pop("template_kwargs")) else {}
+        says |= given
         digest = hashlib.blake2b(json.dumps(says, sort_keys=True).encode(), digest_size=8).hexdigest()
         template = self.template or "the model's own"
-        return {"name": self.name, "version": self.version, "template": template, "digest": digest}
+        return {"name": self.name, "version": self.version, "template": template, "digest": digest} | given
 
 
 def same_prompt(one: Prompt, other: Prompt) -> bool:

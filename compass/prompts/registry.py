@@ -130,9 +130,9 @@ def find_prompt(settings: Mapping[str, Any]) -> Prompt:
     """The prompt that settings name.
 
     Args:
-        settings: `prompt`, `chat_template`, `system_prompt` and `prompt_suffix`, as sections of `params.yaml` hold them.
+        settings: `prompt`, `chat_template`, `chat_template_kwargs`, `system_prompt` and `prompt_suffix`, as sections of `params.yaml` hold them.
     """
-    prompt = PROMPTS[settings["prompt"]]
+    prompt = replace(PROMPTS[settings["prompt"]], template_kwargs=settings["chat_template_kwargs"])
     if prompt.name == "default":
         suffix = settings["prompt_suffix"]
         user = f"{PROBLEM} {suffix}" if suffix else PROBLEM

@@ -218,7 +218,7 @@ def _data(settings: RlStage) -> dict[str, Any]:
         "data.max_prompt_length": settings.data.max_prompt_tokens,
         "data.max_response_length": settings.rollout.max_response_tokens,
         "actor_rollout_ref.model.custom_chat_template": find_prompt(settings.data.model_dump()).chat_template,
-    }
+    } | ({"data.apply_chat_template_kwargs": dict(given)} if (given := settings.data.chat_template_kwargs) else {})
 
 
 def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def write_training_set(stage: str, problems: pa.Table, settings: RlStage, tokeni
             add_generation_prompt=True,
             tokenize=True,
             return_dict=False,
+            **prompt.template_kwargs,
         )
         if len(tokens) > settings.data.max_prompt_tokens:
             too_long += 1

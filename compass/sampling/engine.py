@@ -249,6 +249,7 @@ class Engine:
             add_generation_prompt=True,
             tokenize=True,
             return_dict=False,
+            **self._prompt.template_kwargs,
         )
 
     def _parameters(self, one: Wanted, begun: int, seed: int) -> Any:

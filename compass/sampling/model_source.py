@@ -47,6 +47,9 @@ class Server:
     more: tuple[Server, ...] = ()
     """Others that serve the same."""
 
+    max_model_len: int = 0
+    """Tokens of prompt and response together at most, where it tells that."""
+
 
 def find_model(path: str, revision: str = "") -> Model:
     """The model at `path`, checked to be usable.
@@ -68,6 +71,51 @@ def find_model(path: str, revision: str = "") -> Model:
             f"{path}: no such folder; run the stage that writes it, or, for a hub id, give its `revision` (a commit)"
         )
     return Model(path, revision)
+
+
+def read_model_length(model: Model | Server) -> int:
+    """Tokens that prompt and response may have together, as the model's own configuration or the server says it; 0 where neither does.
+
+    Raises:
+        SamplingError: the configuration of a hub id cannot be read.
+    """
+    if isinstance(model, Server):
+        return model.max_model_len
+    file = Path(model.path) / "config.json"
+    if not file.is_file():
+        from transformers import AutoConfig
+
+        try:
+            config = AutoConfig.from_pretrained(model.path, revision=model.revision or None).to_dict()
+        except (OSError, ValueError) as error:
+            raise SamplingError(
+                f"{model.path}: its configuration cannot be read ({str(error).splitlines()[0]})"
+            ) from None
+    else:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    found = config.get("max_position_embeddings") or (config.get("text_config") or {}).get("max_position_embeddings")
+    return found if isinstance(found, int) else 0
+
+
+LONGEST = 32_768
+"""Tokens of a response where nobody says how long it may be and the model could go on longer."""
+
+PROMPT_ROOM = 2_048
+"""Tokens left to a prompt, or a quarter of what the model takes where that is less: Qwen3's 40,960 leave the 38,912 that its card names."""
+
+
+def choose_limits(model: Model | Server, *, max_tokens: int = 0, max_model_len: int = 0) -> tuple[int, int]:
+    """Limits of a response, and of prompt and response together: those given, and for a 0 what the model's configuration allows.
+
+    Raises:
+        SamplingError: neither the model nor its server says how long a response may be.
+    """
+    length = max_model_len or read_model_length(model)
+    if not length and not max_tokens:
+        name = model.name if isinstance(model, Server) else model.path
+        raise SamplingError(f"{name}: nothing says how long its responses may be; give --max-tokens")
+    tokens = max_tokens or min(LONGEST, length - min(PROMPT_ROOM, length // 4))
+    return tokens, max_model_len or min(length or tokens + PROMPT_ROOM, tokens + PROMPT_ROOM)
 
 
 def model_digest(model: Model | Server, cache: Path | None = None) -> str:

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from compass.prompts.prompt import render
+from compass.prompts.prompt import Prompt, render
 from compass.prompts.registry import find_prompt
 from compass.sampling.engine import sample_seed
 from compass.sampling.model_source import Model, SamplingError, Server
@@ -82,7 +82,8 @@ def find_server(url: str, *, model: str = "", name: str = "") -> Server:
     if not model and len(names) != 1:
         raise SamplingError(f"{base}: offers {', '.join(names) or 'no model'}; choose one with --server-model")
     chosen = model or names[0]
-    return Server(base, chosen, name or chosen, version)
+    most = next(one.get("max_model_len") for one in offered if one["id"] == chosen)
+    return Server(base, chosen, name or chosen, version, max_model_len=most if isinstance(most, int) else 0)
 
 
 def find_served(urls: Sequence[str], weights: Model) -> Server:
@@ -350,6 +351,7 @@ class ServerEngine:
                 server, "completions", {"prompt": render(self._prompt.chat_template, messages), **options}
             )
         else:
+            options |= _template_options(self._prompt)
             answer = await self._post(server, "chat/completions", {"messages": messages, **options})
         if answer is None:
             return [Response(one, 0, PROMPT_TOO_LONG, "") for one in wanted]
@@ -362,8 +364,11 @@ class ServerEngine:
         found = []
         for one, choice in zip(wanted, sorted(answer["choices"], key=lambda choice: choice["index"]), strict=False):
             if "message" in choice:
-                thought = choice["message"].get("reasoning_content")
-                text = (f"<think>{thought}</think>" if thought else "") + (choice["message"].get("content") or "")
+                message = choice["message"]
+                thought = message.get("reasoning") or message.get(
+                    "reasoning_content"
+                )  # vLLM's name, and that of others
+                text = (f"<think>{thought}</think>" if thought else "") + (message.get("content") or "")
             else:
                 text = choice["text"]
             ids, usage = choice.get("token_ids"), answer.get("usage") or {}
@@ -395,6 +400,13 @@ class ServerEngine:
         if status >= 500 or status == 408:
             raise _Trouble(f"{status} {_short(text)}")
         raise SamplingError(f"{server.url}: {status} {_short(text)}; what is finished is kept, run again")
+
+
+def _template_options(prompt: Prompt) -> dict[str, Any]:
+    """What a server gives to the model's chat template; the reasoning effort has a field of its own, which servers without templates know too."""
+    given = dict(prompt.template_kwargs)
+    effort = {"reasoning_effort": given.pop("reasoning_effort")} if "reasoning_effort" in given else {}
+    return effort | ({"chat_template_kwargs": given} if given else {})
 
 
 async def _open(seconds: float) -> Any:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from compass.prompts.prompt import TEMPLATES, Prompt, chat_messages, render, same_prompt
 from compass.prompts.registry import BOXED, PROMPTS, find_prompt
 from compass.settings import Sampling
-from compass.settings.prompting import Prompting, PromptName, TemplateName
+from compass.settings.prompting import WITH_TEMPLATE, Prompting, PromptName, TemplateName
 from compass.settings.recipe import Data
 from compass.verifier import judge
 
@@ -113,3 +113,18 @@ def test_a_named_prompt_takes_no_other_words(section: type) -> None:
         section(prompt="llama", prompt_suffix="Box it.")
     with pytest.raises(ValidationError, match="'qwen-math'"):
         section(prompt="qwen")
+
+
+def test_arguments_of_a_chat_template_are_part_of_what_is_asked() -> None:
+    thinking, plain = (find_prompt(Prompting(chat_template_kwargs=given).model_dump()) for given in ({"a": 1}, {}))
+    assert not same_prompt(thinking, plain)
+    assert thinking.facts()["template_kwargs"] == {"a": 1}
+    assert same_prompt(plain, PROMPTS["default"])
+    with pytest.raises(ValidationError, match="the prompt 'few-shot' takes its place"):
+        Prompting(prompt="few-shot", chat_template_kwargs={"a": 1})
+    with pytest.raises(ValidationError, match="the chat template 'chatml' takes its place"):
+        Prompting(chat_template="chatml", chat_template_kwargs={"a": 1})
+
+
+def test_settings_know_which_prompts_bring_a_template() -> None:
+    assert {name for name, prompt in PROMPTS.items() if prompt.template} == WITH_TEMPLATE

@@ -30,7 +30,7 @@ SAMPLING = Sampling(max_tokens=9, temperature=0.7, top_p=0.9)
 
 
 def test_a_server_tells_its_model_and_version(server) -> None:
-    assert find_server(server.url) == Server(f"{server.url}/v1", "m", "m", "9.9")
+    assert find_server(server.url) == Server(f"{server.url}/v1", "m", "m", "9.9", max_model_len=4096)
     assert find_server(f"{server.url}/v1/", name="mine").name == "mine"
     server.models = ["a", "b"]
     with pytest.raises(SamplingError, match="offers a, b; choose one with --server-model"):
@@ -225,3 +225,24 @@ def test_url_model_and_name_identify_a_server() -> None:
         model_digest(Server("http://a/v1", "m", "m", "1.0")),
     ]
     assert len(set(digests)) == 5
+
+
+def test_a_servers_reasoning_is_part_of_the_response_under_either_name(server) -> None:
+    wanted = [Wanted("p", "think", sample, False) for sample in range(2)]
+    server.tells_tokens = False
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        found = [one.text for one in engine.sample(wanted, seed=0)]
+    assert len(found) == 2
+    assert all(text.startswith("<think>Let me see.</think>think by ") for text in found)
+    assert {body["seed"] % 2 for _, body, _ in server.asked if body.get("n", 1) == 1} == {0, 1}
+
+
+def test_a_chat_template_gets_its_arguments_and_the_effort_its_own_field(server) -> None:
+    sampling = Sampling(chat_template_kwargs={"enable_thinking": False, "reasoning_effort": "high"})
+    with ServerEngine(find_server(server.url), sampling) as engine:
+        list(engine.sample([Wanted("p", "1+1?", 0, True)], seed=0))
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        list(engine.sample([Wanted("p", "1+1?", 0, True)], seed=0))
+    first, second = (body for _, body, _ in server.asked)
+    assert (first["chat_template_kwargs"], first["reasoning_effort"]) == ({"enable_thinking": False}, "high")
+    assert not {"chat_template_kwargs", "reasoning_effort"} & set(second)

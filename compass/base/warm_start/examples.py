@@ -109,5 +109,9 @@ class _Encoder:
 
     def _render(self, messages: list[dict[str, str]], **options: bool) -> str:
         return self._tokenizer.apply_chat_template(
-            messages, chat_template=self._prompt.chat_template, tokenize=False, **options
+            messages,
+            chat_template=self._prompt.chat_template,
+            tokenize=False,
+            **options,
+            **self._prompt.template_kwargs,
         )
