@@ -51,6 +51,7 @@ COMMANDS = {
         "compass.commands.evaluate:evaluate",
         "score any model on benchmarks (the pipeline's stage: `compass run evaluate`)",
     ),
+    "memorised": ("compass.commands.memorised:memorised", "see whether a model knows a benchmark's problems by heart"),
     "table1": (
         "compass.commands.table1:table1",
         "show the technical report's Table 1 with intervals, beside your own scores",
@@ -79,7 +80,7 @@ SECTIONS = {
     "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "plan", "study"),
     "Data": ("curate", "why", "ledger", "card"),
     "Training": ("rl", "rollouts", "forgetting"),
-    "Scores": ("evaluate", "benchmarks", "report", "score", "table1"),
+    "Scores": ("evaluate", "memorised", "benchmarks", "report", "score", "table1"),
     "The verifier": ("verify", "label"),
 }
 """How `compass --help` groups the commands; one that is in no section comes after them."""

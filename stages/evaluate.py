@@ -4,7 +4,7 @@
 
 Reads `data/collect/benchmarks.parquet`, `data/curriculum/kept.parquet` (rows that were trained on), `data/denoise/dropped.parquet` (rows that hold a benchmark's items) and the models in
 `models/`. Writes `data/evaluate/samples.parquet` (every response with its score), `problems.parquet` (what was asked) and
-`setups.json` (what decides the responses), `comparisons.json` (every pair of models, with a verdict), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
+`setups.json` (what decides the responses), `comparisons.json` (every pair of models, with a verdict), with `evaluate.other_prompts` the responses to those (`prompts.parquet`, `prompts.json`), `plots/evaluate/accuracy.json`, and `metrics/evaluate.json`. Sampling that was stopped
 continues from `work/evaluate`.
 """
 
@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from compass.evaluation.benchmarks import benchmark_problems
-from compass.evaluation.evaluate import evaluate_model, plot_rows
+from compass.evaluation.evaluate import evaluate_model, evaluate_prompts, plot_rows
 from compass.evaluation.looks import find_pair, sample_until_verdict
-from compass.evaluation.results import dropped_copies, problems_table, read_clusters, write_results
+from compass.evaluation.results import add_prompts, dropped_copies, problems_table, read_clusters, write_results
 from compass.evaluation.similar import trained_rows
 from compass.files import write_json
 from compass.prompts.prompt import same_prompt
@@ -86,6 +86,10 @@ def run(
     if warning := other_prompt(settings):
         print(f"evaluate: warning: {warning}", flush=True)
     scores = write_results(folder, samples, problems, setups, seed=settings.seed, looks=looks)
+    for name in scores if settings.evaluate.other_prompts else ():
+        model = find_source(str(models / name), "", settings.engines)
+        options = {"seed": settings.seed, "work": work, "engines": settings.engines}
+        add_prompts(folder, *evaluate_prompts(name, model, chosen, settings.evaluate, **options))
     write_json(plots / "accuracy.json", plot_rows(scores))
     for model, scored in scores.items():
         low, high = scored["average"]["ci95"]

@@ -58,8 +58,12 @@ class Asked:
     """of sampling and of the draw of problems."""
     prompt: Annotated[str, SAMPLING] = "default"
     """a named prompt; docs/reference/evaluation.md lists them."""
+    other_prompts: Annotated[tuple[str, ...], SAMPLING] = ()
+    """named prompts to sample with as well: the report says whether the models stand in the same order."""
     chat_template: Annotated[str, SAMPLING] = ""
     """`chatml`, `question-answer` or `plain`, for a model that has none."""
+    chat_template_kwargs: Annotated[str, SAMPLING] = "{}"
+    """JSON object for the model's own chat template: '{"enable_thinking": false}', '{"reasoning_effort": "high"}'."""
     system_prompt: Annotated[str, SAMPLING] = ""
     """with the prompt `default`."""
     prompt_suffix: Annotated[str, SAMPLING] = ""
@@ -68,10 +72,10 @@ class Asked:
     """of sampling."""
     top_p: Annotated[float, SAMPLING] = 1.0
     """of sampling."""
-    max_tokens: Annotated[int, SAMPLING] = 2048
-    """longest response."""
-    max_model_len: Annotated[int, SAMPLING] = 4096
-    """longest prompt and response together."""
+    max_tokens: Annotated[int, SAMPLING] = 0
+    """longest response (0: what the model's configuration leaves after a prompt, at most 32,768)."""
+    max_model_len: Annotated[int, SAMPLING] = 0
+    """longest prompt and response together (0: as long as these need, and the model takes)."""
     dtype: Annotated[str, SAMPLING] = "auto"
     """float32, bfloat16 or auto."""
     kv_cache_gib: Annotated[int, SAMPLING] = 1
@@ -102,54 +106,57 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
         compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
         compass evaluate base rl-3 --benchmarks math-500 --until verdict --at-most 64
     """
+    from compass.commands.evaluate_models import find_models
+
     if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
     if asked.out.exists() and not asked.out.is_dir():
         raise EvaluateError(f"--out {asked.out}: is a file; name a folder")
     settings = _settings(asked)
     benchmarks = _benchmarks(asked)
-    found = _models(models or [], asked, asked.out / "work")
-    results = _sample(found, benchmarks, settings, asked)
+    found = find_models(models or [], asked.server, asked.server_model, asked.out / "work")
+    results = _sample(
+        found, benchmarks, {name: _limited(settings, model, asked) for name, model in found.items()}, asked
+    )
     _print(*results)
     print(f"\nresponses, problems, setups, comparisons and scores: {asked.out}")
     return 0
 
 
 def _sample(
-    models: dict[str, Model | Server], benchmarks: dict[str, pa.Table], settings: Evaluate, asked: Asked
+    models: dict[str, Model | Server], benchmarks: dict[str, pa.Table], settings: dict[str, Evaluate], asked: Asked
 ) -> tuple[dict[str, Any], dict[str, Any], pa.Table]:
     """Sample every model, in rounds where that is asked for, and write the results; returns scores, setups and samples of all that is in `--out`."""
-    from compass.evaluation.evaluate import evaluate_model
+    from compass.evaluation.evaluate import evaluate_model, evaluate_prompts
     from compass.evaluation.looks import check_plan, find_pair, sample_until_verdict
-    from compass.evaluation.results import add_results, problems_table, read_clusters, read_looks, write_results
+    from compass.evaluation.results import (
+        add_prompts,
+        add_results,
+        problems_table,
+        read_clusters,
+        read_looks,
+        write_results,
+    )
     from compass.files import write_json
     from compass.settings import Engines
 
     if asked.engines < 0:
         raise EvaluateError(f"--engines must not be negative, found {asked.engines}")
-    engines = Engines(count=asked.engines)
-    if asked.primary and settings.until == "samples":
+    if asked.primary and asked.until == "samples":
         raise EvaluateError("--primary names the models that --until verdict compares; give that too")
-    pair = find_pair(list(models), asked.primary) if settings.until == "verdict" else []
+    options: dict[str, Any] = {"seed": asked.seed, "work": asked.out / "work", "engines": Engines(count=asked.engines)}
+    pair = find_pair(list(models), asked.primary) if asked.until == "verdict" else []
     looks = read_looks(asked.out)
-    check_plan(looks, list(models), at_most=settings.at_most, samples=settings.samples, pair=pair)
+    check_plan(looks, list(models), at_most=asked.at_most, samples=asked.samples, pair=pair)
     _check_alone(asked.out, pair, benchmarks)
     table = problems_table(benchmarks)
     found: tuple[pa.Table, pa.Table, dict[str, Any]]
 
     def add(names: Sequence[str], count: int) -> pa.Table:
         nonlocal found
-        wanted = settings.model_copy(update={"samples": count})
         for name in names:
-            sampled, setups = evaluate_model(
-                name,
-                models[name],
-                benchmarks,
-                wanted,
-                seed=asked.seed,
-                work=asked.out / "work",
-                engines=engines,
-            )
+            wanted = settings[name].model_copy(update={"samples": count})
+            sampled, setups = evaluate_model(name, models[name], benchmarks, wanted, **options)
             found = add_results(asked.out, _priced(sampled, asked), table, setups, replace=asked.replace)
             write()
         return found[0]
@@ -161,15 +168,17 @@ def _sample(
 
     if pair:
         looks = sample_until_verdict(
-            lambda count: add(list(models) if count == settings.samples else pair, count),
-            samples=settings.samples,
-            at_most=settings.at_most,
+            lambda count: add(list(models) if count == asked.samples else pair, count),
+            samples=asked.samples,
+            at_most=asked.at_most,
             pair=pair,
             seed=asked.seed,
             clusters=read_clusters(table),
         )
     else:
-        add(list(models), settings.samples)
+        add(list(models), asked.samples)
+    for name in models if asked.other_prompts else ():
+        add_prompts(asked.out, *evaluate_prompts(name, models[name], benchmarks, settings[name], **options))
     return write(), found[2], found[0]
 
 
@@ -187,13 +196,34 @@ def _check_alone(out: Path, pair: Sequence[str], benchmarks: Mapping[str, Any]) 
 
 
 def _settings(asked: Asked) -> Evaluate:
+    """The settings that are asked for; limits of length are those given, and wide ones where none are."""
+    import json
+
     from pydantic import ValidationError
 
     from compass.settings import Evaluate, Sampling
 
-    names = ("prompt", "chat_template", "system_prompt", "prompt_suffix", "temperature", "top_p", "max_tokens", "max_model_len", "dtype", "kv_cache_gib")  # fmt: skip
+    names = (
+        "prompt",
+        "chat_template",
+        "system_prompt",
+        "prompt_suffix",
+        "temperature",
+        "top_p",
+        "dtype",
+        "kv_cache_gib",
+    )
     try:
-        sampling = Sampling(**{name: getattr(asked, name) for name in names})
+        given = json.loads(asked.chat_template_kwargs)
+    except ValueError as error:
+        raise EvaluateError(f"--chat-template-kwargs {asked.chat_template_kwargs}: not JSON ({error})") from None
+    try:
+        sampling = Sampling(
+            **{name: getattr(asked, name) for name in names},
+            chat_template_kwargs=given,
+            max_tokens=asked.max_tokens or 1,
+            max_model_len=asked.max_model_len or asked.max_tokens + 2,
+        )
         return Evaluate(
             samples=asked.samples,
             until=asked.until,
@@ -201,78 +231,35 @@ def _settings(asked: Asked) -> Evaluate:
             greedy=asked.greedy,
             max_problems=asked.max_problems,
             sampling=sampling,
+            other_prompts=list(asked.other_prompts),
         )
     except ValidationError as error:
         problems = []
         for problem in error.errors():
-            option = "".join(f"--{part} " for part in map(str, problem["loc"][-1:])).replace("_", "-")
+            option = "".join(f"--{part} " for part in map(str, problem["loc"][-1:]) if not part.isdigit()).replace(
+                "_", "-"
+            )
             problems.append(option + problem["msg"].removeprefix("Value error, "))
         raise EvaluateError("; ".join(problems)) from None
+
+
+def _limited(settings: Evaluate, model: Model | Server, asked: Asked) -> Evaluate:
+    """The settings with the limits of length that a model has."""
+    from compass.sampling.model_source import choose_limits
+
+    tokens, length = choose_limits(model, max_tokens=asked.max_tokens, max_model_len=asked.max_model_len)
+    if tokens >= length:
+        raise EvaluateError(
+            f"--max-tokens {tokens}: the model takes {length} tokens, and a prompt has to fit too; give fewer"
+        )
+    limits = {"max_tokens": tokens, "max_model_len": length}
+    return settings.model_copy(update={"sampling": settings.sampling.model_copy(update=limits)})
 
 
 def _benchmarks(asked: Asked) -> dict[str, pa.Table]:
     from compass.commands.evaluate_benchmarks import load_benchmarks
 
     return load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
-
-
-def _models(given: list[str], asked: Asked, work: Path) -> dict[str, Model | Server]:
-    from compass.sampling.server import find_server
-
-    found: dict[str, Model | Server] = {}
-    for text in [*given, *asked.server]:
-        named, _, place = text.rpartition("=") if "=" in text and not text.startswith("http") else ("", "", text)
-        if place.startswith(("http://", "https://")):
-            server = find_server(place, model=asked.server_model, name=named)
-            name, model = server.name, server
-        else:
-            name, model = _local(place, work)
-        name = named or name
-        if name in found:
-            raise EvaluateError(f"two models are called {name!r}; give one a name: NAME=MODEL")
-        found[name] = model
-    return found
-
-
-def _local(place: str, work: Path) -> tuple[str, Model]:
-    """A stage's model, a folder, a GGUF file or a hub id with its commit, and what it is called."""
-    from compass.sampling.model_source import find_model
-
-    path = Path(place)
-    if path.suffix == ".gguf":
-        if not path.is_file():
-            raise EvaluateError(f"{place}: no such file")
-        return path.stem, find_model(str(_unpacked(path, work / "models")))
-    if path.is_dir():
-        return path.resolve().name, find_model(place)
-    if (Path("models") / place / "config.json").is_file():
-        return place, find_model(str(Path("models") / place))
-    name, at, revision = place.partition("@")
-    if "/" in name and at:
-        return name, find_model(name, revision)
-    stages = sorted(folder.parent.name for folder in Path("models").glob("*/config.json"))
-    here = f"the stages that have run here ({', '.join(stages)})" if stages else "a stage (none has run here)"
-    raise EvaluateError(f"{place}: no model; give {here}, a model folder, a .gguf file, OWNER/NAME@COMMIT, or a URL")
-
-
-def _unpacked(file: Path, cache: Path) -> Path:
-    """The model folder of a GGUF file, made once per content below `cache`."""
-    import shutil
-
-    from compass.base.resolve import resolve
-    from compass.files import file_digest
-
-    folder = cache / f"{file.stem}-{file_digest(file)[:16]}"
-    if not folder.is_dir():
-        made = folder.with_name(f".{folder.name}.part")
-        shutil.rmtree(made, ignore_errors=True)
-        made.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            resolve(str(file), out=made)
-        except (ValueError, KeyError, OSError) as error:
-            raise EvaluateError(f"{file}: not a GGUF model that transformers reads ({error})") from error
-        made.rename(folder)
-    return folder
 
 
 def _priced(samples: pa.Table, asked: Asked) -> pa.Table:

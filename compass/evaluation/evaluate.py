@@ -89,6 +89,24 @@ def evaluate_model(
     return scored.select(COLUMNS), {digest: facts}
 
 
+def evaluate_prompts(
+    name: str, model: Model | Server, benchmarks: Mapping[str, pa.Table], settings: Evaluate, **options: Any
+) -> tuple[pa.Table, dict[str, dict[str, Any]]]:
+    """Sample and score one model with each of `settings.other_prompts`, without greedy responses; arguments as of `evaluate_model`.
+
+    Returns:
+        Rows of `COLUMNS` and `prompt`, and the setups they name.
+    """
+    found, setups = [], {}
+    for prompt in settings.other_prompts:
+        wanted = settings.model_copy(update={"greedy": False, "sampling": settings.sampling.with_prompt(prompt)})
+        rows, facts = evaluate_model(f"{name}, prompt {prompt},", model, benchmarks, wanted, **options)
+        rows = rows.set_column(COLUMNS.index("model"), "model", pa.array([name] * rows.num_rows, pa.string()))
+        found.append(rows.append_column("prompt", pa.array([prompt] * rows.num_rows, pa.string())))
+        setups |= facts
+    return pa.concat_tables(found), setups
+
+
 def summarise(
     samples: pa.Table,
     comparisons: Mapping[str, Any],

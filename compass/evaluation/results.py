@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +236,45 @@ def add_results(
     both = pa.concat_tables([both.filter(pc.equal(both.column("model"), name)) for name in order])
     used = set(both.column("setup").to_pylist())
     return both, asked, {name: facts for name, facts in {**known, **setups}.items() if name in used}
+
+
+def replace_rows(path: Path, rows: pa.Table, by: Sequence[str]) -> pa.Table:
+    """Write rows into a parquet file, in place of those that it has with the same values in the columns `by`; returns all that it then holds.
+
+    Args:
+        path: the file, which need not be there yet.
+        rows: every value of one of these columns with every value of the others.
+        by: names of columns.
+    """
+    if path.exists():
+        before = pq.read_table(path)
+        again = pa.array([True] * before.num_rows, pa.bool_())
+        for column in by:
+            again = pc.and_(again, pc.is_in(before.column(column), rows.column(column).unique()))
+        rows = pa.concat_tables([before.filter(pc.invert(again)).select(rows.column_names), rows])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        pq.write_table(rows, temporary, compression="zstd")
+    return rows
+
+
+PROMPTS_FILE = "prompts"
+"""Name of the files with the responses to other prompts and their setups."""
+
+
+def add_prompts(folder: Path, samples: pa.Table, setups: Mapping[str, Any]) -> None:
+    """Write `prompts.parquet` and `prompts.json` with a model's responses to other prompts, in place of those that it had there to the same prompts and benchmarks.
+
+    Args:
+        folder: of an evaluation.
+        samples: rows of `compass.evaluation.evaluate.COLUMNS` and `prompt`, of one model.
+        setups: the setups that they name.
+    """
+    path, named = (folder / f"{PROMPTS_FILE}{ending}" for ending in (".parquet", ".json"))
+    known = json.loads(named.read_text(encoding="utf-8")) if named.exists() else {}
+    samples = replace_rows(path, samples, ("model", "prompt", "benchmark"))
+    used = set(samples.column("setup").to_pylist())
+    write_json(named, {name: facts for name, facts in {**known, **setups}.items() if name in used})
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

@@ -44,7 +44,8 @@ class Run:
     `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
     profile is not at hand. `times`: stage to `compass.runs.stage_times`. `commit`: `commit` and `dirty` of the repository.
     `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
-    labels measure it (`compass.evaluation.labels.measured_error`), empty without labels.
+    labels measure it (`compass.evaluation.labels.measured_error`), empty without labels. `prompts`: responses to other prompts, `memorised`: what
+    `compass memorised` found, None where there is neither.
     """
 
     folder: Path
@@ -58,6 +59,8 @@ class Run:
     setups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     comparisons: Mapping[str, Any] = field(default_factory=dict)
     verifier: Mapping[str, Any] = field(default_factory=dict)
+    prompts: pa.Table | None = None
+    memorised: pa.Table | None = None
 
     @property
     def name(self) -> str:
@@ -178,7 +181,7 @@ def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) ->
 
     Comparisons are made of the samples where there are none, where an earlier version wrote them, and where another pair decides than they say.
     """
-    tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems")}
+    tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems", "prompts", "memorised")}
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
     for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():

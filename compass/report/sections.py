@@ -26,7 +26,7 @@ from compass.report.run_sections import (
     ran_section,
     training_section,
 )
-from compass.report.sensitivity import sensitivity_section
+from compass.report.sensitivity import memorised_section, sensitivity_section
 from compass.report.tallies import SOLVED, Item, Tally, shares_by_benchmark
 
 MEASURES = {
@@ -71,6 +71,7 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
         scores_section(run),
         tokens_section(run),
         sensitivity_section(run),
+        memorised_section(run),
         form_section(run),
         problems_section(run),
         training_section(run, linked or {}),

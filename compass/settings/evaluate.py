@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from compass.settings.prompting import PromptName
 from compass.settings.sampling import Sampling
 from compass.settings.section import NotNegative, Positive, Section
 
@@ -32,6 +33,9 @@ class Evaluate(Section):
     sampling: Sampling = Sampling()
     """How responses are sampled."""
 
+    other_prompts: list[PromptName] = []
+    """Prompts to sample with as well, `samples` responses per problem: the report says whether the models stand in the same order."""
+
     max_problems: NotNegative = 0
     """Score only so many problems of each benchmark, drawn by a seeded hash; 0 scores all."""
 
@@ -46,6 +50,12 @@ class Evaluate(Section):
             raise ValueError(
                 f"`at_most` ({self.at_most}) is read with `until: verdict` alone; set that too, or leave it out"
             )
+        if twice := [
+            name for name in self.other_prompts if [*self.other_prompts, self.sampling.prompt].count(name) > 1
+        ]:
+            raise ValueError(f"`other_prompts` has {twice[0]!r}, which is sampled with already; name each prompt once")
+        for name in self.other_prompts:
+            self.sampling.with_prompt(name)
         if twice := [name for name in self.models if self.models.count(name) > 1]:
             raise ValueError(f"`models` has {twice[0]!r} twice; a model is scored once")
         return self

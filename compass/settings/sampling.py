@@ -44,6 +44,15 @@ class Sampling(Prompting):
     kv_cache_gib: Positive = 1
     """GiB of memory for the key-value cache on CPU; ignored on a GPU."""
 
+    def with_prompt(self, name: str) -> Sampling:
+        """The same with another named prompt.
+
+        Raises:
+            ValueError: `chat_template_kwargs` and the prompt exclude each other.
+        """
+        values = self.model_dump() | {"prompt": name, "system_prompt": "", "prompt_suffix": ""}
+        return Sampling.model_validate(values)
+
     def check_samples(self, name: str, count: int) -> None:
         """Check that several samples of one problem can differ.
 

@@ -10,6 +10,10 @@ import pytest
 from compass.cli import main
 from compass.evaluation import benchmarks as registry
 from compass.evaluation.benchmarks import BENCHMARKS, content_hash
+from compass.page.markdown import to_markdown
+from compass.prompts.registry import PROMPTS
+from compass.report.run import read_run
+from compass.report.sensitivity import other_ways, sensitivity_section
 
 PROBLEMS = [
     {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},
@@ -141,7 +145,7 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
         ("http://127.0.0.1:1 --benchmarks sums.jsonl", "is it an OpenAI-compatible server that runs?"),
         ("nowhere --benchmarks sums.jsonl --prompt qwen", "--prompt Input should be 'default'"),
         ("nowhere --benchmarks sums.jsonl --samples 0", "--samples Input should be greater than or equal to 1"),
-        ("nowhere --benchmarks sums.jsonl --max-tokens 9999", "must exceed `max_tokens`"),
+        ("nowhere --benchmarks sums.jsonl --max-tokens 99 --max-model-len 99", "must exceed `max_tokens`"),
         ("nowhere --benchmarks absent.jsonl", "absent.jsonl"),
         ("nowhere --benchmarks math-5000", "benchmark 'math-5000' is not known; known are aime-2024"),
         ("nowhere --benchmarks sums.jsonl ./sums.jsonl", "two benchmarks are called 'sums'"),
@@ -190,3 +194,49 @@ def test_a_file_that_holds_a_known_benchmark_is_told_its_name(folder, openai_ser
     assert len(names) == 1
     assert "numbers within 1%" in names[0]
     assert any("responses to doubles give no answer that can be read" in line for line in warned)
+
+
+def test_other_prompts_are_sampled_beside_and_the_report_says_whether_the_order_holds(folder, openai_server) -> None:
+    for problem, gold in ((row["problem"], row["answer"]) for row in PROBLEMS):
+        openai_server.answers[problem] = f"\\boxed{{{gold}}}"
+        openai_server.answers[PROMPTS["boxed"].messages(problem)[-1]["content"]] = f"\\boxed{{{gold}}}"
+        openai_server.answers[PROMPTS["qwen-math"].messages(problem)[-1]["content"]] = f"\\boxed{{{gold}}}"
+    words = (
+        f"one={openai_server.url}",
+        f"two={openai_server.url}",
+        "--benchmarks",
+        "sums.jsonl",
+        "doubles.jsonl",
+        "--samples",
+        "2",
+    )
+    assert evaluate(*words, "--other-prompts", "boxed", "--other-prompts", "llama") == 0
+    asked = count(openai_server.asked)
+    assert asked == 2 * 3 * 2 * 3, "models, problems, samples, prompts"
+    rows = pq.read_table("evaluation/prompts.parquet")
+    assert rows.num_rows == 2 * 3 * 2 * 2
+    assert set(rows["setup"].to_pylist()) == set(json.loads(Path("evaluation/prompts.json").read_text()))
+    first = rows
+    assert evaluate(*words, "--other-prompts", "boxed", "--other-prompts", "llama") == 0
+    assert count(openai_server.asked) == asked
+    assert pq.read_table("evaluation/prompts.parquet").sort_by("setup").equals(first.sort_by("setup"))
+    ways = dict(other_ways(read_run("evaluation")))
+    assert ways["prompt boxed"]["one"] == {"sums": 1.0, "doubles": 1.0}
+    assert ways["prompt llama"]["two"] == {"sums": 0.0, "doubles": 0.0}
+    text = to_markdown("t", [sensitivity_section(read_run("evaluation"))])
+    assert f"holds in {len(ways)} of {len(ways)} other ways to ask the models and score their responses" in text
+
+
+def test_arguments_for_the_chat_template_are_json(folder, openai_server, capsys) -> None:
+    words = ("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "1", "--chat-template-kwargs")
+    assert evaluate(*words, '{"enable_thinking": false}') == 0
+    assert openai_server.asked[0][1]["chat_template_kwargs"] == {"enable_thinking": False}
+    assert evaluate(*words, "thinking") == 1
+    assert "--chat-template-kwargs thinking: not JSON" in capsys.readouterr().err
+
+
+def test_a_response_may_be_as_long_as_the_model_takes(folder, openai_server) -> None:
+    assert evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "1") == 0
+    assert {body["max_tokens"] for _, body, _ in openai_server.asked} == {3072}
+    [setup] = json.loads(Path("evaluation/setups.json").read_text()).values()
+    assert (setup["sampling"]["max_tokens"], setup["sampling"]["max_model_len"]) == (3072, 4096)

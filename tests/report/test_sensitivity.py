@@ -45,7 +45,9 @@ def test_each_way_of_scoring_stands_with_every_model(tmp_path: Path) -> None:
     text = shown(folder)
     assert "The order of the models, trained, base, holds in 7 of 7 other ways to score the same responses." in text
     assert "| as on this page | 70.0 | 40.0 |  |" in text
-    ways = dict(other_ways(read_run(folder)))
+    ways = {
+        name: {model: each["easy"] for model, each in found.items()} for name, found in other_ways(read_run(folder))
+    }
     assert ways["lenient reading"] == pytest.approx({"base": 0.4, "trained": 0.7})
     assert ways["without problems that resemble trained rows"] == pytest.approx({"base": 3 / 9, "trained": 6 / 9})
     assert ways["half the length limit: responses over 30 tokens are wrong"] == pytest.approx(

@@ -1,0 +1,93 @@
+"""`compass memorised MODEL… --benchmarks …`: whether a model knows a benchmark's problems by heart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """On what, and how, models are probed."""
+
+    benchmarks: Annotated[list[str], Parameter(consume_multiple=(1, None))]
+    """names of benchmarks (`compass benchmarks` lists them), or files of problems; give one that is younger than the model too."""
+    server: tuple[str, ...] = ()
+    """URL of an OpenAI-compatible server to probe; may be repeated."""
+    server_model: str = ""
+    """which of the server's models."""
+    shown: tuple[int, ...] = (80, 60, 40)
+    """percent of each problem that is shown."""
+    max_tokens: int = 1024
+    """longest continuation; the model may go on to solve the problem in it."""
+    max_problems: int = 0
+    """at most so many problems per benchmark (0: all)."""
+    dtype: str = "auto"
+    """float32, bfloat16 or auto."""
+    kv_cache_gib: int = 1
+    """GiB of the key-value cache on a CPU."""
+    out: Path = Path("evaluation")
+    """the folder of an evaluation to add to; its report then says which problems were completed."""
+    seed: int = 0
+    """of the draw of problems."""
+
+
+def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
+    """See whether a model knows a benchmark's problems by heart.
+
+    Shows the beginning of each problem, as plain text, and compares how the model goes on with the rest: the share of problems that it completes
+    word by word, and that it answers without having seen the end. A model that completes an old benchmark and not a young one has seen the old one.
+
+    Args:
+        models: a stage of the pipeline (base, rl-3), a model folder, a .gguf file, a hub id with its commit
+            (OWNER/NAME@COMMIT), or the URL of a server; NAME=MODEL gives it a name.
+
+    Raises:
+        UserError: a model, benchmark or setting cannot be used.
+
+    Examples:
+        compass memorised base --benchmarks math-500 aime-2026
+        compass memorised --server http://127.0.0.1:8000/v1 --benchmarks math-500 aime-2026 --shown 60
+    """
+    from pydantic import ValidationError
+
+    from compass.commands.evaluate_benchmarks import load_benchmarks
+    from compass.commands.evaluate_models import find_models
+    from compass.errors import UserError
+    from compass.evaluation.memorised import probe_model, summarise_memorised
+    from compass.evaluation.results import replace_rows
+    from compass.sampling.model_source import choose_limits
+    from compass.sampling.resume import ON_EVERY_GPU
+    from compass.settings import Sampling
+
+    if not models and not asked.server:
+        raise UserError("give a MODEL or --server URL")
+    if wrong := [share for share in asked.shown if not 0 < share < 100]:
+        raise UserError(f"--shown {wrong[0]}: give percent of a problem, from 1 to 99")
+    benchmarks = load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
+    work = asked.out / "work"
+    for name, model in find_models(models or [], asked.server, asked.server_model, work).items():
+        tokens, length = choose_limits(model, max_tokens=asked.max_tokens)
+        limits = {"max_tokens": tokens, "max_model_len": length}
+        try:
+            sampling = Sampling(prompt="plain", dtype=asked.dtype, kv_cache_gib=asked.kv_cache_gib, **limits)  # type: ignore[arg-type]
+        except ValidationError as error:
+            raise UserError(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+        options = {"shares": asked.shown, "seed": asked.seed, "folder": work, "engines": ON_EVERY_GPU}
+        rows = probe_model(name, model, benchmarks, sampling, **options)
+        rows = replace_rows(asked.out / "memorised.parquet", rows, ("model", "benchmark"))
+    print(
+        f"{'model':24} {'benchmark':18} {'shown':>6} {'problems':>8} {'completed':>9} {'95% interval':>15} {'ROUGE-L':>8} {'answered':>9}"
+    )
+    for one in summarise_memorised(rows):
+        low, high = one["ci95"]
+        print(
+            f"{one['model'][:24]:24} {one['benchmark'][:18]:18} {one['shown']:5}% {one['problems']:8} {one['completed']:9.1%} "
+            f"{low:7.1%} -{high:6.1%} {one['rouge_l']:8.1%} {one['answered']:9.1%}"
+        )
+    print(f"\neach continuation beside the end that was hidden: {asked.out / 'memorised.parquet'}")
+    return 0
