@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
-from compass.curation.dedup import dedup
+from compass.curation.dedup import dedup_pieces
+from compass.curation.duplicates import CHUNK
 from compass.curation.odd_sources import OddSources
-from compass.records import read_records
+from compass.records import count_records, record_batches
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -42,9 +44,9 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
             metrics["clusters"] += sum(size > 1 for size in kept.column("cluster_size").to_pylist())
             yield kept, dropped
 
-    read = read_records(records)
-    pieces = [dedup(read, settings.dedup, sources)]
-    summary = write_pieces(folder, "dedup", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    read = count_records(records)
+    pieces = dedup_pieces(partial(record_batches, records, CHUNK), read, settings.dedup, sources)
+    summary = write_pieces(folder, "dedup", read=read, pieces=odd.watch(counted(pieces)))
     return replace(summary, metrics={**metrics, **odd.metrics()})
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from compass.curation.denoise import denoise
+from compass.curation.denoise import BATCH, denoise_pieces
 from compass.curation.noise.own_filter import filter_digests
 from compass.curation.odd_sources import OddSources
-from compass.records import read_records
+from compass.records import count_records, read_records, record_batches
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -37,9 +37,9 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     digests = filter_digests(settings.denoise.filters)
     items = read_records(benchmarks)
     odd = OddSources("denoise", settings.curation.warn_share)
-    rows = read_records(records)
-    pieces = [denoise(rows, items, settings.denoise)]
-    summary = write_pieces(folder, "denoise", read=rows.num_rows, pieces=odd.watch(pieces))
+    read = count_records(records)
+    pieces = denoise_pieces(record_batches(records, BATCH), read, items, settings.denoise)
+    summary = write_pieces(folder, "denoise", read=read, pieces=odd.watch(pieces))
     own = {"filters": digests} if digests else {}
     return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics()})
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compass.curation.odd_sources import OddSources
-from compass.curation.verify_golds import verify_golds
+from compass.curation.verify_golds import BATCH, verify_pieces
 from compass.ledger import most_first
-from compass.records import RecordError, read_records
+from compass.records import RecordError, count_records, record_batches
 from compass.settings import Settings
 from stages._stage import Summary, main, write_pieces
 
@@ -48,9 +48,9 @@ def run(
             types.update(kept.column("answer_type").to_pylist())
             yield kept, dropped
 
-    read = read_records(records)
-    pieces = [verify_golds(read, settings.verify, answers)]
-    summary = write_pieces(folder, "verify", read=read.num_rows, pieces=odd.watch(counted(pieces)))
+    read = count_records(records)
+    pieces = verify_pieces(record_batches(records, BATCH), read, settings.verify, answers)
+    summary = write_pieces(folder, "verify", read=read, pieces=odd.watch(counted(pieces)))
     return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()})
 
 

@@ -12,8 +12,24 @@ from compass.curation.compiled import FEW, compiled
 
 def first_equal(keys: np.ndarray) -> np.ndarray:
     """For each row of `keys` the index of the first equal row."""
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return first[group.reshape(-1)]
+    order = np.lexsort(keys.T)  # stable: of equal rows the first comes first
+    begins = np.ones(order.size, dtype=bool)
+    begins[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    first = np.empty_like(order)
+    first[order] = order[begins][np.cumsum(begins) - 1]
+    return first
+
+
+def shared(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Those of the rows whose key another of them has.
+
+    Args:
+        keys: one band's key of each text.
+        rows: the texts that count.
+    """
+    rows = rows[np.argsort(keys[rows], kind="stable")]
+    equal = keys[rows[1:]] == keys[rows[:-1]]
+    return rows[np.append(equal, False) | np.insert(equal, 0, False)] if rows.size else rows
 
 
 def join(

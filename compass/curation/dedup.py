@@ -6,89 +6,167 @@ Both compare problems as the words of `problem_words.py`; decontamination does s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from compass.curation.duplicates import Duplicates, find_duplicates
+from compass.curation.duplicates import CHUNK, Duplicates, search
 from compass.curation.problem_words import similarity
 from compass.curation.survivor import settle
 from compass.ledger import Drop, split
-from compass.progress import reported
+from compass.parallel import in_processes
+from compass.progress import report
 from compass.records import with_column
 from compass.settings import Dedup
 
 NEEDED = ("id", "source", "problem", "answer", "alternatives", "solution", "solve_rate")
 """The columns that decide which row of a cluster survives."""
 
-BATCH = 2_000
-"""Clusters whose rows are held as Python objects at a time."""
+BATCH = 500
+"""Clusters that a process settles at a time."""
+
+SMALL = 1_000
+"""Fewer clusters are settled in this process: starting others takes longer."""
+
+Read = Callable[[Sequence[str] | None], Iterator[pa.Table]]
+"""Reads the records from the beginning, piece by piece: some columns, or all for None."""
 
 
 def dedup(records: pa.Table, settings: Dedup, sources: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """`dedup_pieces` of a table: kept and dropped rows."""
+
+    def read(columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        chosen = records.select(columns or records.column_names)
+        return (chosen.slice(low, CHUNK) for low in range(0, records.num_rows, CHUNK))
+
+    pieces = list(dedup_pieces(read, records.num_rows, settings, sources)) or [split(records, [], "dedup")]
+    kept, dropped = zip(*pieces, strict=True)
+    return pa.concat_tables(kept), pa.concat_tables(dropped)
+
+
+def dedup_pieces(
+    read: Read, count: int, settings: Dedup, sources: Sequence[str]
+) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Keep one row of each problem.
 
+    The records are read three times: for the words of their problems, for the rows of clusters, and to be split. What is known of
+    clusters lies in a temporary database on disk (`TMPDIR`), so that memory holds some numbers per row.
+
     Args:
-        records: `RECORD` rows.
+        read: reads `RECORD` rows.
+        count: how many there are.
         settings: the section `dedup`.
         sources: names of the sources, the preferred one first.
 
     Returns:
-        Kept and dropped rows; both carry `cluster` (the id of the problem's survivor; of a dropped problem its preferred
-        row's) and `cluster_size`.
+        Kept and dropped rows, piece by piece, in the records' order; both carry `cluster` (the id of the problem's survivor; of a
+        dropped problem its preferred row's) and `cluster_size`.
     """
-    duplicates = find_duplicates(records.column("problem"), settings)
-    survivors, drops = settle_clusters(records, duplicates, settings, sources)
-    sizes = np.bincount(survivors, minlength=records.num_rows)[survivors]
-    records = with_column(records, "cluster", records.column("id").take(pa.array(survivors)))
-    records = with_column(records, "cluster_size", pa.array(sizes))
-    return split(records, drops, "dedup")
+    problems = (piece.column("problem").to_pylist() for piece in read(["problem"]))
+    duplicates = search(problems, count, settings)
+    with closing(_database()) as database:
+        database.executemany(_ADD_ROW, _clustered(read, duplicates))
+        settle_clusters(database, settings, sources)
+        begin = 0
+        for piece in read(None):
+            yield _split(piece, begin, database)
+            begin += piece.num_rows
 
 
-def settle_clusters(
-    records: pa.Table, duplicates: Duplicates, settings: Dedup, sources: Sequence[str]
-) -> tuple[np.ndarray, list[Drop | None]]:
-    """For each record the row number of its problem's survivor, and its verdict.
+_TABLES = """
+    CREATE TABLE rows(cluster INTEGER, row INTEGER, exact INTEGER, record TEXT);
+    CREATE TABLE verdicts(row INTEGER PRIMARY KEY, cluster TEXT, size INTEGER, reason TEXT, evidence TEXT);
+"""
+_ADD_ROW = "INSERT INTO rows VALUES (?, ?, ?, ?)"
+_ADD_VERDICT = "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)"
 
-    Args:
-        records: the columns `NEEDED` of records.
-        duplicates: which of them are the same.
-        settings: the section `dedup`.
-        sources: names of the sources, the preferred one first.
-    """
-    drops: list[Drop | None] = [None] * records.num_rows
-    survivors = np.arange(records.num_rows)
-    rank = {name: number for number, name in enumerate(sources)}
+
+def _database() -> sqlite3.Connection:
+    """An empty database: SQLite keeps it in memory while it is small, else in a file that vanishes with it."""
+    database = sqlite3.connect("")
+    database.execute("PRAGMA cache_size = -65536")  # KiB
+    database.execute("PRAGMA journal_mode = OFF")
+    database.executescript(_TABLES)
+    return database
+
+
+def _clustered(read: Read, duplicates: Duplicates) -> Iterator[tuple[int, int, int, str]]:
+    """The rows of clusters of two rows or more: cluster, row number, first row of the same tokens, and the columns `NEEDED`."""
+    several = np.bincount(duplicates.cluster, minlength=1)[duplicates.cluster] > 1 if duplicates.cluster.size else None
+    begin = 0
+    for piece in read(NEEDED):
+        here = np.flatnonzero(several[begin : begin + piece.num_rows])
+        rows = (begin + here).tolist()
+        numbers = zip(duplicates.cluster[rows].tolist(), rows, duplicates.exact[rows].tolist(), strict=True)
+        for one, record in zip(numbers, piece.take(pa.array(here)).to_pylist(), strict=True):
+            yield *one, json.dumps(record)
+        begin += piece.num_rows
+
+
+Cluster = list[tuple[int, int, str]]
+"""The rows of a cluster: row number, first row of the same tokens, record as JSON."""
+
+
+def settle_clusters(database: sqlite3.Connection, settings: Dedup, sources: Sequence[str]) -> None:
+    """Fill the table `verdicts` with what is decided on each row of the table `rows`."""
+    total = database.execute("SELECT COUNT(DISTINCT cluster) FROM rows").fetchone()[0]
+    done = 0
+    start = partial(_settler, settings, {name: number for number, name in enumerate(sources)})
+    for verdicts in in_processes(start, _batches(database), workers=1 if total < SMALL else 0):
+        for cluster in verdicts:
+            database.executemany(_ADD_VERDICT, cluster)
+        done += len(verdicts)
+        report(done, total, "clusters", "choosing survivors")
+
+
+def _batches(database: sqlite3.Connection) -> Iterator[list[Cluster]]:
+    """All clusters in the order of their first rows, some at a time."""
+    rows = database.execute("SELECT cluster, row, exact, record FROM rows ORDER BY cluster, row")
+    batch: list[Cluster] = []
+    for _, members in groupby(rows, itemgetter(0)):
+        batch.append([member[1:] for member in members])
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+Verdict = tuple[int, str, int, str | None, str | None]
+"""Row number, id of the problem's survivor, how many rows the problem has, and reason and evidence of a dropped row."""
+
+
+def _settler(settings: Dedup, rank: dict[str, int]) -> Callable[[list[Cluster]], list[list[Verdict]]]:
     alike = partial(similarity, n=settings.ngram)
-    clusters = _several(duplicates.cluster)
-    settling = reported(_with_rows(records, clusters), total=len(clusters), unit="clusters", phase="choosing survivors")
-    for members, rows in settling:
-        heads, settled = settle(rows, duplicates.exact[members].tolist(), alike, rank, settings.conflicts)
-        survivors[members] = members[heads]
-        for member, drop in zip(members.tolist(), settled, strict=True):
-            drops[member] = drop
-    return survivors, drops
+
+    def settle_one(cluster: Cluster) -> list[Verdict]:
+        numbers, exact, texts = zip(*cluster, strict=True)
+        rows = [json.loads(text) for text in texts]
+        heads, drops = settle(rows, exact, alike, rank, settings.conflicts)
+        return [
+            (number, rows[head]["id"], heads.count(head), drop and str(drop.reason), drop and json.dumps(drop.evidence))
+            for number, head, drop in zip(numbers, heads, drops, strict=True)
+        ]
+
+    return lambda clusters: [settle_one(cluster) for cluster in clusters]
 
 
-def _several(cluster: np.ndarray) -> list[np.ndarray]:
-    """The row numbers of each cluster of two rows or more."""
-    order = np.argsort(cluster, kind="stable")
-    begins = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    sizes = np.diff(begins, append=order.size)
-    return [order[begin : begin + size] for begin, size in zip(begins, sizes, strict=True) if size > 1]
-
-
-def _with_rows(records: pa.Table, clusters: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, list[dict[str, Any]]]]:
-    """Each cluster's row numbers and records."""
-    # Large strings in one chunk: each `take` from many chunks would copy all of them.
-    types = {"solve_rate": pa.float64(), "alternatives": pa.large_list(pa.large_string())}
-    wide = [(name, types.get(name, pa.large_string())) for name in NEEDED]
-    columns = records.select(NEEDED).cast(pa.schema(wide)).combine_chunks()
-    for low in range(0, len(clusters), BATCH):
-        chosen = clusters[low : low + BATCH]
-        rows = iter(columns.take(pa.array(np.concatenate(chosen))).to_pylist())
-        for members in chosen:
-            yield members, [next(rows) for _ in members]
+def _split(records: pa.Table, begin: int, database: sqlite3.Connection) -> tuple[pa.Table, pa.Table]:
+    """Kept and dropped rows of a piece; a row without a verdict is alone in its cluster, and stays."""
+    cluster, sizes = records.column("id").to_pylist(), [1] * records.num_rows
+    drops: list[Drop | None] = [None] * records.num_rows
+    verdicts = database.execute("SELECT * FROM verdicts WHERE row >= ? AND row < ?", (begin, begin + records.num_rows))
+    for row, survivor, size, reason, evidence in verdicts:
+        cluster[row - begin], sizes[row - begin] = survivor, size
+        if reason:
+            drops[row - begin] = Drop(reason, json.loads(evidence))
+    records = with_column(records, "cluster", cluster)
+    return split(with_column(records, "cluster_size", sizes), drops, "dedup")

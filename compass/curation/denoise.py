@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 
@@ -22,13 +21,21 @@ from compass.settings import Denoise
 BATCH = 2_000
 """Records a process takes at a time."""
 
-Mapping = Callable[[Callable[[], Callable[[Any], Any]], Iterable[Any]], Iterator[Any]]
-
 SMALL = 10_000
 """Fewer records are filtered in this process: starting others takes longer."""
 
 
 def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple[pa.Table, pa.Table]:
+    """`denoise_pieces` of a table: kept and dropped rows."""
+    pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
+    split_up = list(denoise_pieces(pieces, records.num_rows, benchmarks, settings)) or [split(records, [], "denoise")]
+    kept, dropped = zip(*split_up, strict=True)
+    return pa.concat_tables(kept), pa.concat_tables(dropped)
+
+
+def denoise_pieces(
+    pieces: Iterable[pa.Table], count: int, benchmarks: pa.Table, settings: Denoise
+) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Drop noisy and contaminated records.
 
     Where both apply, a benchmark item in full (exact or reworded) counts before noise, and noise before a share of an
@@ -36,55 +43,38 @@ def denoise(records: pa.Table, benchmarks: pa.Table, settings: Denoise) -> tuple
     `settings.strictness` drop nothing. The column `findings` of every row, kept or dropped, holds all of them.
 
     Args:
-        records: `RECORD` rows.
+        pieces: `RECORD` rows, in order; few pieces are held at a time.
+        count: how many rows there are.
         benchmarks: the benchmark items, as `RECORD` rows.
         settings: the section `denoise`.
 
     Returns:
-        Kept and dropped rows.
-    """
-    pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
-    mapping = partial(in_processes, workers=1 if records.num_rows < SMALL else 0)
-    split_up, done, lost = [], 0, 0
-    for kept, dropped in denoise_pieces(pieces, benchmarks, settings, mapping):
-        split_up.append((kept, dropped))
-        done += kept.num_rows + dropped.num_rows
-        lost += dropped.num_rows
-        report(done, records.num_rows, "rows", "filtering", detail=f"{lost:,} dropped")
-    if not split_up:
-        return split(records, [], "denoise")
-    all_kept, all_dropped = zip(*split_up, strict=True)
-    return pa.concat_tables(all_kept), pa.concat_tables(all_dropped)
-
-
-def denoise_pieces(
-    pieces: Iterable[pa.Table], benchmarks: pa.Table, settings: Denoise, mapping: Mapping
-) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """`denoise`, piece by piece.
-
-    Args:
-        pieces: `RECORD` rows, in order; few pieces are held at a time.
-        benchmarks: the benchmark items, as `RECORD` rows.
-        settings: the section `denoise`.
-        mapping: maps a function, made in each worker, over the pieces in their order (`compass.parallel.in_processes`).
+        Kept and dropped rows, piece by piece.
     """
     waiting: deque[pa.Table] = deque()
+    done = lost = 0
 
     def packed() -> Iterator[bytes]:
         for piece in pieces:
             waiting.append(piece)
             yield pack(piece)
 
-    for verdicts in mapping(partial(_judge, pack(benchmarks), settings), packed()):
+    start = partial(judge_rows, pack(benchmarks), settings)
+    for verdicts in in_processes(start, packed(), workers=1 if count < SMALL else 0):
         judged = with_column(waiting.popleft(), "findings", [findings for _, findings in verdicts])
-        yield split(judged, [drop for drop, _ in verdicts], "denoise")
+        kept, dropped = split(judged, [drop for drop, _ in verdicts], "denoise")
+        done += judged.num_rows
+        lost += dropped.num_rows
+        report(done, count, "rows", "filtering", detail=f"{lost:,} dropped")
+        yield kept, dropped
 
 
 Verdict = tuple[Drop | None, str | None]
 """Why a row is dropped, and what its column `findings` holds."""
 
 
-def _judge(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Verdict]]:
+def judge_rows(benchmarks: bytes, settings: Denoise) -> Callable[[bytes], list[Verdict]]:
+    """What gives the verdicts on `pack`ed records, the `pack`ed benchmark items indexed once."""
     index = BenchmarkIndex(unpack(benchmarks), settings)
 
     def judge_row(record: dict) -> Verdict:

@@ -8,24 +8,28 @@ equal a perturbed copy (`unstable_gold`), when it is a statement in words that n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import count as counting
 
 import pyarrow as pa
 
 from compass.ledger import Drop, Reason, split
 from compass.parallel import in_processes
-from compass.progress import report, reported
+from compass.progress import report
 from compass.records import with_column
 from compass.settings import Verify
 from compass.verifier import Verdict, answer_type, group_equal, is_wordy, verify_many
 
-CHUNK = 500
-"""Golds that a process judges at a time."""
+BATCH = 500
+"""Rows whose golds a process judges at a time."""
 
 SMALL = 1_000
-"""Fewer golds are judged in this process: starting others takes longer."""
+"""Fewer rows are judged in this process: starting others takes longer."""
+
+REMEMBERED = 100_000
+"""Golds whose verdicts a process remembers."""
 
 Pairs = Sequence[tuple[str, str]]
 """Pairs of a gold and an answer."""
@@ -39,73 +43,94 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _LATEX = re.compile(r"\\(?:text|textbf|mathrm|mbox|textit)\s*\{|\\[A-Za-z]+|[{}$]")
 
 
+Rollouts = Mapping[str, Sequence[tuple[str | None, bool]]]
+"""For each graded record's id its rollouts as (extracted answer or None, correct)."""
+
+
 def verify_golds(
-    records: pa.Table,
-    settings: Verify,
-    rollouts: dict[str, list[tuple[str | None, bool]]] | None = None,
-    *,
-    processes: int | None = None,
+    records: pa.Table, settings: Verify, rollouts: Rollouts | None = None
 ) -> tuple[pa.Table, pa.Table]:
+    """`verify_pieces` of a table: kept and dropped rows."""
+    pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
+    split_up = list(verify_pieces(pieces, records.num_rows, settings, rollouts)) or [split(records, [], "verify")]
+    kept, dropped = zip(*split_up, strict=True)
+    return pa.concat_tables(kept), pa.concat_tables(dropped)
+
+
+def verify_pieces(
+    pieces: Iterable[pa.Table], count: int, settings: Verify, rollouts: Rollouts | None = None
+) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Drop records whose gold cannot be trusted, and fill `answer_type` of the others.
 
     Args:
-        records: `RECORD` rows.
+        pieces: `RECORD` rows, in order; few pieces are held at a time.
+        count: how many rows there are.
         settings: the section `verify`.
-        rollouts: for each graded record's id its rollouts as (extracted answer or None, correct).
-        processes: that share the work; None takes one per core.
+        rollouts: what models answered; None compares no gold with it.
 
     Returns:
-        Kept rows with `answer_type`, and dropped rows.
+        Kept rows with `answer_type`, and dropped rows, piece by piece.
     """
-    answers, others = (records.column(name).to_pylist() for name in ("answer", "alternatives"))
-    several = [[answer or "", *(more or ())] for answer, more in zip(answers, others, strict=True)]
-    judged, types_of = judge_golds([gold for golds in several for gold in golds], settings, processes=processes)
-    trusted = [[gold for gold in golds if judged[gold] is None] for golds in several]
-    golds = [(good or all_of)[0] for good, all_of in zip(trusted, several, strict=True)]
-    verdicts: list[Drop | None] = [judged[gold] for gold in golds]
-    if any(map(bool, others)):
-        records = with_column(records, "answer", golds)
-        rest = [
-            more if verdict else good[1:] or None for more, good, verdict in zip(others, trusted, verdicts, strict=True)
-        ]
-        records = with_column(records, "alternatives", rest)
-    if rollouts:
-        ids = records.column("id").to_pylist()
-        rows = zip(ids, golds, strict=True)
-        for row, (id_, gold) in enumerate(reported(rows, total=len(ids), unit="rows", phase="asking the rollouts")):
-            if verdicts[row] is None and id_ in rollouts:
-                verdicts[row] = suspicious(gold, rollouts[id_], settings)
-    records = with_column(records, "answer_type", [types_of[gold] for gold in golds])
-    return split(records, verdicts, "verify")
+    waiting: deque[pa.Table] = deque()
+    done = lost = 0
+
+    def golds() -> Iterator[list[Asked]]:
+        for piece in pieces:
+            waiting.append(piece)
+            ids, answers, others = (piece.column(name).to_pylist() for name in ("id", "answer", "alternatives"))
+            yield [
+                ((answer or "", *(more or ())), rollouts.get(id_, ()) if rollouts else ())
+                for id_, answer, more in zip(ids, answers, others, strict=True)
+            ]
+
+    for judged in in_processes(partial(judge_golds, settings), golds(), workers=1 if count < SMALL else 0):
+        kept, dropped = _split(waiting.popleft(), judged)
+        done += len(judged)
+        lost += dropped.num_rows
+        report(done, count, "rows", "reading golds", detail=f"{lost:,} dropped")
+        yield kept, dropped
 
 
-def judge_golds(
-    golds: Iterable[str], settings: Verify, *, processes: int | None = None
-) -> tuple[dict[str, Drop | None], dict[str, str]]:
-    """For each distinct gold the verdict on the gold alone, and its answer type as a record names it.
+Asked = tuple[tuple[str, ...], Sequence[tuple[str | None, bool]]]
+"""A row's golds, and its rollouts."""
 
-    Args:
-        golds: what records call right.
-        settings: the section `verify`.
-        processes: that share the work; None takes one per core.
-    """
-    unique = list(dict.fromkeys(golds))
-    chunks = (unique[low : low + CHUNK] for low in range(0, len(unique), CHUNK))
-    judged: dict[str, Drop | None] = {}
-    types: dict[str, str] = {}
-    for drops, kinds in in_processes(partial(_judge, settings), chunks, 1 if len(unique) < SMALL else processes or 0):
-        judged |= drops
-        types |= kinds
-        report(len(judged), len(unique), "golds", "reading golds")
-    return judged, types
+Judged = tuple[Drop | None, str, list[str] | None, str]
+"""The verdict on a row, its gold, its other golds, and its answer type."""
 
 
-def _judge(settings: Verify) -> Callable[[list[str]], tuple[dict[str, Drop | None], dict[str, str]]]:
-    def judge(golds: list[str]) -> tuple[dict[str, Drop | None], dict[str, str]]:
-        kinds = {gold: answer_type(gold) for gold in golds}
-        return check_golds(golds, settings, kinds), {gold: WORDING if is_wordy(gold) else kinds[gold] for gold in golds}
+def judge_golds(settings: Verify) -> Callable[[Sequence[Asked]], list[Judged]]:
+    """What judges the golds of rows; a gold that comes again is not read again."""
+    known: dict[str, tuple[Drop | None, str]] = {}
+
+    def judge(rows: Sequence[Asked]) -> list[Judged]:
+        if len(known) > REMEMBERED:
+            known.clear()
+        new = [gold for gold in dict.fromkeys(gold for golds, _ in rows for gold in golds) if gold not in known]
+        kinds = {gold: answer_type(gold) for gold in new}
+        for gold, drop in check_golds(new, settings, kinds).items():
+            known[gold] = drop, WORDING if is_wordy(gold) else kinds[gold]
+        return [_judge_row(golds, answers) for golds, answers in rows]
+
+    def _judge_row(golds: tuple[str, ...], answers: Sequence[tuple[str | None, bool]]) -> Judged:
+        trusted = [gold for gold in golds if known[gold][0] is None]
+        gold = (trusted or golds)[0]
+        verdict, kind = known[gold]
+        others = list(golds[1:] if verdict else trusted[1:]) or None
+        return verdict or (suspicious(gold, answers, settings) if answers else None), gold, others, kind
 
     return judge
+
+
+def _split(records: pa.Table, judged: Sequence[Judged]) -> tuple[pa.Table, pa.Table]:
+    """Kept and dropped rows of a piece, with the golds that can be trusted."""
+    verdicts, golds, others, types = zip(*judged, strict=True)
+    several = records.column("alternatives").to_pylist()
+    if any(several):
+        answers = records.column("answer").to_pylist()
+        answers = [gold if more else answer for gold, answer, more in zip(golds, answers, several, strict=True)]
+        rest = [other if more else more for other, more in zip(others, several, strict=True)]
+        records = with_column(with_column(records, "answer", answers), "alternatives", rest)
+    return split(with_column(records, "answer_type", types), verdicts, "verify")
 
 
 def check_golds(golds: Sequence[str], settings: Verify, kinds: dict[str, str]) -> dict[str, Drop | None]:
@@ -183,7 +208,7 @@ def perturbed(gold: str, kind: str) -> list[str]:
     both. Without numbers, the longest word gets another letter and a formula one more summand.
     """
     if _NUMBER.search(gold):
-        steps = count(1)
+        steps = counting(1)
         alike = _NUMBER.sub(lambda number: _other_number(number[0], 1), gold)
         rising = _NUMBER.sub(lambda number: _other_number(number[0], next(steps)), gold)
         return list(dict.fromkeys((alike, rising)))

@@ -31,6 +31,3 @@ class Dedup(Section):
     """Duplicates that disagree on the answer. `majority`: keep the answer of more than half of the independent rows, else the only one to
     which a worked solution leads; drop all where neither decides. `preferred`: where neither decides, keep the answer of the preferred row.
     `drop`: drop all."""
-
-    memory_mb: Positive = 4_096
-    """Memory for band keys and n-gram sets (about 600 bytes a row); what needs more is kept on disk while it is searched."""

@@ -11,7 +11,6 @@ from compass.curation import duplicates
 from compass.curation.duplicates import find_duplicates, read_features
 from compass.curation.minhash import bands, ngram_sets
 from compass.curation.problem_words import ngrams, numbers, tokens, words
-from compass.curation.spill import spill
 from compass.settings import Dedup
 
 BOOKS = "Tom has 8 books. Then Tom buys 3 more of them in the shop. How many books does Tom have now?"
@@ -122,32 +121,28 @@ def test_the_features_of_texts():
     assert (features.bands != read_features([BOOKS], Dedup(permutations=64, ngram=2, seed=2)).bands).any()
 
 
-def test_the_result_does_not_depend_on_chunks_and_memory(monkeypatch):
+def test_the_result_does_not_depend_on_chunks(monkeypatch):
     texts = problems(2_500)
     whole = find_duplicates(texts, Dedup())
     monkeypatch.setattr(duplicates, "CHUNK", 37)
-    parts = find_duplicates(texts, Dedup(memory_mb=1))  # sets and keys take more: they lie on disk
+    monkeypatch.setattr(duplicates, "SETS", 1_000)
+    parts = find_duplicates(texts, Dedup())
     assert (whole.exact == parts.exact).all()
     assert (whole.cluster == parts.cluster).all()
 
 
 @pytest.mark.parametrize(("count", "workers"), [(9, 1), (10, 0), (11, 0)])
-def test_few_texts_are_read_in_this_process_and_memory_is_in_mebibytes(monkeypatch, count, workers):
+def test_few_texts_are_read_in_this_process(monkeypatch, count, workers):
     asked = []
 
     def here(start, chunks, workers):
         asked.append(workers)
         return map(start(), chunks)
 
-    def held(limit):
-        asked.append(limit)
-        return spill(limit)
-
     monkeypatch.setattr(duplicates, "SMALL", 10)
     monkeypatch.setattr(duplicates, "in_processes", here)
-    monkeypatch.setattr(duplicates, "spill", held)
-    find_duplicates([BOOKS] * count, Dedup(memory_mb=3))
-    assert asked == [3 * 1024 * 1024, workers]
+    find_duplicates([BOOKS] * count, Dedup())
+    assert asked == [workers]
 
 
 @pytest.mark.slow

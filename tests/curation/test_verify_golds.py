@@ -19,7 +19,7 @@ def records(*golds):
 
 def reasons(*golds, rollouts=None, **settings):
     found = records(*golds)
-    kept, dropped = verify_golds(found, Verify(**settings), rollouts, processes=1)
+    kept, dropped = verify_golds(found, Verify(**settings), rollouts)
     assert kept.num_rows + dropped.num_rows == len(golds)
     return dict(zip(dropped.column("answer").to_pylist(), dropped.column("reason").to_pylist(), strict=True)), kept
 
@@ -119,7 +119,7 @@ def test_words_of_a_gold():
 
 
 def gold_drop(gold, **settings):
-    _, dropped = verify_golds(records(gold), Verify(**settings), processes=1)
+    _, dropped = verify_golds(records(gold), Verify(**settings))
     return json.loads(dropped.column("evidence")[0].as_py()) if dropped.num_rows else None
 
 
@@ -141,7 +141,7 @@ def test_a_gold_that_only_its_own_words_match_is_dropped_or_marked():
 
 def several(*alternatives, answer, **settings):
     row = {"id": "a", "source": "s", "answer": answer, "alternatives": list(alternatives) or None}
-    kept, dropped = verify_golds(table([row]), Verify(**settings), processes=1)
+    kept, dropped = verify_golds(table([row]), Verify(**settings))
     assert kept.num_rows + dropped.num_rows == 1
     return [(one["answer"], one["alternatives"]) for one in kept.to_pylist()], dropped["reason"].to_pylist()
 
@@ -244,7 +244,7 @@ def test_the_largest_group_speaks_with_its_first_answer():
 def test_rollouts_make_a_gold_suspicious_and_do_not_replace_a_verdict_on_it(gold, reason):
     found = records(gold, "8")
     id_ = found.column("id")[0].as_py()
-    kept, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8}, processes=1)
+    kept, dropped = verify_golds(found, Verify(), {id_: [("5", False)] * 8})
     assert kept.column("answer").to_pylist() == ["8"]
     assert dropped.column("reason").to_pylist() == [reason]
     said = json.loads(dropped.column("evidence")[0].as_py()).get("rollouts_say")
