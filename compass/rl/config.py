@@ -23,6 +23,7 @@ from compass.rl.export import read_beginning
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 from compass.settings.correction import Correction
+from compass.settings.recipe import Reward
 from compass.settings.section import Section
 
 if TYPE_CHECKING:
@@ -240,10 +241,14 @@ def _rollout(settings: RlStage, seed: int) -> dict[str, Any]:
     }
 
 
+SHAPING = frozenset(name for name in Reward.model_fields if name.startswith(("overlong_", "kl_")))
+"""Settings of the reward that verl's own keys have; `compute_score` takes each of the others by its name."""
+
+
 def _reward(settings: RlStage) -> dict[str, Any]:
     ours = settings.reward
     return {
-        "reward.custom_reward_function.reward_kwargs": {"function": ours.function},
+        "reward.custom_reward_function.reward_kwargs": ours.model_dump(mode="json", exclude=SHAPING),
         "reward.reward_kwargs": {
             "max_resp_len": settings.rollout.max_response_tokens,
             "overlong_buffer_cfg": {

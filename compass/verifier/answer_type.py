@@ -43,17 +43,10 @@ _SEPARATOR = re.compile(r"[,;]|\b(?:and|or)\b")
 _VERBS = frozenset(
     "is are was were be wins win loses lose can cannot could will would should must may has have had does do exists exist".split()  # noqa: SIM905
 )
-_OF_SHAPE = {
-    "ratio": "ratio",
-    "based": "based",
-    "matrix": "matrix",
-    "cases": "cases",
-    "setop": "set",
-    "set": "set",
-    "list": "list",
-    "named set": "set",
-    "text": "text",
-}
+_TYPE_OF_SHAPE = {"setop": "set", "named set": "set"}
+"""Kinds of answers that the records call by another name."""
+_LOOKED_INTO = frozenset(["scalar", "tuple", "relation", "conditions"])
+"""Kinds of answers of which there are several types."""
 
 
 def answer_type(answer: str) -> str:
@@ -106,8 +99,8 @@ def _type(tree: Node) -> str:
     if name is not None and symbols(value):
         return "equation"
     typed = shape(value)
-    if typed.kind in _OF_SHAPE:
-        return _OF_SHAPE[typed.kind]
+    if typed.kind not in _LOOKED_INTO:
+        return _TYPE_OF_SHAPE.get(typed.kind, typed.kind)
     if typed.kind == "tuple":
         return "interval" if _is_interval(typed) else "tuple"
     match value:

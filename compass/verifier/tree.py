@@ -288,6 +288,10 @@ class NamedSet(Node):
     name: str
 
 
+WITHOUT_VALUE = (Sequence, Relation, Matrix, Cases, SetOperation, Ratio, Based, NamedSet, Words)
+"""Kinds that are not one value: compared by their parts (`compass.verifier.comparing.structure`) and never by numbers."""
+
+
 def number(value: fmpq | int) -> Number:
     """An exact number that was not written as a decimal."""
     return Number(value if isinstance(value, fmpq) else fmpq(value))

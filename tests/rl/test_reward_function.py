@@ -1,5 +1,6 @@
 """The reward that verl calls for every response."""
 
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,21 @@ import pytest
 from pydantic import ValidationError
 
 from compass.checks.before_run import find_reward_problems
+from compass.rl.config import SHAPING
 from compass.rl.course import course
 from compass.rl.dataset import ROWS
 from compass.rl.reward_canary import EXTRA_INFO
 from compass.rl.reward_function import RewardError, compute_score, load_reward, score_by_function
 from compass.settings import RlStage, Settings, SettingsError, load_settings
+from compass.settings.recipe import Reward
 from stages._rl_entries import check_names, reward_deps, start_deps, write_entries
 from tests.conftest import changed_profile, make_random_model
+
+
+def test_every_setting_of_the_reward_is_one_of_verls_or_an_argument_of_the_function() -> None:
+    taken = set(inspect.signature(compute_score).parameters)
+    assert set(Reward.model_fields) - set(SHAPING) <= taken
+    assert taken.isdisjoint(SHAPING)
 
 
 def test_a_right_answer_pays_and_the_problem_id_travels_with_it() -> None:

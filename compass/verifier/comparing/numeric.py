@@ -16,21 +16,14 @@ from flint import acb, arb, ctx, fmpq
 from compass.verifier.comparing.evaluator import PRECISION, Evaluator, Undefined, working_precision
 from compass.verifier.tree import (
     IMAGINARY,
-    Based,
+    WITHOUT_VALUE,
     BigOperator,
     Call,
-    Cases,
-    Matrix,
     Negative,
     Node,
     Number,
     OverBudget,
     Power,
-    Ratio,
-    Relation,
-    Sequence,
-    SetOperation,
-    Words,
     contains,
     symbols,
     walk,
@@ -42,7 +35,6 @@ WHOLE_POINTS = 8
 STEP_POINTS = 24
 STEPS = frozenset(["floor", "ceil", "mod", "max", "min", "sgn", "gcd", "lcm"])
 """Functions that are constant on stretches: more points, spread wide."""
-_NO_NUMBER = (Sequence, Relation, Matrix, Cases, SetOperation, Words, Ratio, Based)
 _COUNTING = frozenset("klmn")
 """Letters that count in `\\lfloor n/2 \\rfloor`."""
 ONE_SIDED = STEPS | {"abs", "re", "im", "arg"}
@@ -191,7 +183,7 @@ def _same_constant(left: Node, right: Node, imaginary: bool) -> bool | None:
 
 def approximate(node: Node, precision: int = PRECISION) -> arb | None:
     """The real value of a constant expression, or None."""
-    if symbols(node) or contains(node, *_NO_NUMBER):
+    if symbols(node) or contains(node, *WITHOUT_VALUE):
         return None
     with working_precision(precision):
         try:

@@ -33,13 +33,10 @@ from compass.verifier.reading.numbers import PlainNumber, times_100
 from compass.verifier.tree import (
     IMAGINARY,
     PI,
-    Based,
+    WITHOUT_VALUE,
     BigOperator,
     Call,
-    Cases,
     Constant,
-    Matrix,
-    NamedSet,
     Negative,
     Node,
     Number,
@@ -47,13 +44,8 @@ from compass.verifier.tree import (
     Power,
     Product,
     Quantity,
-    Ratio,
-    Relation,
-    Sequence,
-    SetOperation,
     Symbol,
     Unreadable,
-    Words,
     contains,
     number,
     substitute,
@@ -117,7 +109,7 @@ def answer_is_rounded(gold: fmpq | arb, answer: fmpq, literal: str) -> bool:
     return _rounds_to(gold, answer, last)
 
 
-_NO_SCALAR = frozenset([Words, Sequence, Relation, Matrix, Cases, SetOperation, Ratio, Based, NamedSet])
+_NO_SCALAR = frozenset(WITHOUT_VALUE)
 _TEN, _HUNDRED = number(10), number(100)
 LEAST_BARE_PERCENT = 1
 """A bare number up to here is no percentage without its sign: `0.28` is 28%, not 0.28%."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from compass.verifier.reading.vocabulary import FUNCTIONS, GREEK_SET
 from compass.verifier.tree import (
+    WITHOUT_VALUE,
     ZERO,
-    Based,
     Call,
     Cases,
     Constant,
@@ -47,7 +47,7 @@ class Shape(NamedTuple):
     """A typed answer.
 
     `kind` is one of `scalar`, `list` (bare, unordered unless `names`), `set`, `tuple`, `matrix`, `relation`, `conditions` (a
-    list with inequalities), `setop`, `ratio`, `text`, `cases`, `based`, `named set`. `names` are the left sides that were taken off its items, empty for an
+    list with inequalities), `setop`, `text`, or the name (`Node.kind`) of another kind without a value, such as `ratio`. `names` are the left sides that were taken off its items, empty for an
     item without one.
     """
 
@@ -224,10 +224,10 @@ def shape(node: Node) -> Shape:
                 return shape(value)
         case Sequence():
             return _sequence(node)
-        case Matrix() | Cases() | SetOperation() | Ratio() | Based() | NamedSet():
-            return Shape(node.kind, node)
         case Words():
             return Shape("text", node)
+        case _ if node.__class__ in WITHOUT_VALUE:
+            return Shape(node.kind, node)
     values = expand_sign(node)
     if len(values) > 1:
         return Shape("list", node, tuple(values))

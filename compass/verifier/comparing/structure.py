@@ -10,12 +10,12 @@ from compass.verifier.comparing.relations import compare_equations, compare_rela
 from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
-    Based,
+    ABSENT,
+    WITHOUT_VALUE,
     Call,
     Cases,
     Inverse,
     Matrix,
-    NamedSet,
     Negative,
     Node,
     Number,
@@ -33,17 +33,16 @@ from compass.verifier.tree import (
     cells,
     contains,
     quotient,
+    rebuild,
     substitute,
     symbols,
 )
 from compass.verifier.verdict import Finding, Leniency, lean
 
-_STRUCTURED = (
-    Relation, Sequence, Matrix, Cases, SetOperation, Ratio, Based, NamedSet, Words, PlusMinus,
-)  # fmt: skip
-
+_STRUCTURED = (*WITHOUT_VALUE, PlusMinus)
 
 _INDICES = frozenset("nkmijr")
+_SETS = frozenset(["list", "set", "tuple", "scalar", "setop", "named set", "relation", "conditions"])
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -188,7 +187,19 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
         return compare_lists(gold, answer, compare)
     if "matrix" in kinds:
         return _vector(gold, answer)
-    return compare_sets(gold, answer, compare)
+    if kinds <= _SETS:
+        return compare_sets(gold, answer, compare)
+    return _parts(gold.node, answer.node)
+
+
+def _parts(gold: Node, answer: Node) -> Finding:
+    """Two answers of one kind by their parts, in order: of every kind that needs no rule of its own."""
+    if type(gold) is not type(answer):
+        return differ(f"a {gold.kind} against a {answer.kind}")
+    blank = [rebuild(node, lambda part: ABSENT) for node in (gold, answer)]
+    if blank[0] != blank[1]:  # another number of parts, or other text beside them
+        return differ(f"a {gold.kind} of another form")
+    return compare_in_order(gold.children(), answer.children(), compare)
 
 
 def _words(gold: Node, answer: Node) -> Finding:

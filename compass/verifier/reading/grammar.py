@@ -1,4 +1,4 @@
-"""The grammar of answers: which token starts what, which operators there are and how tightly they bind."""
+"""The grammar of answers: which token starts what, from the tables of the modules that read each kind of token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from compass.verifier.reading import operators
 from compass.verifier.reading.brackets import BRACKETS, bracket, build_list
 from compass.verifier.reading.commands import command
-from compass.verifier.reading.lexer import PLAIN_MOD, Token, tokenize
+from compass.verifier.reading.lexer import Token, tokenize
 from compass.verifier.reading.names import subscripted, symbol
 from compass.verifier.reading.notation import rewrite_notation, rewrite_numbers
 from compass.verifier.reading.numerals import numeral
@@ -15,12 +15,8 @@ from compass.verifier.reading.parser import (
     END,
     LIST,
     POSTFIX,
-    POWER,
     PRODUCT,
-    RATIO,
     RELATION,
-    SETOP,
-    SUM,
     Grammar,
     Parser,
 )
@@ -61,36 +57,12 @@ def _words(parser: Parser, token: Token) -> Node:
 
 
 GRAMMAR = Grammar(
-    prefix={
-        ("op", "-"): operators.minus_sign,
-        ("op", "+"): operators.plus_sign,
-        ("op", "="): operators.leading_relation,
-        ("op", "~"): operators.leading_relation,
-        **{token: bracket for token in BRACKETS if token[0] == "op"},
-    },
+    prefix={**operators.PREFIX, **{token: bracket for token in BRACKETS if token[0] == "op"}},
     prefix_of_kind={"num": numeral, "sym": symbol, "cmd": command, "word": _words, "roman": _words},
     infix={
-        **dict.fromkeys(operators.RELATION_TOKENS, (RELATION, operators.relation)),
-        **{("cmd", name): (SETOP, operators.set_operation) for name in operators.SET_OPERATIONS},
-        ("op", ":"): (RATIO, operators.ratio),
-        ("cmd", "colon"): (RATIO, operators.ratio),
-        ("op", "+"): (SUM, operators.add),
-        ("op", "-"): (SUM, operators.subtract),
-        **dict.fromkeys([("cmd", "pm"), ("cmd", "mp")], (SUM, operators.plus_minus)),
-        ("op", "*"): (PRODUCT, operators.multiply),
-        **{("cmd", name): (PRODUCT, operators.multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
+        **operators.INFIX,
         **dict.fromkeys([("op", "/"), ("cmd", "div")], (PRODUCT, read_division)),
-        **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, operators.remainder)),
-        ("cmd", "pmod"): (LIST + 5, operators.residue),
-        ("cmd", "choose"): (SETOP, operators.choose),
-        ("cmd", PLAIN_MOD): (PRODUCT, operators.remainder_or_class),
-        ("cmd", "over"): (SETOP, operators.over),
-        ("op", "^"): (POWER, operators.power),
-        ("op", "!"): (POSTFIX, operators.factorial),
-        **dict.fromkeys([("op", "%"), ("cmd", "percent")], (POSTFIX, operators.percent)),
-        **dict.fromkeys(operators.DEGREE_SIGNS, (POSTFIX, operators.degrees)),
         **{("cmd", name): (POSTFIX, currency_after) for name in CURRENCIES},
-        ("op", "'"): (POSTFIX, operators.prime),
         ("op", "_"): (POSTFIX, subscripted),
     },
     second_unit=read_second_unit,

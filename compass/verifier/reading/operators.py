@@ -5,10 +5,22 @@ from __future__ import annotations
 from flint import arb
 
 from compass.verifier.comparing.numeric import approximate
-from compass.verifier.reading.lexer import Token
+from compass.verifier.reading.lexer import PLAIN_MOD, Token
 from compass.verifier.reading.names import add_prime, name_text
 from compass.verifier.reading.numbers import read_literal
-from compass.verifier.reading.parser import END, POWER, PRODUCT, RATIO, RELATION, SETOP, SIGN, SUM, Parser
+from compass.verifier.reading.parser import (
+    END,
+    LIST,
+    POSTFIX,
+    POWER,
+    PRODUCT,
+    RATIO,
+    RELATION,
+    SETOP,
+    SIGN,
+    SUM,
+    Parser,
+)
 from compass.verifier.reading.vocabulary import RELATIONS
 from compass.verifier.tree import (
     ZERO,
@@ -337,3 +349,34 @@ def _group(node: Node) -> Node:
         case Sequence("{", _, (item,)):
             return item
     return node
+
+
+PREFIX = {
+    ("op", "-"): minus_sign,
+    ("op", "+"): plus_sign,
+    ("op", "="): leading_relation,
+    ("op", "~"): leading_relation,
+}
+"""Operators before a value."""
+
+INFIX = {
+    **dict.fromkeys(RELATION_TOKENS, (RELATION, relation)),
+    **{("cmd", name): (SETOP, set_operation) for name in SET_OPERATIONS},
+    **dict.fromkeys([("op", ":"), ("cmd", "colon")], (RATIO, ratio)),
+    ("op", "+"): (SUM, add),
+    ("op", "-"): (SUM, subtract),
+    **dict.fromkeys([("cmd", "pm"), ("cmd", "mp")], (SUM, plus_minus)),
+    ("op", "*"): (PRODUCT, multiply),
+    **{("cmd", name): (PRODUCT, multiply) for name in ("cdot", "times", "ast", "bullet", "star")},
+    **dict.fromkeys([("cmd", "mod"), ("cmd", "bmod")], (PRODUCT, remainder)),
+    ("cmd", "pmod"): (LIST + 5, residue),
+    ("cmd", "choose"): (SETOP, choose),
+    ("cmd", PLAIN_MOD): (PRODUCT, remainder_or_class),
+    ("cmd", "over"): (SETOP, over),
+    ("op", "^"): (POWER, power),
+    ("op", "!"): (POSTFIX, factorial),
+    **dict.fromkeys([("op", "%"), ("cmd", "percent")], (POSTFIX, percent)),
+    **dict.fromkeys(DEGREE_SIGNS, (POSTFIX, degrees)),
+    ("op", "'"): (POSTFIX, prime),
+}
+"""Operators after a value: how tightly each binds, and what reads on from it."""
