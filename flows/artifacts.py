@@ -40,14 +40,14 @@ class ProgressArtifact:
             if "MLflow" in title and not self._linked:
                 self._linked = True
                 _show_link("mlflow-run", title, address, "scores and curves")
-        percent = _percent(progress)
+        percent = _format_percent(progress)
         shown = percent, "done" if progress.state == "finished" else describe(progress)
         if shown == self._shown:
             return
         self._shown = shown
         text = f"**{progress.stage}**: {shown[1]}"
         if self._artifact is None:
-            key = f"progress-{_key(progress.stage)}"
+            key = f"progress-{_make_key(progress.stage)}"
             self._artifact = _safely("progress", lambda: create_progress_artifact(percent, key, text))
         else:
             artifact = self._artifact
@@ -84,11 +84,11 @@ def show_results(stage: str, root: Path) -> None:
         ]
         _safely("the rows", lambda: create_table_artifact(rows, "drop-funnel", "Rows read, kept and dropped per stage"))
     if stage == "evaluate" and results.scores:
-        text = scores_markdown(results.scores)
+        text = format_scores(results.scores)
         _safely("the scores", lambda: create_markdown_artifact(text, "scores", "Scores per benchmark and model"))
 
 
-def scores_markdown(scores: dict[str, dict[str, dict[str, Any]]]) -> str:
+def format_scores(scores: dict[str, dict[str, dict[str, Any]]]) -> str:
     """Sampled accuracy in percent with its 95% interval: a row per benchmark, a column per model.
 
     Args:
@@ -125,7 +125,7 @@ def _show_link(key: str, title: str, url: str, what: str) -> None:
     _safely(title, lambda: create_link_artifact(url, title, key, f"[{title}]({url}): {what}"))
 
 
-def _percent(progress: StageProgress) -> float:
+def _format_percent(progress: StageProgress) -> float:
     if progress.state == "finished":
         return 100.0
     return round(min(100.0, 100 * progress.done / progress.total), 1) if progress.total else 0.0
@@ -136,7 +136,7 @@ def _score(score: dict[str, Any]) -> str:
     return f"{100 * score['accuracy']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _key(name: str) -> str:
+def _make_key(name: str) -> str:
     """A name as Prefect's artifact keys have it: lower-case letters, digits and dashes."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 

@@ -47,7 +47,7 @@ LOOK_S = 2.0
 """Seconds between two looks at the files that the forms show."""
 
 
-async def deployments() -> list[RunnerDeployment]:
+async def build_deployments() -> list[RunnerDeployment]:
     """The deployments of the settings in force: the pipeline's first, then one per stage.
 
     Raises:
@@ -104,7 +104,7 @@ async def serve() -> None:
 
 async def register(runner: Runner) -> None:
     """Register every deployment anew, and take away those of stages that are gone."""
-    made = await deployments()
+    made = await build_deployments()
     for deployment in made:
         # Fields that are given, if only as empty, replace what the server has: the schedules that users made.
         deployment.__pydantic_fields_set__ -= {"schedules", "paused"}
@@ -122,10 +122,10 @@ async def keep_forms(runner: Runner) -> None:
     """Show other settings in the forms as soon as `params.yaml` or a profile has them."""
     from flows import stage
 
-    seen = _fingerprint()
+    seen = _compute_fingerprint()
     while True:
         await asyncio.sleep(LOOK_S)
-        if (now := _fingerprint()) == seen:
+        if (now := _compute_fingerprint()) == seen:
             continue
         seen = now
         try:
@@ -173,7 +173,7 @@ async def end_runs(serving: asyncio.Task[None]) -> None:
     serving.cancel()
 
 
-def _fingerprint() -> tuple[object, ...]:
+def _compute_fingerprint() -> tuple[object, ...]:
     files = [Path("params.yaml"), *sorted(Path("profiles").glob("*.yaml"))]
     return tuple((str(path), path.stat().st_mtime_ns) for path in files if path.exists())
 

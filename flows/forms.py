@@ -25,9 +25,9 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
 
-def stage_form(stage: str, settings: Settings) -> type[Form]:
+def build_stage_form(stage: str, settings: Settings) -> type[Form]:
     """The form of one stage, filled with the settings in force; of an RL stage with the shared recipe laid under its own."""
-    return _form(settings.stage(stage), stage)
+    return _build_form(settings.stage(stage), stage)
 
 
 def prefix(stage: str, settings: Settings) -> str:
@@ -35,7 +35,7 @@ def prefix(stage: str, settings: Settings) -> str:
     return f"rl.stages.{stage}" if stage in settings.rl.stages else stage
 
 
-def overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def collect_overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """What a user changed in a form, as settings by their name in `params.yaml`.
 
     Args:
@@ -54,48 +54,48 @@ def overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict[str, An
         value = getattr(form, name)
         if isinstance(value, Form):
             before = shown.get(name)
-            changed |= overrides(value, before if isinstance(before, Mapping) else {}, f"{prefix}.{name}")
+            changed |= collect_overrides(value, before if isinstance(before, Mapping) else {}, f"{prefix}.{name}")
             continue
         before = shown.get(name, field.default)
-        if (plain := _plain(value)) != _plain(before):
+        if (plain := _to_json(value)) != _to_json(before):
             changed[f"{prefix}.{name}"] = plain
     return changed
 
 
-def _form(section: Section, title: str) -> type[Form]:
+def _build_form(section: Section, title: str) -> type[Form]:
     fields: dict[str, Any] = {}
     for name, info in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
-            inner = _form(value, name)
-            text = _words(type(value).__doc__)
+            inner = _build_form(value, name)
+            text = _split_words(type(value).__doc__)
             fields[name] = (inner, Field(default=inner(), title=name, description=text, validate_default=False))
-        elif _drawable(info.annotation):
+        elif _can_draw(info.annotation):
             kind = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
-            fields[name] = (kind, Field(default=value, title=name, description=_description(info)))
+            fields[name] = (kind, Field(default=value, title=name, description=_describe_setting(info)))
     # Single values first: what a stage has of its own would be lost below its long sections.
     fields = dict(sorted(fields.items(), key=lambda item: isinstance(getattr(section, item[0]), Section)))
     made: type[Form] = create_model(title, __base__=Form, **fields)
-    made.__doc__ = _words(type(section).__doc__)
+    made.__doc__ = _split_words(type(section).__doc__)
     return made
 
 
-def _drawable(annotation: Any) -> bool:
+def _can_draw(annotation: Any) -> bool:
     """Whether a form can draw a type: numbers, texts, choices, switches, and lists of these."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _drawable(inner[0])
+        return _can_draw(inner[0])
     if origin in (Union, types.UnionType, list):
-        return all(_drawable(kind) for kind in inner if kind is not type(None))
+        return all(_can_draw(kind) for kind in inner if kind is not type(None))
     if origin in (dict, tuple) or annotation in (dict, tuple, Any):
         return False
     return not (isinstance(annotation, type) and issubclass(annotation, Section))
 
 
-def _description(info: FieldInfo) -> str:
+def _describe_setting(info: FieldInfo) -> str:
     """A setting's docstring and its range, which the pages check but do not show."""
     bounds = ", ".join(filter(None, map(_bound, info.metadata)))
-    return f"{_words(info.description)} ({bounds})" if bounds else _words(info.description)
+    return f"{_split_words(info.description)} ({bounds})" if bounds else _split_words(info.description)
 
 
 def _bound(limit: Any) -> str:
@@ -113,10 +113,10 @@ def _bound(limit: Any) -> str:
     return ""
 
 
-def _words(text: str | None) -> str:
+def _split_words(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """A value as JSON has it, so that what came back from a page compares with what was shown."""
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    return [_to_json(item) for item in value] if isinstance(value, list | tuple) else value

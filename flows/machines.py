@@ -43,12 +43,12 @@ from compass.settings import (  # noqa: E402
 )
 from compass.settings.load import parse_values  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
-from flows.overrides import changed_text, read_text  # noqa: E402
+from flows.overrides import change_text, read_text  # noqa: E402
 from flows.run import RunRequest  # noqa: E402
-from flows.stage import machine  # noqa: E402
+from flows.stage import choose_machine  # noqa: E402
 
 QUEUES = ("data", "gpu")
-"""Work queues of the pool, one per kind of machine; `flows.stage.machine` says which stage wants which."""
+"""Work queues of the pool, one per kind of machine; `flows.stage.choose_machine` says which stage wants which."""
 
 
 @flow(name="across")
@@ -64,8 +64,8 @@ def across(up_to: str = "", other_settings: dict[str, Any] = {}) -> State:  # no
     settings = load_settings()
     if up_to and up_to not in settings.stages:
         return Failed(message=f"there is no stage {up_to!r}; there are {', '.join(settings.stages)}")
-    same = fingerprint_of(ROOT, other_settings)
-    for kind, stages in parts(settings, up_to):
+    same = compute_fingerprint(ROOT, other_settings)
+    for kind, stages in split_parts(settings, up_to):
         logger.info("%s: %s", kind, ", ".join(stages))
         given = {"stages": stages, "fingerprint": same, "other_settings": other_settings}
         run = run_deployment(
@@ -92,7 +92,7 @@ def part(stages: list[str], fingerprint: str = "", other_settings: dict[str, Any
     # A worker starts in a folder of its own; the clone is where this file is.
     os.chdir(ROOT)
     try:
-        own = fingerprint_of(ROOT, other_settings)
+        own = compute_fingerprint(ROOT, other_settings)
     except UserError as error:
         return Failed(message=str(error))
     if fingerprint and own != fingerprint:
@@ -106,13 +106,13 @@ def part(stages: list[str], fingerprint: str = "", other_settings: dict[str, Any
     return _push() if state.is_completed() else state
 
 
-def fingerprint_of(root: Path, overrides: dict[str, Any]) -> str:
+def compute_fingerprint(root: Path, overrides: dict[str, Any]) -> str:
     """Commit and settings of a clone, in a few letters: machines with the same one compute the same.
 
     Raises:
         UserError: the settings cannot be used.
     """
-    text, _ = changed_text(read_text(root), overrides)
+    text, _ = change_text(read_text(root), overrides)
     settings = json.dumps(check_values(parse_values(text)).model_dump(mode="json"), sort_keys=True)
     state = git_state(root)
     return f"{state['commit'][:12] if state else 'no-git'}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
@@ -129,11 +129,11 @@ def _push() -> State:
     return Completed(message="ran here, and sent to the DVC remote")
 
 
-def parts(settings: Settings, up_to: str = "") -> list[tuple[str, list[str]]]:
+def split_parts(settings: Settings, up_to: str = "") -> list[tuple[str, list[str]]]:
     """The stages in their order, cut where the kind of machine changes: `[("data", ["collect", …]), ("gpu", […])]`."""
     stages = settings.stages
     wanted = stages[: stages.index(up_to) + 1] if up_to else stages
-    return [(kind, list(group)) for kind, group in groupby(wanted, key=lambda stage: machine(stage, settings))]
+    return [(kind, list(group)) for kind, group in groupby(wanted, key=lambda stage: choose_machine(stage, settings))]
 
 
 def register(pool: str, image: str | None, variables: dict[str, Any]) -> None:

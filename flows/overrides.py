@@ -50,23 +50,23 @@ def parse_parameters(words: Iterable[str]) -> dict[str, Any]:
     for word in words:
         name, separator, text = word.removeprefix(f"{FILE}:").partition("=")
         if name.startswith("~") and not separator:
-            values[_checked(name.lstrip("~"))] = REMOVE
+            values[_check_values(name.lstrip("~"))] = REMOVE
             continue
         if not separator:
             raise UserError(f"-S {word}: give a setting as NAME=VALUE, for example evaluate.samples=16")
         try:
-            values[_checked(name.lstrip("+"))] = parse_yaml(text)
+            values[_check_values(name.lstrip("+"))] = parse_yaml(text)
         except YAMLError as error:
             raise UserError(f"-S {word}: the value is not YAML: {' '.join(str(error).split())}") from None
     return values
 
 
-def parameter_words(values: Mapping[str, Any]) -> list[str]:
+def format_parameters(values: Mapping[str, Any]) -> list[str]:
     """What `parse_parameters` reads as these values: `["evaluate.samples=4", "~seed"]`."""
-    return [f"~{name}" if value is REMOVE else f"{name}={_as_typed(value)}" for name, value in values.items()]
+    return [f"~{name}" if value is REMOVE else f"{name}={_format_value(value)}" for name, value in values.items()]
 
 
-def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change]]:
+def change_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change]]:
     """The text of a parameter file with these values, and what they change.
 
     Args:
@@ -80,7 +80,7 @@ def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change
 
     from compass.settings import SettingsError, check_values, load_settings
 
-    yaml = _yaml()
+    yaml = _format_yaml()
     try:
         tree = yaml.load(text)
     except YAMLError as error:
@@ -88,7 +88,7 @@ def changed_text(text: str, values: Mapping[str, Any]) -> tuple[str, list[Change
     if not isinstance(tree, dict):
         load_settings(FILE)  # says what the file must hold
         raise SettingsError(f"{FILE}: must hold sections")
-    changes = [change for name, value in values.items() if (change := _set(tree, _checked(name), value))]
+    changes = [change for name, value in values.items() if (change := _set(tree, _check_values(name), value))]
     buffer = io.StringIO()
     yaml.dump(tree, buffer)
     check_values(parse_yaml(buffer.getvalue()), FILE)
@@ -100,16 +100,16 @@ def write_overrides(root: Path, values: Mapping[str, Any], profile: str | None =
 
     Args:
         root: the repository's root.
-        values: as of `changed_text`.
+        values: as of `change_text`.
         profile: change this profile's text instead of the file's own.
 
     Raises:
-        UserError: as `changed_text`; the file is then as it was.
+        UserError: as `change_text`; the file is then as it was.
     """
     from compass.files import atomic_path
 
     path = root / FILE
-    text, changes = changed_text(read_text(root, profile), values)
+    text, changes = change_text(read_text(root, profile), values)
     if text != read_text(root):
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -137,7 +137,7 @@ def read_text(root: Path, profile: str | None = None) -> str:
         raise SettingsError(f"{FILE}: cannot be read ({error}); `compass profile use NAME` writes one") from None
 
 
-def _checked(name: str) -> str:
+def _check_values(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a setting; give it as in {FILE}: evaluate.samples=16")
     return name
@@ -147,8 +147,8 @@ def _set(tree: Any, name: str, value: Any) -> Change | None:
     """Set or remove one value in the tree of the file; None where it has that value already."""
     section, keys = tree, name.split(".")
     for depth, key in enumerate(keys[:-1]):
-        _known(name, keys[: depth + 1], section)
-        inside = section[_index(section, key)] if _has(section, key) else None
+        _check_name(name, keys[: depth + 1], section)
+        inside = section[_find_index(section, key)] if _has(section, key) else None
         if inside is None:
             if value is REMOVE:
                 return None
@@ -156,8 +156,8 @@ def _set(tree: Any, name: str, value: Any) -> Change | None:
         if not isinstance(inside, dict | list):
             raise UserError(f"{name}: {'.'.join(keys[: depth + 1])} is the value {inside!r} and holds no settings")
         section = inside
-    _known(name, keys, section)
-    key, present = _index(section, keys[-1]), _has(section, keys[-1])
+    _check_name(name, keys, section)
+    key, present = _find_index(section, keys[-1]), _has(section, keys[-1])
     before = section[key] if present else None
     if value is REMOVE:
         if not present:
@@ -175,7 +175,7 @@ def _set(tree: Any, name: str, value: Any) -> Change | None:
     return Change(name, before, value)
 
 
-def _known(name: str, keys: list[str], section: Any) -> None:
+def _check_name(name: str, keys: list[str], section: Any) -> None:
     """Refuse a name that the settings do not know, with those that look like it."""
     from compass.settings import known_keys
 
@@ -191,7 +191,7 @@ def _known(name: str, keys: list[str], section: Any) -> None:
     raise UserError(f"{name}: there is no setting {keys[-1]!r} {place}; {hint}")
 
 
-def _as_typed(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A value as one types it after `-S NAME=`; a text that YAML takes for something else is quoted."""
     import json
 
@@ -212,11 +212,11 @@ def _has(section: Any, key: str) -> bool:
     return isinstance(section, dict) and key in section
 
 
-def _index(section: Any, key: str) -> Any:
+def _find_index(section: Any, key: str) -> Any:
     return int(key) if isinstance(section, list) and key.isdigit() else key
 
 
-def _yaml() -> Any:
+def _format_yaml() -> Any:
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -227,12 +227,12 @@ def _yaml() -> Any:
         type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
     )
     yaml.representer.add_representer(
-        float, lambda representer, value: representer.represent_scalar("tag:yaml.org,2002:float", _number(value))
+        float, lambda representer, value: representer.represent_scalar("tag:yaml.org,2002:float", _format_number(value))
     )
     return yaml
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """A number as every reader of YAML takes it for one: 5.0e-05, which some take for a text without the `.0`."""
     import yaml
 

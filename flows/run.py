@@ -33,7 +33,7 @@ from compass.runs.last_run import read_last_run, write_last_run
 from compass.runs.progress import StageProgress, read_run
 from compass.runs.run_name import CHANGED
 from flows.dvc_process import DvcError, dvc_command, repro_words, run_command, take_run_turn
-from flows.overrides import Change, changed_text, parameter_words, read_text, write_overrides
+from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -75,7 +75,7 @@ class RunRequest:
     def command(self) -> str:
         """The `dvc` command that does what this request does."""
         verb, *rest = self.words()
-        sets = [word for value in parameter_words(self.overrides) for word in ("-S", value)]
+        sets = [word for value in format_parameters(self.overrides) for word in ("-S", value)]
         return shlex.join(["dvc", *(["exp", "run"] if sets or self.name else [verb]), *sets, *rest])
 
 
@@ -201,7 +201,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root, request.profile)
-    check_before_run(root, text=changed_text(text, request.overrides)[0] if request.overrides else text)
+    check_before_run(root, text=change_text(text, request.overrides)[0] if request.overrides else text)
 
 
 def list_experiments(root: Path) -> list[str]:

@@ -23,7 +23,7 @@ from pydantic import Field  # noqa: E402
 from compass.errors import UserError  # noqa: E402
 from compass.settings import Settings, load_settings  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
-from flows.forms import Form, overrides, prefix, stage_form  # noqa: E402
+from flows.forms import Form, build_stage_form, collect_overrides, prefix  # noqa: E402
 from flows.run import RunRequest, Scope  # noqa: E402
 
 SCOPES: dict[str, Scope] = {
@@ -68,12 +68,12 @@ def __getattr__(name: str) -> Flow[Any, Any]:
     if name == "pipeline":
         return pipeline_flow()
     for stage in load_settings().stages if not name.startswith("__") else ():
-        if attribute(stage) == name:
+        if name_attribute(stage) == name:
             return stage_flow(stage)
     raise AttributeError(f"params.yaml has no stage {name!r}")
 
 
-def attribute(stage: str) -> str:
+def name_attribute(stage: str) -> str:
     """The name of a stage's flow in this module."""
     return stage.replace("-", "_")
 
@@ -94,18 +94,18 @@ def pipeline_flow() -> Flow[Any, Any]:
 def stage_flow(stage: str) -> Flow[Any, Any]:
     """The flow that runs one stage."""
     settings = load_settings()
-    form = stage_form(stage, settings)
+    form = build_stage_form(stage, settings)
     where = prefix(stage, settings)
 
     def run_stage(**given: Any) -> State:
-        changed = {**overrides(given["settings"], shown_settings(), where), **given["other_settings"]}
+        changed = {**collect_overrides(given["settings"], read_shown_settings(), where), **given["other_settings"]}
         return _carry_out(RunRequest(stage, SCOPES[given["run"]], force=given["force"], overrides=changed), given)
 
     fields = [("run", Literal[tuple(SCOPES)], next(iter(SCOPES))), ("settings", form, form())]
     return _make_flow(stage, run_stage, fields, describe(stage, settings))
 
 
-def profile_choices(root: Path) -> tuple[str, ...]:
+def list_profile_choices(root: Path) -> tuple[str, ...]:
     """What a form offers: the parameters as they are, or one of the profiles."""
     return (AS_IT_IS, *sorted(path.stem for path in (root / "profiles").glob("*.yaml")))
 
@@ -126,7 +126,7 @@ def _use_profile(root: Path, profile: str) -> Iterator[None]:
 
     Args:
         root: the repository's root, which is the current folder.
-        profile: a choice of `profile_choices`.
+        profile: a choice of `list_profile_choices`.
 
     Raises:
         UserError: there is no such profile, or `params.yaml` holds edits that no profile has: they would be lost.
@@ -153,14 +153,14 @@ def _make_flow(
     """A flow whose form has `fields` (name, type, default) and those that every form has."""
     every: list[tuple[str, Any, Any]] = [
         ("force", bool, False),
-        ("profile", Literal[profile_choices(Path.cwd())], AS_IT_IS),
+        ("profile", Literal[list_profile_choices(Path.cwd())], AS_IT_IS),
         ("other_settings", dict[str, Any], {}),
         ("limit_minutes", Minutes, 0),
         ("retries", Retries, 0),
     ]
     first, *rest = fields
     kind = inspect.Parameter.KEYWORD_ONLY
-    carry.__name__ = carry.__qualname__ = attribute(name)
+    carry.__name__ = carry.__qualname__ = name_attribute(name)
     carry.__doc__ = PARAMETERS
     carry.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
@@ -179,12 +179,12 @@ def describe(stage: str, settings: Settings) -> str:
     return f"{about}\n\nDVC skips it where nothing that it depends on has changed."
 
 
-def machine(stage: str, settings: Settings) -> str:
+def choose_machine(stage: str, settings: Settings) -> str:
     """The kind of machine that a stage wants, `gpu` or `data`: a tag of its deployment."""
     return "gpu" if stage in GPU or stage in settings.rl.stages else "data"
 
 
-def shown_settings() -> dict[str, Any]:
+def read_shown_settings() -> dict[str, Any]:
     """The settings that the form of this run's deployment was filled with; empty for a run without a deployment."""
     if not runtime.deployment.id:
         return {}
@@ -197,7 +197,7 @@ def _run_name() -> str:
     """`denoise max_problem_chars=3000`: the stage and what was changed for it."""
     given = runtime.flow_run.parameters
     form, other = given.get("settings"), given.get("other_settings") or {}
-    changed = {**(overrides(form, shown_settings(), "") if isinstance(form, Form) else {}), **other}
+    changed = {**(collect_overrides(form, read_shown_settings(), "") if isinstance(form, Form) else {}), **other}
     target = given.get("up_to", ALL)
     words = [f"to {target}"] if target != ALL else []
     words += [f"{name.lstrip('.')}={value}" for name, value in changed.items()]

@@ -65,20 +65,20 @@ def read_status(root: Path) -> Status:
         for one in read_progress(root).values()
         if one.state == "running"
     ]
-    stale, fault = _stale(root)
-    following = {} if fault else _following(root, list(stale))
+    stale, fault = _find_stale(root)
+    following = {} if fault else _find_following(root, list(stale))
     return Status(
         running=read_turn(root),
         progress=at_work,
         stale=stale,
         following=following,
         last={name: fact for name, fact in last.items() if name != "settings"} if last else None,
-        headline=_headline(root),
+        headline=_read_headline(root),
         fault=fault,
     )
 
 
-def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
+def _find_stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
     """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
     from compass.runs.dvc_files import Graph
     from compass.settings import load_settings
@@ -96,10 +96,10 @@ def _stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
         changed = json.loads(told.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return {}, "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
-    return {stage: _reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}, ""
+    return {stage: _find_reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}, ""
 
 
-def _reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
+def _find_reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
     if stage not in graph.lock:
         return [Reason("output", "", "has not been made yet")]
     reasons: list[Reason] = []
@@ -109,7 +109,7 @@ def _reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
             continue
         for path, state in entry.get("changed deps", {}).items():
             if isinstance(state, dict):
-                reasons += [one for name in state for one in _settings(graph, stage, name)]
+                reasons += [one for name in state for one in _find_changed_settings(graph, stage, name)]
             else:
                 kind = "code" if path.startswith(("compass/", "stages/")) else "input"
                 reasons.append(Reason(kind, path, STATES.get(state, state)))
@@ -118,7 +118,7 @@ def _reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
     return reasons
 
 
-def _settings(graph: Any, stage: str, name: str) -> list[Reason]:
+def _find_changed_settings(graph: Any, stage: str, name: str) -> list[Reason]:
     """The settings below `name` that differ from those of the stage's last run."""
     from compass.runs.values import flatten
 
@@ -134,7 +134,7 @@ def _settings(graph: Any, stage: str, name: str) -> list[Reason]:
     ]
 
 
-def _following(root: Path, stale: list[str]) -> dict[str, list[str]]:
+def _find_following(root: Path, stale: list[str]) -> dict[str, list[str]]:
     """The stages below stale ones, each with those of them that it builds on."""
     from compass.runs.dvc_files import Graph
 
@@ -143,7 +143,7 @@ def _following(root: Path, stale: list[str]) -> dict[str, list[str]]:
     return {stage: above for stage, above in below.items() if above and stage not in stale}
 
 
-def _headline(root: Path) -> dict[str, float]:
+def _read_headline(root: Path) -> dict[str, float]:
     try:
         return json.loads((root / "metrics" / "headline.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -23,8 +23,8 @@ from compass.report.results import read_results
 from compass.runs.repository import git_state
 from compass.settings import Settings
 from compass.settings.load import check_values, parse_values
-from compass.studies.study import FOLDER, RESULTS, Study, find_model, known_measures
-from flows.overrides import FILE, changed_text, read_text
+from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
+from flows.overrides import FILE, change_text, read_text
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 
 TARGET = "evaluate"
@@ -69,7 +69,7 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
         for arm, own in study.arms.items():
             overrides = {**study.settings, **own, "seed": seed}
             try:
-                values = parse_values(changed_text(text, overrides)[0])
+                values = parse_values(change_text(text, overrides)[0])
                 settings = check_values(values)
                 find_model(study, settings)
             except UserError as error:
@@ -194,7 +194,7 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
         training["seconds"] += facts["seconds_per_step"] * facts["steps"]
         training["tokens"] += _count_tokens(root / "data" / stage / "rewards.parquet")
     average = found.scores[model]["average"]
-    scores = {name: average[name] for name in known_measures(settings)}
+    scores = {name: average[name] for name in list_measures(settings)}
     return {"scores": scores, "training": {name: round(value) for name, value in training.items()}, "curves": curves}
 
 

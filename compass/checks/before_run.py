@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.checks.data import find_data_problems
-from compass.checks.finding import Finding, format_findings, of_all_stages
+from compass.checks.finding import Finding, format_findings, merge_stages
 from compass.checks.machine import find_machine_problems
 from compass.checks.models import find_model_problems
 from compass.curriculum.curriculum import curriculum
@@ -156,10 +156,10 @@ def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> lis
         root: the repository's root, with the outputs of earlier runs.
         rows: the rows of all sources together; None where that is not known.
     """
-    most, why = _at_most(settings, rows)
+    most, why = _bound_problems(settings, rows)
     found = []
-    kept = _chosen(settings, root) if most is None or most >= _largest(settings) else None
-    chosen = {} if kept is None else _counts(settings, kept)
+    kept = _chosen(settings, root) if most is None or most >= _find_largest(settings) else None
+    chosen = {} if kept is None else _count_problems(settings, kept)
     for name, stage in settings.rl.stages.items():
         count, reason = (chosen[name], "the last run's problems give it") if name in chosen else (most, why)
         held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
@@ -176,15 +176,15 @@ def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> lis
                 f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
             )
         )
-    unfillable = [] if kept is None or found else _unfillable(settings, kept)
-    return of_all_stages(found, list(settings.rl.stages)) + unfillable
+    unfillable = [] if kept is None or found else _find_unfillable(settings, kept)
+    return merge_stages(found, list(settings.rl.stages)) + unfillable
 
 
-def _largest(settings: Settings) -> int:
+def _find_largest(settings: Settings) -> int:
     return max(stage.data.batch_size for stage in settings.rl.stages.values())
 
 
-def _at_most(settings: Settings, rows: int | None) -> tuple[int | None, str]:
+def _bound_problems(settings: Settings, rows: int | None) -> tuple[int | None, str]:
     """A number of problems that no stage's training set exceeds, and why; None where none is known."""
     bounds = []
     if rows is not None:
@@ -201,7 +201,7 @@ def _at_most(settings: Settings, rows: int | None) -> tuple[int | None, str]:
 def _chosen(settings: Settings, root: Path) -> pa.Table | None:
     """The problems that the curriculum would choose from the last run's verified rows; None where other settings made them."""
     path = root / VERIFIED
-    if not path.is_file() or not _made_by(settings, root):
+    if not path.is_file() or not _are_rows_of(settings, root):
         return None
     try:
         records = read_records(path)
@@ -210,13 +210,13 @@ def _chosen(settings: Settings, root: Path) -> pa.Table | None:
     return curriculum(records, settings.curriculum, settings.seed)[0] if records.num_rows <= MOST_ROWS else None
 
 
-def _counts(settings: Settings, kept: pa.Table) -> dict[str, int]:
+def _count_problems(settings: Settings, kept: pa.Table) -> dict[str, int]:
     """Problems of each RL stage."""
     named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
     return {name: sum(name in stages for stages in named) for name in settings.rl.stages}
 
 
-def _unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
+def _find_unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
     """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
     found = []
     rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
@@ -236,7 +236,7 @@ def _unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
     return found
 
 
-def _made_by(settings: Settings, root: Path) -> bool:
+def _are_rows_of(settings: Settings, root: Path) -> bool:
     """Whether the verified rows were made with these settings, by what dvc.lock says of every stage before them."""
     lock = Graph(root).lock
     wanted = flatten(settings.model_dump(mode="json"))

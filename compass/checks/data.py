@@ -29,10 +29,10 @@ MOST_ROWS = CHECK_FIELDS_AFTER
 def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
     """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
     collect = settings.collect
-    found = _same_rows(collect)
+    found = _find_same_rows(collect)
     total: int | None = 0
     for number, source in enumerate(collect.sources):
-        problem, rows = _source(f"collect.sources.{number} ({source.name})", source, collect, root)
+        problem, rows = _check_source(f"collect.sources.{number} ({source.name})", source, collect, root)
         total = None if total is None or rows is None else total + rows
         if problem and not (collect.skip_unreadable and rows is None):
             found.append(problem)
@@ -42,9 +42,9 @@ def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], i
     if not collect.benchmarks:
         found.append(Finding("collect.benchmarks", "problem", "is empty", "give at least one benchmark to evaluate on"))
     for number, benchmark in enumerate(collect.benchmarks):
-        if problem := _benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
+        if problem := _check_benchmark(f"collect.benchmarks.{number} ({benchmark.name})", benchmark, collect, root):
             found.append(problem)
-    return _group_unset(found) + _named_sources(settings), total
+    return _group_unset(found) + _check_named_sources(settings), total
 
 
 def _group_unset(found: list[Finding]) -> list[Finding]:
@@ -71,7 +71,7 @@ def _group_unset(found: list[Finding]) -> list[Finding]:
     return grouped
 
 
-def _named_sources(settings: Settings) -> list[Finding]:
+def _check_named_sources(settings: Settings) -> list[Finding]:
     """Sources that a warm start, grading or the curriculum name and that are none."""
     there = [source.name for source in settings.collect.sources]
     named = {
@@ -101,7 +101,7 @@ def find_unset_variable(where: str, text: str, *, what: str) -> Finding | None:
     return None
 
 
-def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Finding | None, int | None]:
+def _check_source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Finding | None, int | None]:
     """What is wrong with a source, and its rows where they are known."""
     most = source.max_rows or None
     if source.adapter not in ADAPTERS:
@@ -115,14 +115,14 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
     if source.hub or "://" in source.path:
         return None, most
     if "$GENERATED" in source.path:
-        return _generated(where, source, collect), None
+        return _check_generated(where, source, collect), None
     if problem := find_unset_variable(f"{where}.path", source.path, what="folder"):
         return problem, most
     try:
-        path = _absolute(source, root)
+        path = _find_absolute(source, root)
         files = data_files(path)
-        rows, fields, unseen = 0, dict[str, None](), _fields(source)
-        for row in _rows(files):
+        rows, fields, unseen = 0, dict[str, None](), _list_fields(source)
+        for row in _count_rows(files):
             rows += 1
             fields |= dict.fromkeys(row)
             unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
@@ -143,7 +143,7 @@ def _source(where: str, source: Source, collect: Collect, root: Path) -> tuple[F
     return None, min(rows, most or rows) if rows < MOST_ROWS else most
 
 
-def _fields(source: Source) -> dict[str, str]:
+def _list_fields(source: Source) -> dict[str, str]:
     """The paths of fields that a source's settings name, by setting and position."""
     named = {name: getattr(source, name).split(",") for name in Source.model_fields if name.endswith("_field")}
     return {
@@ -151,17 +151,17 @@ def _fields(source: Source) -> dict[str, str]:
     }
 
 
-def _rows(files: Iterable[Path]) -> Iterable[dict]:
+def _count_rows(files: Iterable[Path]) -> Iterable[dict]:
     return islice((row for file in files for _, row in file_rows(file)), MOST_ROWS)
 
 
-def _absolute(source: Source, root: Path) -> Path:
+def _find_absolute(source: Source, root: Path) -> Path:
     path = expand(source.path)
     assert isinstance(path, Path)  # URLs were left out
     return root / path
 
 
-def _generated(where: str, source: Source, collect: Collect) -> Finding | None:
+def _check_generated(where: str, source: Source, collect: Collect) -> Finding | None:
     """What is wrong with a file of the generator's folder, which is there once `collect` runs."""
     if collect.generate is None:
         return Finding(
@@ -176,7 +176,7 @@ def _generated(where: str, source: Source, collect: Collect) -> Finding | None:
     )
 
 
-def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -> Finding | None:
+def _check_benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -> Finding | None:
     if benchmark.name == AVERAGE:
         return Finding(where, "problem", f"{AVERAGE!r} is the name of the mean over benchmarks", "rename the benchmark")
     if not benchmark.path and not benchmark.hub and benchmark.name not in BENCHMARKS:
@@ -191,10 +191,10 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
         (source,) = find_benchmarks([benchmark])
     except (BenchmarkError, SourceError) as error:
         return Finding(where, "problem", error.message, error.remedy)
-    problem, _ = _source(where, source, collect, root)
+    problem, _ = _check_source(where, source, collect, root)
     if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
         return problem
-    path = _absolute(source, root)
+    path = _find_absolute(source, root)
     if sum(file.stat().st_size for file in data_files(path)) > WHOLE_BENCHMARK:
         return None
     try:
@@ -205,7 +205,7 @@ def _benchmark(where: str, benchmark: Benchmark, collect: Collect, root: Path) -
     return None
 
 
-def _same_rows(collect: Collect) -> list[Finding]:
+def _find_same_rows(collect: Collect) -> list[Finding]:
     """Benchmarks that read rows of a file that a source or another benchmark reads as well."""
     taken: dict[str, list[tuple[str, Source]]] = {}
     found = []

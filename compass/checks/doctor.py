@@ -56,7 +56,7 @@ def examine(root: Path, checks: Sequence[Check] = CHECKS, network_s: float = NET
     Returns:
         What they found, in their order. A check that fails itself, or is too slow, is a warning.
     """
-    place = Place(root, software.installed_packages())
+    place = Place(root, software.list_installed())
     found: dict[int, list[Finding]] = {}
 
     def run(number: int, check: Check) -> None:

@@ -38,7 +38,7 @@ class Finding:
         return f"{self.where}: {self.found}" + (f"\n     {self.remedy}" if self.remedy else "")
 
 
-def of_all_stages(problems: Sequence[Finding], stages: Sequence[str]) -> list[Finding]:
+def merge_stages(problems: Sequence[Finding], stages: Sequence[str]) -> list[Finding]:
     """Problems of RL stages (`rl.stages.NAME…`), given once, for the shared recipe, where every stage has the same."""
     told: list[Finding] = []
     for problem in problems:

@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from compass.checks.finding import Finding, Place, of_all_stages
-from compass.checks.models import model_folder
-from compass.checks.software import locked_packages
+from compass.checks.finding import Finding, Place, merge_stages
+from compass.checks.models import find_model_folder
+from compass.checks.software import read_locked
 from compass.machine import cores
 from compass.plan.hardware import find_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage
@@ -145,7 +145,7 @@ def check_gpus(place: Place) -> Iterator[Finding]:
     if not wanted:
         yield Finding("GPU", "warning", f"{shown}, and the environment is the one for CPUs", "`make setup DEVICE=gpu`")
         return
-    pins = locked_packages(place.root / "requirements/gpu.txt")
+    pins = read_locked(place.root / "requirements/gpu.txt")
     cuda = pins.get("cuda-toolkit", "").partition(".")[0]
     oldest = DRIVERS.get(cuda, 0)
     if int(gpus[0][2].partition(".")[0]) < oldest:
@@ -157,10 +157,15 @@ def check_gpus(place: Place) -> Iterator[Finding]:
 
 def find_machine_problems(settings: Settings, root: Path) -> list[Finding]:
     """What this machine lacks for these settings."""
-    return [*_folders(root), *_devices(settings), *_memory(settings, root), *_disk(settings, root)]
+    return [
+        *_check_folders(root),
+        *_check_devices(settings),
+        *_check_memory(settings, root),
+        *_check_disk(settings, root),
+    ]
 
 
-def _folders(root: Path) -> list[Finding]:
+def _check_folders(root: Path) -> list[Finding]:
     """Files in the place of folders, and folders that cannot be written."""
     graph = Graph(root)
     outputs = (Path(out) for stage in graph.stages for out in graph.outs(stage))
@@ -186,9 +191,9 @@ def _folders(root: Path) -> list[Finding]:
     return found
 
 
-def _devices(settings: Settings) -> list[Finding]:
+def _check_devices(settings: Settings) -> list[Finding]:
     found = []
-    here = visible_gpus()
+    here = count_visible_gpus()
     if (warm := settings.base.warm_start) and warm.gpus > here:
         found.append(
             Finding(
@@ -210,12 +215,12 @@ def _devices(settings: Settings) -> list[Finding]:
                     "lower it (0 trains on the CPU), or set `rl.resources.ray_address` to a cluster that has them",
                 )
             )
-    return of_all_stages(found, list(settings.rl.stages))
+    return merge_stages(found, list(settings.rl.stages))
 
 
-def _memory(settings: Settings, root: Path) -> list[Finding]:
+def _check_memory(settings: Settings, root: Path) -> list[Finding]:
     """What cannot fit the memory of this machine's GPUs, for stages that train or sample on them; nothing where GPU or model is not known."""
-    if not visible_gpus() or (here := find_gpus()) is None:
+    if not count_visible_gpus() or (here := find_gpus()) is None:
         return []
     gpu, count = here
     found = []
@@ -231,10 +236,10 @@ def _memory(settings: Settings, root: Path) -> list[Finding]:
     ):
         if shape is not None and (short := find_sampling_shortage(where, sampling, shape, gpu)):
             found.append(Finding(f"{where}.sampling", "problem", *short))
-    return of_all_stages(found, list(settings.rl.stages))
+    return merge_stages(found, list(settings.rl.stages))
 
 
-def visible_gpus() -> int:
+def count_visible_gpus() -> int:
     """GPUs that the kernel shows and `CUDA_VISIBLE_DEVICES` leaves."""
     devices = len(list(Path("/proc/driver/nvidia/gpus").glob("*"))) or len(
         list(Path("/dev/dri").glob("renderD*")) if Path("/dev/kfd").exists() else []
@@ -245,9 +250,9 @@ def visible_gpus() -> int:
     return min(devices, len([one for one in chosen.split(",") if one.strip() and one.strip() != "-1"]))
 
 
-def _disk(settings: Settings, root: Path) -> list[Finding]:
+def _check_disk(settings: Settings, root: Path) -> list[Finding]:
     """The largest RL stage's need against what is free; known where the policy's weights are here."""
-    model = model_folder(settings, root) or root / "models/base"
+    model = find_model_folder(settings, root) or root / "models/base"
     if not list(model.glob("*.safetensors")):
         return []
     needs = {name: sum(disk_need(stage, model)) for name, stage in settings.rl.stages.items()}

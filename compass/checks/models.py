@@ -23,18 +23,18 @@ HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 def find_model_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with `base.model`, `grade.model` and models that RL stages start from, and with lengths that these cannot take."""
-    base, config = _base(settings, root)
+    base, config = _check_base(settings, root)
     found, configs = list(base), dict.fromkeys(settings.rl.stages, config)
     for name, stage in settings.rl.stages.items():
         if stage.from_elsewhere:
-            wrong, configs[name] = _named(f"rl.stages.{name}.init_from", stage.init_from, stage.revision, root)
+            wrong, configs[name] = _check_named(f"rl.stages.{name}.init_from", stage.init_from, stage.revision, root)
             found += wrong
         elif stage.init_from in configs:
             configs[name] = configs[stage.init_from]
-    return [*found, *_grader(settings, root), *_lengths(settings, config, configs)]
+    return [*found, *_check_grader(settings, root), *_check_lengths(settings, config, configs)]
 
 
-def model_folder(settings: Settings, root: Path) -> Path | None:
+def find_model_folder(settings: Settings, root: Path) -> Path | None:
     """The folder of the policy where it can be read now: the one that the settings name, or none for a file or hub id."""
     if settings.base.pretrain:
         return None
@@ -45,30 +45,30 @@ def model_folder(settings: Settings, root: Path) -> Path | None:
     return path if path.is_dir() else None
 
 
-def _base(settings: Settings, root: Path) -> tuple[list[Finding], dict[str, Any]]:
+def _check_base(settings: Settings, root: Path) -> tuple[list[Finding], dict[str, Any]]:
     """What is wrong with the policy, and its configuration, empty where that is not known yet."""
     if settings.base.pretrain:
         return [], {"max_position_embeddings": MAX_POSITIONS}
-    return _named("base.model", settings.base.model, settings.base.revision, root)
+    return _check_named("base.model", settings.base.model, settings.base.revision, root)
 
 
-def _named(where: str, model: str, revision: str, root: Path) -> tuple[list[Finding], dict[str, Any]]:
+def _check_named(where: str, model: str, revision: str, root: Path) -> tuple[list[Finding], dict[str, Any]]:
     """What is wrong with a model that the setting `where` names, and its configuration, empty where that is not known yet."""
     if unset := find_unset_variable(where, model, what="a model folder, a .gguf file or a hub id"):
         return [unset], {}
     name = fill_in(model, os.environ, where)
     path = root / Path(name).expanduser()
     if path.is_dir():
-        return _folder(where, path)
+        return _check_folder(where, path)
     if path.suffix == ".gguf":
-        return _gguf(where, path), {}
+        return _check_gguf(where, path), {}
     if not HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
         return [Finding(where, "problem", found, f"{find_nearest_file(path)}give one of these")], {}
-    return _hub(where, name, revision), {}
+    return _check_hub(where, name, revision), {}
 
 
-def _folder(where: str, path: Path) -> tuple[list[Finding], dict[str, Any]]:
+def _check_folder(where: str, path: Path) -> tuple[list[Finding], dict[str, Any]]:
     try:
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -104,7 +104,7 @@ def _has_chat_template(path: Path) -> bool:
         return False
 
 
-def _gguf(where: str, path: Path) -> list[Finding]:
+def _check_gguf(where: str, path: Path) -> list[Finding]:
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
@@ -118,7 +118,7 @@ def _gguf(where: str, path: Path) -> list[Finding]:
     return [Finding(where, "problem", f"a .gguf file needs the package {name}", "run `make setup`") for name in missing]
 
 
-def _hub(where: str, name: str, revision: str) -> list[Finding]:
+def _check_hub(where: str, name: str, revision: str) -> list[Finding]:
     if not revision:
         return [
             Finding(
@@ -148,7 +148,7 @@ def is_hub_offline() -> bool:
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
 
 
-def _grader(settings: Settings, root: Path) -> list[Finding]:
+def _check_grader(settings: Settings, root: Path) -> list[Finding]:
     where, name = "grade.model", settings.grade.model
     if name == "models/base":
         return []
@@ -192,7 +192,7 @@ def _grader(settings: Settings, root: Path) -> list[Finding]:
     return [Finding(where, "problem", found, f"{find_nearest_file(path)}give the commit, or a folder")]
 
 
-def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Finding]:
+def _check_lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Finding]:
     """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow.
 
     Args:
@@ -208,7 +208,7 @@ def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[
         except (StartError, VerlKeyError) as error:
             found.append(Finding(f"rl.stages.{name}", "problem", error.message.removeprefix(f"{name}: "), error.remedy))
     positions = config.get("max_position_embeddings")
-    for section, sampling in _samplings(settings):
+    for section, sampling in _list_samplings(settings):
         if positions is not None and sampling.max_model_len > positions:
             found.append(
                 Finding(
@@ -221,6 +221,6 @@ def _lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[
     return found
 
 
-def _samplings(settings: Settings) -> list[tuple[str, Sampling]]:
+def _list_samplings(settings: Settings) -> list[tuple[str, Sampling]]:
     own = [("grade", settings.grade.sampling)] if settings.grade.model == "models/base" else []
     return [*own, ("evaluate", settings.evaluate.sampling)]

@@ -45,7 +45,7 @@ def check_hub(place: Place) -> Iterator[Finding]:
     """The Hugging Face hub, where the settings name something on it."""
     if place.settings is None:
         return
-    needed = _on_the_hub(place.settings, place.root)
+    needed = _list_hub_settings(place.settings, place.root)
     if not needed:
         yield Finding("hub", "ok", "not needed by these settings")
         return
@@ -71,7 +71,7 @@ def check_hub(place: Place) -> Iterator[Finding]:
     yield Finding("hub", "ok", f"{address} answers, {token}; needed by {what}")
 
 
-def _on_the_hub(settings: Settings, root: Path) -> list[str]:
+def _list_hub_settings(settings: Settings, root: Path) -> list[str]:
     """The settings that name something on the hub."""
     models = [] if settings.base.pretrain else [("base.model", os.path.expandvars(settings.base.model))]
     if not settings.grade.model.startswith("models/"):
@@ -98,7 +98,7 @@ def _is_fetched(benchmark: Benchmark) -> bool:
         return False
 
 
-def dvc_configuration(root: Path) -> configparser.ConfigParser:
+def read_dvc_configuration(root: Path) -> configparser.ConfigParser:
     """DVC's configuration of the repository, with what `--local` added."""
     merged = configparser.ConfigParser(interpolation=None, strict=False)
     merged.read([root / ".dvc/config", root / ".dvc/config.local"], encoding="utf-8")
@@ -108,7 +108,7 @@ def dvc_configuration(root: Path) -> configparser.ConfigParser:
 def check_remotes(place: Place) -> Iterator[Finding]:
     """Every remote of DVC: a folder that is there and can be written, or a server that takes a connection."""
     try:
-        configuration = dvc_configuration(place.root)
+        configuration = read_dvc_configuration(place.root)
     except configparser.Error as error:
         first = str(error).splitlines()[0]
         yield Finding(
@@ -126,16 +126,16 @@ def check_remotes(place: Place) -> Iterator[Finding]:
     if not remotes:
         yield Finding("DVC remotes", "ok", "none; results are in this folder's cache alone")
     for name, options in remotes.items():
-        yield _remote(name, options.get("url", ""), place.root, options)
+        yield _check_remote(name, options.get("url", ""), place.root, options)
 
 
-def _remote(name: str, address: str, root: Path, options: Mapping[str, str]) -> Finding:
+def _check_remote(name: str, address: str, root: Path, options: Mapping[str, str]) -> Finding:
     check = f"DVC remote {name}"
     modify = f"`dvc remote modify {name} url ADDRESS`"
     parts = urlsplit(address)
     if parts.scheme in ("", "local", "file"):
         folder = root / ".dvc" / (parts.path if parts.scheme else address)  # relative to the file that names it
-        return _folder(check, folder.resolve(), modify)
+        return _check_folder(check, folder.resolve(), modify)
     plugin = PLUGINS.get(parts.scheme)
     if plugin and importlib.util.find_spec(f"dvc_{plugin}") is None:
         remedy = f"`.venv/bin/uv pip install dvc-{plugin}`"
@@ -144,12 +144,12 @@ def _remote(name: str, address: str, root: Path, options: Mapping[str, str]) -> 
     host, port = endpoint.hostname, endpoint.port or PORTS.get(endpoint.scheme)
     if not host or not port:
         return Finding(check, "ok", f"{scrub(address)}; whether it answers shows `dvc status -c`")
-    if fault := unreachable(host, port):
+    if fault := find_obstacle(host, port):
         return Finding(check, "problem", f"{scrub(address)} is not reached: {fault}", f"check the network, or {modify}")
     return Finding(check, "ok", f"{scrub(address)} takes connections")
 
 
-def _folder(check: str, folder: Path, modify: str) -> Finding:
+def _check_folder(check: str, folder: Path, modify: str) -> Finding:
     if folder.is_dir():
         if not os.access(folder, os.W_OK | os.X_OK):
             return Finding(check, "problem", f"{folder} cannot be written by you", f"change its owner, or {modify}")
@@ -168,14 +168,14 @@ def check_ray(place: Place) -> Iterator[Finding]:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         yield Finding("Ray cluster", "problem", f"RAY_ADDRESS is {address!r}", "give HOST:PORT, or `unset RAY_ADDRESS`")
-    elif fault := unreachable(host, int(port)):
+    elif fault := find_obstacle(host, int(port)):
         remedy = "`ray start --head` there, or `unset RAY_ADDRESS` to use this machine alone"
         yield Finding("Ray cluster", "problem", f"{address} is not reached: {fault}", remedy)
     else:
         yield Finding("Ray cluster", "ok", f"{address} takes connections; `ray status` lists its nodes")
 
 
-def unreachable(host: str, port: int) -> str:
+def find_obstacle(host: str, port: int) -> str:
     """Why a connection is not made; empty where it is."""
     try:
         socket.create_connection((host, port), timeout=REACH_S).close()

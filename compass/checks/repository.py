@@ -74,7 +74,7 @@ def check_cache(place: Place) -> Iterator[Finding]:
     deadline = time.monotonic() + HASH_S
     missing, damaged = [], []
     for path, out in outs.items():
-        state = _state(objects, out, deadline)
+        state = _find_damage(objects, out, deadline)
         if state == "missing":
             missing.append(path)
         elif state:
@@ -85,7 +85,7 @@ def check_cache(place: Place) -> Iterator[Finding]:
         yield Finding("DVC cache", "problem", f"{len(damaged)} damaged file{'s' * (len(damaged) != 1)}", remedy)
     if missing:
         some = ", ".join(missing[:4]) + (" …" if len(missing) > 4 else "")
-        here = [name for name, stage in stages.items() if _lie_here(place.root, stage, missing)]
+        here = [name for name, stage in stages.items() if _has_outputs(place.root, stage, missing)]
         keep = f"`dvc commit -f {' '.join(here)}` takes what still lies in this folder; " if here else ""
         remedy = f"{keep}`compass run` makes them again; `dvc pull` brings them where a remote has them"
         yield Finding("DVC cache", "warning", f"{len(missing)} of {len(outs)} results are missing: {some}", remedy)
@@ -93,13 +93,13 @@ def check_cache(place: Place) -> Iterator[Finding]:
         yield Finding("DVC cache", "ok", f"all {len(outs)} results of dvc.lock are in it")
 
 
-def _lie_here(root: Path, stage: dict, missing: list[str]) -> bool:
+def _has_outputs(root: Path, stage: dict, missing: list[str]) -> bool:
     """Whether the cache lacks outputs of a stage, and all of its outputs are in the folder."""
     paths = [out["path"] for out in stage.get("outs", [])]
     return any(path in missing for path in paths) and all((root / path).exists() for path in paths)
 
 
-def _state(objects: Path, out: dict, deadline: float) -> str | Path:
+def _find_damage(objects: Path, out: dict, deadline: float) -> str | Path:
     """`missing`, the damaged file, or an empty text where an output is whole."""
     digest = out.get("md5", "")
     if not digest or out.get("cache") is False:
@@ -138,7 +138,7 @@ def check_locks(place: Place) -> Iterator[Finding]:
     if holder := read_turn(place.root):
         yield Finding("runs", "ok", f"in progress: {holder}")
         return
-    dead = _dead_entries(place.root / ".dvc/tmp/rwlock")
+    dead = _find_dead_entries(place.root / ".dvc/tmp/rwlock")
     if dead is None:
         yield Finding(
             "locks", "problem", ".dvc/tmp/rwlock cannot be read: DVC will refuse to run", "`rm .dvc/tmp/rwlock`"
@@ -151,7 +151,7 @@ def check_locks(place: Place) -> Iterator[Finding]:
         yield Finding("locks", "ok", "no run is in progress, and none left a lock")
 
 
-def _dead_entries(path: Path) -> set[int] | None:
+def _find_dead_entries(path: Path) -> set[int] | None:
     """Process ids in DVC's rwlock that no longer run; None where the file is torn."""
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))

@@ -20,11 +20,11 @@ LARGE_BYTES = 1 << 30
 
 def check_services(place: Place) -> Iterator[Finding]:
     """Those of `compass up`: alive, answering; the ports of the others free."""
-    from compass.services.ports import find_listener, free_port, is_free
+    from compass.services.ports import find_free_port, find_listener, is_free
     from compass.services.servers import DEFAULT_PORTS, list_servers
-    from compass.services.state import recorded_services
+    from compass.services.state import read_recorded_services
 
-    recorded = recorded_services(place.root)
+    recorded = read_recorded_services(place.root)
     servers = list_servers(place.root, {name: one.port for name, one in recorded.items() if one.port})
     up = []
     for name, service in recorded.items():
@@ -43,7 +43,7 @@ def check_services(place: Place) -> Iterator[Finding]:
     for name, port in DEFAULT_PORTS.items():
         chosen = int(os.environ.get(f"COMPASS_{name.upper()}_PORT", port))
         if name not in recorded and not is_free(chosen):
-            remedy = f"end it, or `compass up --{name}-port {free_port(chosen)}`"
+            remedy = f"end it, or `compass up --{name}-port {find_free_port(chosen)}`"
             yield Finding("ports", "warning", f"port {chosen}, {name}'s, is taken by {find_listener(chosen)}", remedy)
 
 
@@ -80,7 +80,7 @@ def check_temporary_files(place: Place) -> Iterator[Finding]:
     current = {path.resolve() for path in Path("/tmp/ray").glob("session_latest")}
     running = any(process.info["name"] in RAY for process in psutil.process_iter(["name"]))
     sessions = [path for path in Path("/tmp/ray").glob("session_2*") if not (running and path in current)]
-    size = _size([*stages, *sessions])
+    size = _measure_size([*stages, *sessions])
     if size > LARGE_BYTES:
         remedy = "`rm -r " + " ".join([*map(str, stages[:3]), *(["/tmp/ray/session_2*"] if sessions else [])]) + "`"
         found = f"{size >> 20} MiB of {len(stages)} stages and {len(sessions)} Ray sessions that have ended"
@@ -98,7 +98,7 @@ def _is_abandoned(folder: Path) -> bool:
         return False
 
 
-def _size(folders: list[Path], within_s: float = 0.5) -> int:
+def _measure_size(folders: list[Path], within_s: float = 0.5) -> int:
     """Bytes below folders; what is counted within the time."""
     deadline, total = time.monotonic() + within_s, 0
     for folder in folders:

@@ -31,25 +31,25 @@ CLOCK_S = 24 * 3600
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)")
 
 
-def installed_packages() -> dict[str, str]:
+def list_installed() -> dict[str, str]:
     """Version of every package on Python's path, by normalised name; from folder names, since reading 400 files takes a second."""
     found: dict[str, str] = {}
     for folder in map(Path, dict.fromkeys(sys.path)):
         for path in folder.glob("*.dist-info") if folder.is_dir() else ():
             name, _, version = path.name.removesuffix(".dist-info").rpartition("-")
-            found.setdefault(normalised(name), version)
+            found.setdefault(normalise_name(name), version)
     return found
 
 
-def normalised(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A package's name as PyPI compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def locked_packages(lock: Path) -> dict[str, str]:
+def read_locked(lock: Path) -> dict[str, str]:
     """Versions that a lock file pins, by normalised name."""
     pins = map(_PINNED.match, lock.read_text(encoding="utf-8").splitlines())
-    return {normalised(pin[1]): pin[2] for pin in pins if pin}
+    return {normalise_name(pin[1]): pin[2] for pin in pins if pin}
 
 
 def check_python(place: Place) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def check_packages(place: Place) -> Iterator[Finding]:
     """What is installed against the lock of the device."""
     lock = f"requirements/{place.device}.txt"
     try:
-        pinned = locked_packages(place.root / lock)
+        pinned = read_locked(place.root / lock)
     except OSError as error:
         yield Finding("packages", "problem", f"{lock} cannot be read: {error.strerror}", f"`git checkout {lock}`")
         return
@@ -80,7 +80,10 @@ def check_packages(place: Place) -> Iterator[Finding]:
         if place.installed.get(name, version) != version
     ]
     if missing or other:
-        parts = [*([f"missing: {_some(missing)}"] if missing else []), *([_some(other)] if other else [])]
+        parts = [
+            *([f"missing: {_shorten_list(missing)}"] if missing else []),
+            *([_shorten_list(other)] if other else []),
+        ]
         remedy = f"`requirements/setup.sh {place.device}` installs what the lock names"
         yield Finding("packages", "problem", f"not as in {lock}: {'; '.join(parts)}", remedy)
     else:
@@ -148,5 +151,5 @@ def check_clock(place: Place) -> Iterator[Finding]:
         yield Finding("clock", "ok", now)
 
 
-def _some(names: list[str], most: int = 4) -> str:
+def _shorten_list(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

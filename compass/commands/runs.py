@@ -43,7 +43,7 @@ def list_runs(
     runs = Runs()
     found = runs.newest(count, data=data)
     if json:
-        _print_json([_facts(run) for run in found])
+        _print_json([_list_facts(run) for run in found])
         return 0
     every = runs.newest() if data else runs.newest(count + 1)
     before = {run.id: earlier for run, earlier in pairwise(every)}
@@ -52,18 +52,18 @@ def list_runs(
     )
     for run in found:
         name = fitted(run.name, NAME)
-        changed = changed_since(run, before[run.id]) if run.id in before else ""
+        changed = find_changes(run, before[run.id]) if run.id in before else ""
         print(
-            f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
+            f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {format_headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
         )
-    waiting = _waiting()
+    waiting = _count_waiting()
     if waiting:
         records = "1 record waits" if waiting == 1 else f"{waiting} records wait"
         print(f"{records} in .compass/outbox; `compass runs sync` sends them", file=sys.stderr)
     return 0
 
 
-def changed_since(run: Any, before: Any) -> str:
+def find_changes(run: Any, before: Any) -> str:
     """The settings that differ between two runs, each with the later run's value; without one it is the profile's.
 
     Returns:
@@ -81,7 +81,7 @@ def changed_since(run: Any, before: Any) -> str:
     return words[0][: CHANGED - len(more)] + more if words else ""
 
 
-def headline(run: Any) -> str:
+def format_headline(run: Any) -> str:
     """The last model's average accuracy, and in brackets its gain over the base in points; empty where none was scored."""
     if not run.models:
         return ""
@@ -144,13 +144,13 @@ def sync() -> int:
     return 0
 
 
-def _waiting() -> int:
+def _count_waiting() -> int:
     from compass.tracking.outbox import list_waiting
 
     return len(list_waiting())
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def _list_facts(run: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
     ended = run.ended.isoformat() if run.ended else None

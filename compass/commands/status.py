@@ -38,12 +38,12 @@ def status(*, json: bool = False) -> int:
 
         print(writer.dumps(dataclasses.asdict(found), indent=2))
         return 0
-    for line in lines(found):
+    for line in format_status(found):
         print(line)
     return 0
 
 
-def lines(found: Status) -> Iterator[str]:
+def format_status(found: Status) -> Iterator[str]:
     """The status as text."""
     from compass.durations import duration
     from compass.progress import Step
@@ -55,7 +55,7 @@ def lines(found: Status) -> Iterator[str]:
         left = "" if one["seconds_left"] is None else f", {duration(one['seconds_left'])} left"
         counted = f", {count(step)}" if step.done or step.total else ""
         yield f"          {one['stage']}: {one['phase']}{counted}{left}"
-    yield from _last(found)
+    yield from _format_last_run(found)
     if found.fault:
         yield f"stale     {found.fault}"
         return
@@ -63,13 +63,13 @@ def lines(found: Status) -> Iterator[str]:
         yield "stale     nothing: a run would do nothing"
         return
     for number, (stage, reasons) in enumerate(found.stale.items()):
-        yield f"{'' if number else 'stale':<9} {stage}: {_told(reasons)}"
+        yield f"{'' if number else 'stale':<9} {stage}: {_format_reasons(reasons)}"
     yield f"next run  {', '.join(found.stale)}"
     if found.following:
         yield f"          and, where what they read turns out different, {', '.join(found.following)}"
 
 
-def _told(reasons: list[Reason]) -> str:
+def _format_reasons(reasons: list[Reason]) -> str:
     """The reasons in one line: settings, inputs and outputs by name, files of code counted."""
     code = [one for one in reasons if one.kind == "code"]
     other = [one for one in reasons if one.kind != "code"]
@@ -82,7 +82,7 @@ def _told(reasons: list[Reason]) -> str:
     return "; ".join(parts)
 
 
-def _last(found: Status) -> Iterator[str]:
+def _format_last_run(found: Status) -> Iterator[str]:
     import time
 
     if last := found.last:

@@ -50,7 +50,7 @@ def up(
     """
     from compass.services.lifetime import start
 
-    root = repository()
+    root = find_repository()
     left_out = {"prefect": no_prefect, "mlflow": no_mlflow, "live": no_live}
     left_out["deployments"] = no_prefect and not os.environ.get("PREFECT_API_URL")
     chosen = {"prefect": prefect_port, "mlflow": mlflow_port, "live": live_port}
@@ -104,12 +104,12 @@ def down(*, force: bool = False) -> int:
     """
     from compass.services.lifetime import stop
 
-    ended = stop(repository(), force=force, tell=_tell)
+    ended = stop(find_repository(), force=force, tell=_tell)
     print("ended: " + ", ".join(ended) if ended else "nothing runs")
     return 0
 
 
-def repository() -> Path:
+def find_repository() -> Path:
     """The repository's root, which is where commands are run.
 
     Raises:
@@ -137,12 +137,12 @@ def _print_addresses(services: Mapping[str, Any]) -> None:
     from compass.services.state import FOLDER
 
     servers = list_servers(Path.cwd(), {})
-    for line in table([(name, find_page(one) or "", servers[name].purpose) for name, one in services.items()]):
+    for line in format_table([(name, find_page(one) or "", servers[name].purpose) for name, one in services.items()]):
         print(line)
     print(f"Logs are in {FOLDER}/logs; `compass down` ends them all.")
 
 
-def table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+def format_table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     """Names, addresses and what they are for: beside a short address, below a long one."""
     first = max(len(name) for name, _, _ in rows)
     second = max((len(address) for _, address, _ in rows if len(address) <= SHORT), default=0)

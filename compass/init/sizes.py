@@ -54,19 +54,19 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
             "`compass curate` says why each row was dropped; to score models without training use `compass evaluate`"
         )
     gpu, tiny = computer.gpus > 0, policy.kind == "tiny"
-    prompt, response = _lengths(rows, policy, gpu=gpu)
+    prompt, response = _choose_lengths(rows, policy, gpu=gpu)
     most = 64 if gpu else 32 if tiny else 8
     problems = max(2, min(int(0.4 * rows.usable), 4096 if gpu else 768 if tiny else 64))
-    batch = min(most, _power_of_two(max(2, problems // 2)))
+    batch = min(most, _round_to_power(max(2, problems // 2)))
     problems -= problems % batch
     group = 8 if gpu or tiny else 4
     passes = 3 if gpu else 4 if tiny else 1
     steps = max(2, min(math.ceil(passes * problems / batch), 40 if gpu else 20 if tiny else 4))
-    speed = _tokens_per_second(policy, computer)
-    graded, rollouts = _graded(rows.usable, response, speed, gpu=gpu)
+    speed = _estimate_speed(policy, computer)
+    graded, rollouts = _choose_graded(rows.usable, response, speed, gpu=gpu)
     if graded:
         problems = max(batch, min(problems, int(0.4 * graded) // batch * batch))
-    samples, asked = _evaluated(rows, response, speed, gpu=gpu)
+    samples, asked = _choose_evaluated(rows, response, speed, gpu=gpu)
     values: dict[str, Any] = {
         "denoise.languages": rows.languages,
         "grade.rollouts": rollouts,
@@ -104,29 +104,29 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
         "rl.data.batch_size": "problems per iteration, at most half of a stage's",
         "rl.optimizer.mini_batch_size": "must divide rl.data.batch_size",
         "rl.data.max_prompt_tokens": f"your longest problem, by {counted}, and room for the chat template",
-        "rl.rollout.max_response_tokens": _why_response(rows, gpu=gpu, tiny=tiny),
+        "rl.rollout.max_response_tokens": _explain_response(rows, gpu=gpu, tiny=tiny),
         "rl.rollout.dynamic_sampling": "with few problems, or a model that solves few, batches would not fill",
         "rl.stages": "more iterations: raise `steps`; the next run goes on from the last checkpoint",
         "evaluate.samples": f"{sum(rows.items.values())} benchmark items; more samples narrow the intervals",
     }
-    minutes = 0 if gpu else _minutes(values, rows, policy, computer, speed)
+    minutes = 0 if gpu else _estimate_minutes(values, rows, policy, computer, speed)
     return Sizes(values, reasons, minutes, 22 * policy.parameters / 1e9 + (5 if policy.parameters else 0))
 
 
-def _lengths(rows: Rows, policy: Policy, *, gpu: bool) -> tuple[int, int]:
+def _choose_lengths(rows: Rows, policy: Policy, *, gpu: bool) -> tuple[int, int]:
     """Tokens of the longest prompt and of the longest response."""
     longest = max(policy.tokens(rows.problems), default=0)
     response = 1024 if gpu else 48 if policy.kind == "tiny" else 192
     if rows.solution_chars and policy.kind != "tiny":
-        response = min(max(_up(rows.solution_chars // 2, 64), 128), 4096 if gpu else 256)
-    prompt = _up(longest + TEMPLATE_TOKENS, 32)
+        response = min(max(_round_up(rows.solution_chars // 2, 64), 128), 4096 if gpu else 256)
+    prompt = _round_up(longest + TEMPLATE_TOKENS, 32)
     if policy.positions:
         response = min(response, policy.positions // 2)
         prompt = min(prompt, policy.positions - response)
     return prompt, response
 
 
-def _why_response(rows: Rows, *, gpu: bool, tiny: bool) -> str:
+def _explain_response(rows: Rows, *, gpu: bool, tiny: bool) -> str:
     if tiny:
         return "what the tiny policy was taught to write"
     if rows.solution_chars:
@@ -136,7 +136,7 @@ def _why_response(rows: Rows, *, gpu: bool, tiny: bool) -> str:
     )
 
 
-def _graded(usable: int, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
+def _choose_graded(usable: int, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
     """How many problems are graded (0: all), and with how many rollouts each."""
     rollouts = 8 if gpu or usable * 8 * response / speed < BUDGET_S / 2 else 4
     if gpu:
@@ -145,7 +145,7 @@ def _graded(usable: int, response: int, speed: float, *, gpu: bool) -> tuple[int
     return (most if usable > most else 0), rollouts
 
 
-def _evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
+def _choose_evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> tuple[int, int]:
     """Samples per benchmark item, and items per benchmark (0: all)."""
     items = sum(rows.items.values())
     if gpu:
@@ -157,7 +157,7 @@ def _evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> tuple[i
     return 2, max(8, int(BUDGET_S / (3 * seconds * len(rows.items))))
 
 
-def _tokens_per_second(policy: Policy, computer: Computer) -> float:
+def _estimate_speed(policy: Policy, computer: Computer) -> float:
     """Sampling speed: on CPUs as `compass plan` has it, on GPUs a cautious estimate."""
     parameters = policy.parameters or 1_500_000_000
     if computer.gpus:
@@ -165,7 +165,7 @@ def _tokens_per_second(policy: Policy, computer: Computer) -> float:
     return sampling_speed(parameters, computer.cores)
 
 
-def _minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Computer, speed: float) -> int:
+def _estimate_minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Computer, speed: float) -> int:
     """About how long a whole run takes on the idle machine."""
     response, prompt = values["rl.rollout.max_response_tokens"], values["rl.data.max_prompt_tokens"]
     graded = values["grade.max_problems"] or rows.usable
@@ -179,9 +179,9 @@ def _minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Compu
     return math.ceil((starts + grade + rl + evaluate) / 60)
 
 
-def _power_of_two(number: int) -> int:
+def _round_to_power(number: int) -> int:
     return 1 << (number.bit_length() - 1)
 
 
-def _up(number: int, step: int) -> int:
+def _round_up(number: int, step: int) -> int:
     return -(-number // step) * step

@@ -16,7 +16,7 @@ from compass.errors import UserError
 from compass.files import atomic_path, write_json
 from compass.report import recompute
 from compass.report.run import Run
-from compass.runs.stage_times import machine, packages
+from compass.runs.stage_times import describe_machine, list_packages
 from compass.verifier import group_equal, same_answer
 
 SCRIPT = "recompute.py"
@@ -60,7 +60,7 @@ def write_bundle(run: Run, folder: Path) -> None:
     _write_rows(folder / "problems.jsonl.gz", run.problems.to_pylist())
     write_json(folder / "settings.json", {
         "parameters": run.parameters, "setups": run.setups, "commit": run.commit, "stages": run.times,
-        "bundle": {"compass-thinker": version("compass-thinker"), "packages": packages(), "machine": machine()},
+        "bundle": {"compass-thinker": version("compass-thinker"), "packages": list_packages(), "machine": describe_machine()},
     })  # fmt: skip
     write_json(folder / "figures.json", {"scores": run.results.scores, "comparisons": run.comparisons})
     shutil.copyfile(recompute.__file__, folder / SCRIPT)

@@ -14,7 +14,7 @@ MOST = 200
 Signature = tuple[int, int, int]
 
 
-def signature(path: Path) -> Signature | None:
+def read_signature(path: Path) -> Signature | None:
     """What changes when a file does; None where there is none."""
     try:
         facts = path.stat()
@@ -40,7 +40,7 @@ class Remembered:
             extra: whatever else it depends on.
         """
         key = (name, paths, extra)
-        now = tuple(signature(path) for path in paths)
+        now = tuple(read_signature(path) for path in paths)
         with self._lock:
             kept = self._made.get(key)
         if kept and kept[0] == now:
@@ -72,7 +72,7 @@ class Tail:
     def read(self) -> Any:
         """What was gathered of all whole lines so far."""
         with self._lock:
-            now = signature(self.path)
+            now = read_signature(self.path)
             if now is None or now[0] != self._file or now[1] < self._position:
                 self._file, self._position = now[0] if now else 0, 0
                 self.gathered = self._begin()

@@ -37,8 +37,8 @@ def timed(stage: str, root: Path = Path()) -> Iterator[None]:
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 1),
         **git_state(root),
-        "machine": machine(),
-        "packages": packages(),
+        "machine": describe_machine(),
+        "packages": list_packages(),
     }
     (root / FOLDER).mkdir(parents=True, exist_ok=True)
     write_json(root / FOLDER / f"{stage}.json", facts)
@@ -53,20 +53,20 @@ def read_times(root: Path) -> dict[str, dict[str, Any]]:
     return times
 
 
-def machine() -> dict[str, Any]:
+def describe_machine() -> dict[str, Any]:
     """The machine: `cpu`, `cores`, `memory_gb`, `gpus` (names), `system` and `python`."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     return {
-        "cpu": _cpu(),
+        "cpu": _read_cpu(),
         "cores": cores(),
         "memory_gb": round(memory, 1),
-        "gpus": _gpus(),
+        "gpus": _read_gpus(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
 
 
-def packages() -> dict[str, str]:
+def list_packages() -> dict[str, str]:
     """Versions of `PACKAGES`, as far as they are installed."""
     found = {}
     for name in PACKAGES:
@@ -75,14 +75,14 @@ def packages() -> dict[str, str]:
     return found
 
 
-def _cpu() -> str:
+def _read_cpu() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
 
 
-def _gpus() -> list[str]:
+def _read_gpus() -> list[str]:
     """The GPUs' names, as the driver tells them in /proc; none without a driver."""
     names = []
     for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):

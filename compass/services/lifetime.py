@@ -17,9 +17,9 @@ import psutil
 from compass.errors import UserError
 from compass.locks import read_turn, take_lock
 from compass.processes import is_alive
-from compass.services.ports import HOST, find_listener, free_port, is_free
+from compass.services.ports import HOST, find_free_port, find_listener, is_free
 from compass.services.servers import DEFAULT_PORTS, MARK, NAME, Server, ask, environment, list_servers
-from compass.services.state import FOLDER, Service, read_services, recorded_services, write_services
+from compass.services.state import FOLDER, Service, read_recorded_services, read_services, write_services
 from compass.tracking.mlflow_client import lock_store
 
 START_S = 180.0
@@ -66,8 +66,8 @@ def start(
         UserError: a port is taken, or a server runs on another port than the chosen one; nothing was started.
         ServiceError: a server ended or was not ready in time; those that this call started are ended.
     """
-    with _one_at_a_time(root, tell):
-        recorded = recorded_services(root)
+    with _hold_lock(root, tell):
+        recorded = read_recorded_services(root)
         running = {name: service for name, service in recorded.items() if service.runs}
         ports = {**DEFAULT_PORTS, **{name: one.port for name, one in recorded.items() if one.port}, **ports}
         if "prefect" not in {*wanted, *running}:
@@ -106,7 +106,7 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
     Raises:
         UserError: flow runs are in progress, and `force` is not given; nothing was ended.
     """
-    with _one_at_a_time(root, tell):
+    with _hold_lock(root, tell):
         running = read_services(root)
         flow_runs = _list_flow_runs(root, running)
         if flow_runs:
@@ -181,7 +181,7 @@ def check_ports(ports: Mapping[str, int]) -> None:
         if sharer := next((other for other, number in ports.items() if number == port and other < name), None):
             taken.append(f"{name} and {sharer} cannot both have port {port}")
         elif not is_free(port):
-            other = free_port(port)
+            other = find_free_port(port)
             advice = f", or choose another port: compass up --{name}-port {other}" if other else ""
             taken.append(f"port {port}, which {name} needs, is taken by {find_listener(port)}. End that{advice}")
     if taken:
@@ -189,7 +189,7 @@ def check_ports(ports: Mapping[str, int]) -> None:
 
 
 @contextlib.contextmanager
-def _one_at_a_time(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
+def _hold_lock(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
     """Keep two `compass up` or `compass down` of a repository apart."""
     folder = root / FOLDER
     try:

@@ -29,7 +29,7 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_port(above: int) -> int | None:
+def find_free_port(above: int) -> int | None:
     """The first free port after `above`, None where there is none among the next hundred."""
     return next((port for port in range(above + 1, min(above + 101, 65536)) if is_free(port)), None)
 

@@ -78,7 +78,7 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
             "prefect",
             "start, watch, cancel and schedule the pipeline and its stages",
             ("-m", "prefect", "server", "start", *address["prefect"]),
-            lambda service: answers(f"{service.url}/api/health") and answers(f"{service.url}/"),
+            lambda service: is_answering(f"{service.url}/api/health") and is_answering(f"{service.url}/"),
             {
                 "PREFECT_API_URL": f"{prefect}/api",
                 "PREFECT_UI_API_URL": f"{prefect}/api",
@@ -99,7 +99,7 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
                 # A page asks every few seconds: its log would grow by megabytes a day and say nothing.
                 *("--uvicorn-opts", "--no-access-log"),
             ),
-            lambda service: answers(f"{service.url}/health"),
+            lambda service: is_answering(f"{service.url}/health"),
             # Otherwise eight processes of 240 MB each run jobs for scorers of language-model traces.
             {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},
         ),
@@ -107,14 +107,14 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
             "live",
             "watch the stage that runs now",
             ("-m", "compass.live", "--port", str(ports["live"])),
-            lambda service: answers(f"{service.url}/"),
+            lambda service: is_answering(f"{service.url}/"),
             {},
         ),
         Server(
             "deployments",
             "serves the pipeline and its stages to Prefect",
             ("-m", "flows.deployments"),
-            lambda service: _polls_for_runs(service, served_at),
+            lambda service: _has_polled(service, served_at),
             {"PREFECT_API_URL": served_at},
             after="prefect",
         ),
@@ -122,7 +122,7 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
     return {server.name: server for server in servers}
 
 
-def _polls_for_runs(service: Service, api: str) -> bool:
+def _has_polled(service: Service, api: str) -> bool:
     """Whether the process has asked Prefect for work: the server notes when a deployment was last asked for."""
     try:
         deployments = ask(f"{api}/deployments/filter", {})
@@ -173,7 +173,7 @@ def ask(url: str, body: Any = None, timeout_s: float = TIMEOUT_S) -> Any:
     return answer.json() if answer.content else None
 
 
-def answers(url: str) -> bool:
+def is_answering(url: str) -> bool:
     """Whether a GET of `url` is answered with a status below 400."""
     try:
         return httpx.Client(trust_env=False, timeout=TIMEOUT_S).get(url).status_code < 400

@@ -51,10 +51,10 @@ def read_services(root: str | Path = ".") -> dict[str, Service]:
     Returns:
         Empty where none was ever started, or where the file cannot be read.
     """
-    return {name: service for name, service in recorded_services(root).items() if service.runs}
+    return {name: service for name, service in read_recorded_services(root).items() if service.runs}
 
 
-def recorded_services(root: str | Path = ".") -> dict[str, Service]:
+def read_recorded_services(root: str | Path = ".") -> dict[str, Service]:
     """The services that the file names, whether their processes are alive or not.
 
     In a copy of the folder the file came along, and names the services of the folder that was copied: those are left out.

@@ -60,7 +60,7 @@ def compare_arms(scores: Mapping[str, Mapping[int, float]], *, smallest: float, 
     (_, reference), *others = scores.items()
     shared = {arm: sorted(set(own) & set(reference)) for arm, own in others}
     found = {arm: np.array([own[seed] - reference[seed] for seed in shared[arm]]) for arm, own in others}
-    chances = {arm: _chance(one) for arm, one in found.items()}
+    chances = {arm: _compute_p(one) for arm, one in found.items()}
     known = {arm: chance for arm, chance in chances.items() if chance is not None}
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
     return [
@@ -86,17 +86,17 @@ def find_power(seeds: int, spread: float, difference: float, *, tests: int = 1) 
         difference: the true one, in the same unit.
         tests: arms that share the 5%; each is taken to have an equal part, as Holm's first.
     """
-    return float(_power(np.array([seeds]), spread, difference, tests)[0]) if seeds > 1 else 0.0
+    return float(_compute_power(np.array([seeds]), spread, difference, tests)[0]) if seeds > 1 else 0.0
 
 
 def count_needed_seeds(spread: float, difference: float, *, tests: int = 1) -> int | None:
     """The fewest seeds that find a difference with `POWER`; None where `MOST_SEEDS` do not. Arguments as of `find_power`."""
     counts = np.arange(2, MOST_SEEDS + 1)
-    enough = _power(counts, spread, difference, tests) >= POWER
+    enough = _compute_power(counts, spread, difference, tests) >= POWER
     return int(counts[np.argmax(enough)]) if enough.any() else None
 
 
-def _power(seeds: np.ndarray, spread: float, difference: float, tests: int) -> np.ndarray:
+def _compute_power(seeds: np.ndarray, spread: float, difference: float, tests: int) -> np.ndarray:
     """The power of each number of seeds, by the noncentral t distribution; a difference found with the wrong sign counts as none."""
     from scipy.stats import nct, t
 
@@ -110,7 +110,7 @@ def _judge(
     mean = float(seen.mean()) if len(seen) else None
     spread, limits = _spread(seen), interval(seen.tolist())
     if spread is None or limits is None or p is None or mean is None:
-        power, verdict, words = None, "too few seeds", _without_spread(seen)
+        power, verdict, words = None, "too few seeds", _judge_without_spread(seen)
     else:
         power = find_power(planned, spread, smallest, tests=tests)
         needed = count_needed_seeds(spread, smallest, tests=tests)
@@ -161,7 +161,7 @@ def _put_in_words(
     return f"{told}; too few seeds: {more} would be needed to find ±{100 * smallest:g}"
 
 
-def _without_spread(seen: np.ndarray) -> str:
+def _judge_without_spread(seen: np.ndarray) -> str:
     if len(seen) < 2:
         return f"too few seeds: {len(seen)} of which both arms have a run, and an interval needs two"
     return (
@@ -170,7 +170,7 @@ def _without_spread(seen: np.ndarray) -> str:
     )
 
 
-def _chance(seen: np.ndarray) -> float | None:
+def _compute_p(seen: np.ndarray) -> float | None:
     """Student's two-sided p of "the mean is 0"; None where there is no spread to judge by."""
     from scipy.stats import t
 

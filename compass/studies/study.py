@@ -105,14 +105,14 @@ def find_model(study: Study, settings: Settings) -> str:
     scored = settings.evaluate.models or list(settings.models)
     if model not in scored:
         raise UserError(f"model: {model!r} is not evaluated; there are {', '.join(scored)}")
-    measures = known_measures(settings)
+    measures = list_measures(settings)
     if study.measure not in measures:
         hint = did_you_mean(study.measure, measures).rstrip() or f"there are {', '.join(measures)}"
         raise UserError(f"measure: {study.measure!r} is not measured with these settings; {hint}")
     return model
 
 
-def known_measures(settings: Settings) -> list[str]:
+def list_measures(settings: Settings) -> list[str]:
     """The measures that an evaluation with these settings gives every model."""
     samples = settings.evaluate.samples
     several = [f"pass@{k}" for k in reported_k(samples)] + ([f"maj@{samples}"] if samples > 1 else [])

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from compass.cli import main
-from compass.commands.runs import changed_since
+from compass.commands.runs import find_changes
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import load_settings
 from compass.tracking import stage_run
@@ -117,7 +117,7 @@ def test_runs_are_listed_by_name_when_score_and_state_in_a_hundred_columns(capsy
 def test_what_changed_is_told_as_far_as_it_fits(params: dict[str, str], before: dict[str, str], expected: str) -> None:
     now = datetime.now(UTC)
     run, earlier = (PastRun("i", "n", now, None, "FINISHED", values) for values in (params, before))
-    assert changed_since(run, earlier) == expected
+    assert find_changes(run, earlier) == expected
 
 
 def test_a_list_for_scripts_has_everything(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from compass.settings import Settings, load_settings
-from flows.forms import overrides, prefix, stage_form
+from flows.forms import build_stage_form, collect_overrides, prefix
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def settings() -> Settings:
 
 
 def test_a_form_has_every_setting_that_can_be_drawn(settings: Settings) -> None:
-    schema = stage_form("denoise", settings).model_json_schema()
+    schema = build_stage_form("denoise", settings).model_json_schema()
     threshold = schema["properties"]["contamination_coverage"]
     assert threshold == {
         "default": 0.5,
@@ -25,21 +25,21 @@ def test_a_form_has_every_setting_that_can_be_drawn(settings: Settings) -> None:
         "type": "number",
     }
     assert schema["properties"]["strictness"]["enum"] == ["possible", "likely", "sure"]
-    assert "sources" not in stage_form("collect", settings).model_fields
+    assert "sources" not in build_stage_form("collect", settings).model_fields
 
 
 @pytest.mark.parametrize("stage", load_settings("profiles/tiny.yaml").stages)
 def test_an_untouched_form_overrides_nothing(settings: Settings, stage: str) -> None:
-    form = stage_form(stage, settings)
+    form = build_stage_form(stage, settings)
     shown = form().model_dump(mode="json")
-    assert overrides(form.model_validate(shown), shown, prefix(stage, settings)) == {}
+    assert collect_overrides(form.model_validate(shown), shown, prefix(stage, settings)) == {}
 
 
 def test_what_is_changed_is_named_as_in_the_parameter_file(settings: Settings) -> None:
-    form = stage_form("rl-2", settings)
+    form = build_stage_form("rl-2", settings)
     shown = form().model_dump(mode="json")
     changed = {**shown, "steps": 7, "loss": {**shown["loss"], "clip_high": 0.3}}
-    assert overrides(form.model_validate(changed), shown, prefix("rl-2", settings)) == {
+    assert collect_overrides(form.model_validate(changed), shown, prefix("rl-2", settings)) == {
         "rl.stages.rl-2.steps": 7,
         "rl.stages.rl-2.loss.clip_high": 0.3,
     }
@@ -47,15 +47,15 @@ def test_what_is_changed_is_named_as_in_the_parameter_file(settings: Settings) -
 
 
 def test_a_form_opened_before_a_change_does_not_take_it_back(settings: Settings) -> None:
-    form = stage_form("denoise", settings)
+    form = build_stage_form("denoise", settings)
     shown_then = {**form().model_dump(mode="json"), "min_problem_chars": 10}  # now it is 15
     returned = form.model_validate({**shown_then, "max_problem_chars": 900})
-    assert overrides(returned, shown_then, "denoise") == {"denoise.max_problem_chars": 900}
+    assert collect_overrides(returned, shown_then, "denoise") == {"denoise.max_problem_chars": 900}
 
 
 def test_without_the_values_shown_those_in_force_count(settings: Settings) -> None:
-    form = stage_form("denoise", settings)
-    assert overrides(form.model_validate({"min_problem_chars": 15, "languages": ["zh"]}), {}, "denoise") == {
+    form = build_stage_form("denoise", settings)
+    assert collect_overrides(form.model_validate({"min_problem_chars": 15, "languages": ["zh"]}), {}, "denoise") == {
         "denoise.languages": ["zh"]
     }
 
@@ -63,4 +63,4 @@ def test_without_the_values_shown_those_in_force_count(settings: Settings) -> No
 @pytest.mark.parametrize("wrong", [{"min_problem_chars": 0}, {"strictness": "never"}, {"nonsense": 1}])
 def test_what_no_setting_allows_is_refused(settings: Settings, wrong: dict) -> None:
     with pytest.raises(ValidationError):
-        stage_form("denoise", settings).model_validate(wrong)
+        build_stage_form("denoise", settings).model_validate(wrong)

@@ -8,7 +8,7 @@ import yaml
 
 from compass.errors import UserError
 from compass.settings.load import check_values
-from flows.overrides import REMOVE, changed_text, parameter_words, parse_parameters
+from flows.overrides import REMOVE, change_text, format_parameters, parse_parameters
 from flows.run import RunRequest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,7 @@ TEXT = (ROOT / "profiles" / "tiny.yaml").read_text()
 
 
 def changed(*words: str, text: str = TEXT) -> list[str]:
-    after, _ = changed_text(text, parse_parameters(words))
+    after, _ = change_text(text, parse_parameters(words))
     lines = difflib.unified_diff(text.splitlines(), after.splitlines(), lineterm="", n=0)
     return [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
 
@@ -58,7 +58,7 @@ def test_words_are_read_as_in_params_yaml_and_as_dvc_writes_them() -> None:
 
 def test_the_command_of_a_run_gives_the_same_values_again() -> None:
     values = {"a": 1, "b": [1, "x"], "d": "true", "e": "a b", "f": "[1", "g": 5e-5, "h": None, "i": REMOVE}
-    assert parse_parameters(parameter_words(values)) == values
+    assert parse_parameters(format_parameters(values)) == values
     assert RunRequest(overrides={"a": "x", "b": REMOVE}).command() == "dvc exp run -S a=x -S '~b'"
 
 
@@ -79,7 +79,7 @@ def test_the_command_of_a_run_gives_the_same_values_again() -> None:
 )
 def test_what_no_setting_takes_is_refused(word: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        changed_text(TEXT, parse_parameters([word]))
+        change_text(TEXT, parse_parameters([word]))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,6 @@ def test_what_no_setting_takes_is_refused(word: str, message: str) -> None:
 )
 def test_a_small_number_stays_one_in_the_file(word: str, written: str) -> None:
     text = (ROOT / "profiles/debug.yaml").read_text()
-    after, _ = changed_text(text, parse_parameters([f"rl.optimizer.learning_rate={word}"]))
+    after, _ = change_text(text, parse_parameters([f"rl.optimizer.learning_rate={word}"]))
     assert f"  learning_rate: {written}\n" in after
     assert check_values(yaml.safe_load(after)).rl.optimizer.learning_rate == float(word)

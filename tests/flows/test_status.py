@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.commands.status import lines
+from compass.commands.status import format_status
 from compass.commands.status import status as command
 from flows.run import RunRequest, run
 from flows.status import Reason, Status, read_status
@@ -19,7 +19,7 @@ def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys,
     first = read_status(toy)
     assert str(first.stale["collect"][0]) == "output has not been made yet"
     quiet(RunRequest(), toy)
-    assert [line.split()[0] for line in lines(read_status(toy))] == ["now", "last", "stale"]
+    assert [line.split()[0] for line in format_status(read_status(toy))] == ["now", "last", "stale"]
 
     text = (toy / "params.yaml").read_text()
     (toy / "params.yaml").write_text(text.replace("  rollouts: ", "  rollouts: 1", 1))
@@ -45,7 +45,7 @@ def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys,
 def test_parameters_that_cannot_be_used_are_told(toy: Path) -> None:
     text = (toy / "params.yaml").read_text()
     (toy / "params.yaml").write_text(text.replace("rollouts: ", "rollout: "))
-    assert list(lines(read_status(toy)))[-1].startswith("stale     params.yaml: grade.rollout: unknown key")
+    assert list(format_status(read_status(toy)))[-1].startswith("stale     params.yaml: grade.rollout: unknown key")
     (toy / "params.yaml").unlink()
     assert "no such file" in read_status(toy).fault
 
@@ -54,7 +54,7 @@ def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("TOY_FAILS", "rl-1")
     with pytest.raises(RuntimeError):
         quiet(RunRequest(), toy)
-    last = next(line for line in lines(read_status(toy)) if line.startswith("last run"))
+    last = next(line for line in format_status(read_status(toy)) if line.startswith("last run"))
     assert last.endswith("`dvc repro`: failed in rl-1, ran collect, grade")
 
 
@@ -62,7 +62,7 @@ def test_files_of_code_are_counted_and_settings_named() -> None:
     code = [Reason("code", f"compass/{name}.py", "changed") for name in "ab"]
     settings = [Reason("setting", f"grade.{name}", "1 → 2") for name in "wxyz"]
     found = Status(None, [], {"grade": [*code, *settings], "report": code[:1]}, {}, None)
-    assert list(lines(found))[1:] == [
+    assert list(format_status(found))[1:] == [
         "stale     grade: setting grade.w: 1 → 2; setting grade.x: 1 → 2; setting grade.y: 1 → 2; 1 more; "
         "code compass/a.py and 1 more changed",
         "          report: code compass/a.py changed",
@@ -74,7 +74,7 @@ def test_a_stage_that_has_nothing_to_count_yet_is_told_without_a_number() -> Non
     begun = {"stage": "rl-1", "phase": "reading inputs", "done": 0, "total": None, "unit": "", "seconds_left": None}
     at_work = {"stage": "grade", "phase": "sampling", "done": 3, "total": 8, "unit": "responses", "seconds_left": 90}
     found = Status(None, [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
-    assert list(lines(found))[1:3] == [
+    assert list(format_status(found))[1:3] == [
         "          rl-1: reading inputs",
         "          grade: sampling, 3 of 8 responses, 90 s left",
     ]

@@ -29,7 +29,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("COMPASS_MODEL", "COMPASS_DATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("compass.init.inputs.installed_gguf", str)
+    monkeypatch.setattr("compass.init.inputs.find_installed_gguf", str)
     return tmp_path
 
 

@@ -203,7 +203,7 @@ def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monk
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     gpu, count = find_gpus()
     assert (gpu.name, count, round(gpu.memory_gb)) == ("rtx4090", 2, 26)
-    monkeypatch.setattr(machine_checks, "visible_gpus", lambda: 8)
+    monkeypatch.setattr(machine_checks, "count_visible_gpus", lambda: 8)
     script.write_text("#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8; do echo 'NVIDIA GeForce RTX 4090, 24564'; done\n")
     found = [one for one in machine_checks.find_machine_problems(PAPER, tmp_path) if one.where == "rl.resources"]
     assert "while it samples" in found[0].found

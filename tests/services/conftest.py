@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from compass.services.lifetime import end_processes
-from compass.services.servers import DEFAULT_PORTS, Server, answers
+from compass.services.servers import DEFAULT_PORTS, Server, is_answering
 
 SERVER = textwrap.dedent("""
     import http.server, os, subprocess, sys, time
@@ -27,7 +27,7 @@ def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -
         name,
         "a test's server",
         ("-c", code, str(port), *words),
-        lambda service: answers(service.url),
+        lambda service: is_answering(service.url),
         {"TINY": name},
         after,
     )

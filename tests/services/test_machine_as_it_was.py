@@ -17,7 +17,7 @@ import pytest
 
 from compass.services.lifetime import end_processes, find_processes
 from compass.services.ports import is_free
-from compass.services.servers import answers, ask
+from compass.services.servers import ask, is_answering
 from compass.services.state import read_services
 from tests.services.conftest import free_ports
 
@@ -126,7 +126,7 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     print(f"up took {time.monotonic() - began:.0f} s")
     services = {one["name"]: one for one in json.loads(up.stdout)}
     assert set(services) == {"prefect", "mlflow", "live", "deployments"}
-    assert answers(services["live"]["url"])
+    assert is_answering(services["live"]["url"])
     api = f"{services['prefect']['url']}/api"
     memory = sum(process.memory_full_info().pss for process in find_processes(machine.folder))
     print(f"{memory >> 20} MiB in {len(find_processes(machine.folder))} processes")

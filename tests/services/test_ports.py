@@ -3,7 +3,7 @@
 import os
 import socket
 
-from compass.services.ports import find_listener, free_port, is_free
+from compass.services.ports import find_free_port, find_listener, is_free
 
 
 def test_a_bound_port_is_not_free_and_its_holder_is_named() -> None:
@@ -12,7 +12,7 @@ def test_a_bound_port_is_not_free_and_its_holder_is_named() -> None:
         assert not is_free(port)
         assert find_listener(port).startswith(f"process {os.getpid()} (")
         assert "pytest" in find_listener(port)
-        assert free_port(port) != port
+        assert find_free_port(port) != port
     assert is_free(port)
 
 
@@ -32,4 +32,4 @@ def test_a_port_with_lingering_connections_is_free() -> None:
 
 
 def test_no_port_above_the_last_one_is_free() -> None:
-    assert free_port(65535) is None
+    assert find_free_port(65535) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compass.services.state import Service, read_services, recorded_services, write_services
+from compass.services.state import Service, read_recorded_services, read_services, write_services
 
 
 def sleeping() -> subprocess.Popen:
@@ -47,7 +47,7 @@ def test_a_service_that_ended_is_recorded_and_not_read(tmp_path: Path) -> None:
     assert set(read_services(tmp_path)) == {"mlflow"}
     process.wait()
     assert set(read_services(tmp_path)) == {"mlflow"}
-    assert set(recorded_services(tmp_path)) == {"mlflow", "live"}
+    assert set(read_recorded_services(tmp_path)) == {"mlflow", "live"}
 
 
 def test_another_process_with_the_same_number_is_not_the_service(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ def test_a_copied_folder_does_not_take_the_services_for_its_own(tmp_path: Path) 
     write_services([service_of(os.getpid())], original)
     shutil.copytree(original, copy)
     assert set(read_services(original)) == {"mlflow"}
-    assert recorded_services(copy) == {}
+    assert read_recorded_services(copy) == {}

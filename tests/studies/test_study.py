@@ -7,7 +7,7 @@ import yaml
 
 from compass.errors import UserError
 from compass.settings import load_settings
-from compass.studies.study import find_model, known_measures, read_study
+from compass.studies.study import find_model, list_measures, read_study
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {
@@ -62,7 +62,7 @@ def test_a_study_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path)
 
 def test_the_model_and_the_measure_have_to_be_evaluated(tmp_path: Path) -> None:
     settings = load_settings(ROOT / "profiles/debug.yaml")
-    assert known_measures(settings) == ["accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy"]
+    assert list_measures(settings) == ["accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy"]
     assert find_model(read_study("mine", write(tmp_path)), settings) == "rl-3"
     assert find_model(read_study("mine", write(tmp_path, model="rl-1", measure="pass@4")), settings) == "rl-1"
     with pytest.raises(UserError, match="measure: 'pass@8' is not measured with these settings; did you mean pass@4"):
