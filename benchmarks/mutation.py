@@ -8,7 +8,8 @@ Draws a seeded sample of the mutations of benchmarks/mutants.py (the same seed o
 in a scratch copy of the working tree, the fast tests that run the changed function: first those that mirror the file
 (compass/X/y.py: tests/X/test_y.py, then the rest of tests/X), then, with --scope all, those of other folders. Which test
 file runs which function is found once with coverage, subprocesses included, and kept in work/mutation/coverage.json;
-after an edit only changed test files are measured again. A function that no measurement saw, and code that runs on import,
+after an edit only changed test files are measured again. mutmut 3 would not do: it changes nothing outside functions, where this
+project keeps its tables of words, filters and settings, it runs the whole test suite before the first mutant, and it draws no sample. A function that no measurement saw, and code that runs on import,
 is tested by every test file that imports the file.
 
 A mutant is noticed when a test fails; a run past its time limit, or past 8 GiB of memory, is noticed too, and marked `hang`.
