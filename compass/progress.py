@@ -1,30 +1,30 @@
-"""How far a piece of work is: told by the code that works, heard by whoever asked to hear it.
+"""Progress reports from running code to one receiver.
 
     for row in reported(rows, total=len(rows), unit="rows", phase="reading"):
         ...
     report(3, 20, "iterations", "rollout")
 
-Where nobody listens, as in a library call or a worker process, telling costs a look-up and nothing else. Whoever listens
-is found through a context variable, so that code which decides results imports nothing that shows or stores them.
-`compass.runs.progress` listens while a stage runs.
+The receiver is a function in a context variable, so that code which decides results imports nothing that shows or stores
+them. Without one, as in a library call or a worker process, a report costs a look-up. `compass.runs.progress` sets one while a stage
+runs, `compass.commands.progress` one that draws a bar.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Step:
-    """What was told last: `done` of `total` (None where it is not known) in `unit`, in the part of the work named `phase`.
+    """One report: `done` of `total` (None where it is not known) in `unit`, in the part of the work named `phase`.
 
-    `detail` is free text, such as a rate. `shown`: the teller draws it on the terminal itself.
+    `detail` is free text, such as a rate. `shown`: the code that reports draws it on the terminal itself.
     """
 
     done: float = 0
@@ -35,21 +35,13 @@ class Step:
     shown: bool = False
 
 
-class Listener(Protocol):
-    """Hears every report; called in the working thread, so it returns at once."""
-
-    last: Step
-
-    def hear(self, step: Step) -> None: ...
-
-
-_listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
+_receiver: ContextVar[Callable[[Step], None] | None] = ContextVar("progress", default=None)
 
 
 def report(
     done: float, total: float | None = None, unit: str = "", phase: str = "", *, detail: str = "", shown: bool = False
 ) -> None:
-    """Tell how far the work is.
+    """Report how far the work is.
 
     Args:
         done: units that are done, those of an earlier run included.
@@ -59,19 +51,18 @@ def report(
         detail: what else is worth a glance, such as a rate.
         shown: the caller draws its own bar, so a terminal needs no other.
     """
-    listener = _listener.get()
-    if listener is not None:
-        listener.hear(Step(done, total, unit, phase, detail, shown))
+    if (receive := _receiver.get()) is not None:
+        receive(Step(done, total, unit, phase, detail, shown))
 
 
 def report_phase(phase: str) -> None:
-    """Tell which part of the work begins; nothing of it can be counted."""
+    """Report that a part of the work begins of which nothing can be counted."""
     report(0, phase=phase)
 
 
 def reported(items: Iterable[T], *, total: int | None, unit: str, phase: str) -> Iterator[T]:
-    """The items as they come; each counts as done when the next one is asked for."""
-    if _listener.get() is None:
+    """Yield the items and report them; each counts as done when the next one is asked for."""
+    if _receiver.get() is None:
         yield from items
         return
     done = 0
@@ -83,10 +74,10 @@ def reported(items: Iterable[T], *, total: int | None, unit: str, phase: str) ->
 
 
 @contextmanager
-def listening(listener: Listener | Any) -> Iterator[None]:
-    """Have `listener` hear every report of the block, in this thread."""
-    token = _listener.set(listener)
+def send_reports(receive: Callable[[Step], None]) -> Iterator[None]:
+    """Send every report of the block in this thread to `receive`, which returns at once: it is called in the working thread."""
+    token = _receiver.set(receive)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _receiver.reset(token)

@@ -4,35 +4,27 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.progress import Step, listening, report, report_phase, reported
+from compass.progress import Step, report, report_phase, reported, send_reports
 from compass.settings import Dedup, Denoise, Verify
 
 
-class Ear:
-    def __init__(self) -> None:
-        self.heard: list[Step] = []
-
-    def hear(self, step: Step) -> None:
-        self.heard.append(step)
-
-
-def test_what_is_told_is_heard_inside_the_block_alone() -> None:
-    ear = Ear()
+def test_reports_are_sent_inside_the_block_alone() -> None:
+    steps: list[Step] = []
     report(1, 2, "rows", "reading")
-    with listening(ear):
+    with send_reports(steps.append):
         report(3, 4, "rows", "reading", detail="fast", shown=True)
         report_phase("writing")
     report(5, 6)
-    assert ear.heard == [Step(3, 4, "rows", "reading", "fast", True), Step(phase="writing")]
+    assert steps == [Step(3, 4, "rows", "reading", "fast", True), Step(phase="writing")]
 
 
 def test_items_are_counted_when_the_next_one_is_asked_for() -> None:
-    ear = Ear()
-    with listening(ear):
+    steps: list[Step] = []
+    with send_reports(steps.append):
         assert list(reported("ab", total=2, unit="letters", phase="spelling")) == ["a", "b"]
-    assert [step.done for step in ear.heard] == [0, 1, 2]
+    assert [step.done for step in steps] == [0, 1, 2]
     assert list(reported("ab", total=2, unit="letters", phase="spelling")) == ["a", "b"]
-    assert len(ear.heard) == 3
+    assert len(steps) == 3
 
 
 @pytest.fixture
@@ -47,11 +39,11 @@ def rows(records: Callable[..., pa.Table]) -> pa.Table:
     return records(*((text, answer, "web") for text, answer in zip(texts, ("5", "5", "16", "4"), strict=True)))
 
 
-def heard(work: Callable[[], object]) -> list[Step]:
-    ear = Ear()
-    with listening(ear):
+def collect_steps(work: Callable[[], object]) -> list[Step]:
+    steps: list[Step] = []
+    with send_reports(steps.append):
         work()
-    return ear.heard
+    return steps
 
 
 def test_the_data_stages_tell_their_rows(rows: pa.Table, tmp_path: Path) -> None:
@@ -59,12 +51,14 @@ def test_the_data_stages_tell_their_rows(rows: pa.Table, tmp_path: Path) -> None
     from compass.curation.denoise import denoise
     from compass.curation.verify_golds import verify_golds
 
-    steps = heard(lambda: dedup(rows, Dedup(), ["web"]))
+    steps = collect_steps(lambda: dedup(rows, Dedup(), ["web"]))
     assert Step(4, 4, "rows", "comparing words") in steps
     assert steps[-1] == Step(1, 1, "clusters", "choosing survivors")
-    assert heard(lambda: denoise(rows, rows.slice(3), Denoise()))[-1] == Step(4, 4, "rows", "filtering", "1 dropped")
+    assert collect_steps(lambda: denoise(rows, rows.slice(3), Denoise()))[-1] == Step(
+        4, 4, "rows", "filtering", "1 dropped"
+    )
     answers = {id_: [("5", True)] for id_ in rows["id"].to_pylist()}
-    steps = heard(lambda: verify_golds(rows, Verify(), answers))
+    steps = collect_steps(lambda: verify_golds(rows, Verify(), answers))
     assert steps == [Step(4, 4, "rows", "reading golds", "0 dropped")]
 
 
@@ -76,7 +70,7 @@ def test_collect_tells_the_rows_of_each_source(tmp_path: Path) -> None:
     source = Source(
         name="mine", path=str(tmp_path / "mine.csv"), licence="MIT", problem_field="problem", answer_field="answer"
     )
-    steps = heard(lambda: collect([source], Collect(sources=[source], benchmarks=[])))
+    steps = collect_steps(lambda: collect([source], Collect(sources=[source], benchmarks=[])))
     assert steps[-1] == Step(2, None, "rows", "reading mine")
 
 
@@ -85,5 +79,5 @@ def test_scoring_tells_its_distinct_answers(rows: pa.Table) -> None:
 
     responses = pa.table({"id": rows["id"], "response": ["\\boxed{5}", "\\boxed{5}", "\\boxed{6}", "\\boxed{4}"]})
     golds = dict(zip(rows["id"].to_pylist(), rows["answer"].to_pylist(), strict=True))
-    steps = heard(lambda: score_responses(responses, golds))
+    steps = collect_steps(lambda: score_responses(responses, golds))
     assert steps == [Step(3, 3, "answers", "scoring"), Step(3, 3, "answers", "scoring leniently")]

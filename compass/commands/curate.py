@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from compass.commands.progress import told
+from compass.commands.progress import draw_progress
 
 
 @Parameter(name="*")
@@ -90,7 +90,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         return 0
     if not settings.collect.benchmarks:
         print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
-    with told("curate"):
+    with draw_progress("curate"):
         summary = run_stages(settings, asked.out, say=lambda line: print(line, flush=True))
     _warn_of_empty(summary["sources"])
     last = list(summary["stages"])[-1]

@@ -126,7 +126,7 @@ def _second(
     asked: Asked, responses: list[Response], problems: Mapping[str, dict[str, Any]]
 ) -> dict[tuple[str, str], bool]:
     """What the second verifier says: kept verdicts, and new ones where `--second` is given."""
-    from compass.commands.progress import counted
+    from compass.commands.progress import draw_items
     from compass.evaluation.labels import judge_by, read_labels, write_label
 
     path = asked.labels / "second.jsonl"
@@ -138,7 +138,7 @@ def _second(
         raise UserError(f"{path}: holds verdicts of {', '.join(sorted(others))}; give another folder with --labels")
     golds = {name: row["answer"] for name, row in problems.items()}
     new = [one for one in responses if one.key not in known]
-    for one in counted(new, len(new), "judged by the second verifier"):
+    for one in draw_items(new, len(new), "judged by the second verifier"):
         known[one.key] = judge_by(function, golds, one)
         write_label(path, one, known[one.key], asked.second)
     return known

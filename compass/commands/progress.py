@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from compass.progress import Step, listening
+from compass.progress import Step, reported, send_reports
 
 T = TypeVar("T")
 
@@ -17,8 +17,8 @@ EVERY_S = 0.5
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Draw a bar of whatever the block tells through `compass.progress`, on a terminal alone."""
+def draw_progress(what: str) -> Iterator[None]:
+    """Draw a bar of what the block reports through `compass.progress`, on a terminal alone."""
     from rich.console import Console
 
     from compass.runs.progress import Speed
@@ -28,55 +28,25 @@ def told(what: str) -> Iterator[None]:
     if not console.is_terminal:
         yield
         return
-    heard, ended, speed, display = _Heard(), threading.Event(), Speed(), Display(what, console)
+    last, ended, speed, display = [Step()], threading.Event(), Speed(), Display(what, console)
 
     def draw() -> None:
         while not ended.wait(EVERY_S):
-            speed.note(now := time.monotonic(), heard.last)
-            display.show(heard.last, speed.seconds_left(now))
+            speed.note(now := time.monotonic(), last[0])
+            display.show(last[0], speed.seconds_left(now))
         display.end()
 
     drawer = threading.Thread(target=draw, name="progress", daemon=True)
     drawer.start()
     try:
-        with listening(heard):
+        with send_reports(lambda step: last.__setitem__(0, step)):
             yield
     finally:
         ended.set()
         drawer.join()
 
 
-class _Heard:
-    """Keeps what was told last."""
-
-    last = Step()
-
-    def hear(self, step: Step) -> None:
-        self.last = step
-
-
-def counted(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """The items as they come, with a bar on standard error."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        for item in items:
-            yield item
-            bar.advance(task)
+def draw_items(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """Yield the items, with a bar of how many there were."""
+    with draw_progress(what):
+        yield from reported(items, total=total, unit="responses", phase="")

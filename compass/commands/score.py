@@ -49,7 +49,7 @@ def score(
         compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
     """
-    from compass.commands.progress import counted
+    from compass.commands.progress import draw_items
     from compass.library.score import score as score_responses
 
     files = [responses, *others]
@@ -66,7 +66,7 @@ def score(
                 id_field=id_field,
                 readers=readers or (),
                 each=write,
-                watch=counted,
+                watch=draw_items,
             )
     for path, scored in found.items():
         print(json.dumps({"file": path} | scored.scores, indent=2, ensure_ascii=False))

@@ -1,11 +1,10 @@
 """How far a stage is, as `work/progress/STAGE.json`: written while the stage runs, read by pages and commands.
 
     with stage_progress("grade"):
-        ...                       # whatever the block tells through `compass.progress.report`
+        ...                       # whatever the block reports through `compass.progress`
 
-A thread writes the file, at most once per second, so that telling costs the work nothing. A killed process writes no
-end: `read_progress` says `killed` where the process of a running stage is gone. The file is a convenience: where it
-cannot be written, the stage goes on, and says so once.
+A thread writes the file, at most once per second, so that a report costs the work nothing. `read_progress` gives `killed`
+where the process of a running stage is gone. Where the file cannot be written, the stage continues and prints so once.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import psutil
 
 from compass.errors import UserError
 from compass.processes import pipeline_key, process_runs
-from compass.progress import Step, listening
+from compass.progress import Step, send_reports
 from compass.runs.progress_display import Display
 from compass.runs.values import scrub
 
@@ -110,7 +109,7 @@ class Speed:
 
 
 class _Recorder:
-    """Writes what it hears, and shows it on the terminal."""
+    """Writes the latest report to the file, and shows it on the terminal."""
 
     def __init__(self, stage: str, path: Path, pages: Callable[[], dict[str, str]]) -> None:
         own = psutil.Process()
@@ -128,10 +127,10 @@ class _Recorder:
         self._display = Display(stage)
         self._speed = Speed()
         self._ended = threading.Event()
-        self._told = False
+        self._warned = False
         self._thread = threading.Thread(target=self._work, name="progress", daemon=True)
 
-    def hear(self, step: Step) -> None:
+    def receive(self, step: Step) -> None:
         self.last = step
 
     def begin(self) -> None:
@@ -153,13 +152,20 @@ class _Recorder:
             self._display.show(step, self._speed.seconds_left(now))
 
     def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
-        told = asdict(step or self.last)
-        del told["shown"]
+        step_facts = asdict(step or self.last)
+        del step_facts["shown"]
         known = self._find_pages()  # fewer at the end, when the run is not tracked any more
         # Whole: the name and address of a run change when `compass up` starts a server for it.
         self._pages = known if len(known) >= len(self._pages) else self._pages
         left = None if seconds_left is None else round(seconds_left, 1)
-        facts = {**self._facts, **told, "updated": time.time(), "seconds_left": left, "state": state, "error": error}
+        facts = {
+            **self._facts,
+            **step_facts,
+            "updated": time.time(),
+            "seconds_left": left,
+            "state": state,
+            "error": error,
+        }
         facts["pages"] = self._pages
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
@@ -168,13 +174,13 @@ class _Recorder:
             temporary.write_text(json.dumps(facts), encoding="utf-8")
             temporary.replace(self.path)
         except OSError as failure:
-            self._say_once(failure)
+            self._warn_once(failure)
 
-    def _say_once(self, failure: OSError) -> None:
+    def _warn_once(self, failure: OSError) -> None:
         """A full disk or a read-only folder costs the view of the stage, never the stage."""
-        if not self._told:
-            self._told = True
-            print(f"progress: {self.path} cannot be written ({failure.strerror}); the stage goes on", file=sys.stderr)
+        if not self._warned:
+            self._warned = True
+            print(f"progress: {self.path} cannot be written ({failure.strerror}); the stage continues", file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -194,7 +200,7 @@ def stage_progress(stage: str, root: Path = Path(), pages: Callable[[], dict[str
     recorder = _Recorder(stage, (root / FOLDER / f"{stage}.json").absolute(), find_pages)
     recorder.begin()
     try:
-        with listening(recorder):
+        with send_reports(recorder.receive):
             yield
     except BaseException as error:
         state = "killed" if isinstance(error, KeyboardInterrupt) else "failed"

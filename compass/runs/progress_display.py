@@ -19,13 +19,13 @@ LINE_EVERY_S = 10.0
 
 
 class Display:
-    """Shows what a stage tells; nothing where the teller draws a bar itself (`Step.shown`)."""
+    """Shows a stage's reports; nothing where the code that reports draws a bar itself (`Step.shown`)."""
 
     def __init__(self, stage: str, console: Console | None = None) -> None:
         self._stage = stage
         self._console = console or Console(stderr=True)
-        self._said_at = time.monotonic()
-        self._said: Any = None
+        self._printed_at = time.monotonic()
+        self._printed: Any = None
         self._bar: Progress | None = None
         self._task: Any = None
 
@@ -35,8 +35,8 @@ class Display:
             self.end()
         elif self._console.is_terminal:
             self._draw(step, seconds_left)
-        elif time.monotonic() - self._said_at >= LINE_EVERY_S and (step.phase, step.done) != self._said:
-            self._said, self._said_at = (step.phase, step.done), time.monotonic()
+        elif time.monotonic() - self._printed_at >= LINE_EVERY_S and (step.phase, step.done) != self._printed:
+            self._printed, self._printed_at = (step.phase, step.done), time.monotonic()
             self._console.print(line(self._stage, step, seconds_left), highlight=False, markup=False, soft_wrap=True)
 
     def end(self) -> None:

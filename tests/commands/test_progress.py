@@ -10,9 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WORK = """
 import time
-from compass.commands.progress import told
+from compass.commands.progress import draw_progress
 from compass.progress import report
-with told("curate"):
+with draw_progress("curate"):
     print("dedup    4 rows", flush=True)
     for done in range(12):
         report(done, 12, "rows", "filtering")

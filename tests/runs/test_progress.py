@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_written_costs_a_line_and_not_the_stage(
         time.sleep(0.2)
     said = capsys.readouterr().err
     assert said.count("cannot be written") == 1
-    assert "the stage goes on" in said
+    assert "the stage continues" in said
 
 
 def test_the_speed_is_the_recent_one_without_the_start_up() -> None:
