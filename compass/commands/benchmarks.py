@@ -58,6 +58,7 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
     """
     from compass.errors import UserError
     from compass.evaluation.benchmarks import SAME, check_benchmark, how_to_get, places
+    from compass.evaluation.known_benchmarks import OVERLAPS, PUBLISHED
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
 
@@ -76,6 +77,8 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
         "licence": known.licence,
         "rules": known.rules,
         "citation": known.citation,
+        "published": PUBLISHED[known.name],
+        "overlaps": OVERLAPS.get(known.name),
     }
     if not place.here:
         return fact
@@ -104,5 +107,7 @@ def _shown(known: KnownBenchmark, fact: dict[str, Any], *, whole: bool) -> str:
         lines += [f"get it: {command}" for command in fact["get"]]
     if whole:
         lines += [f"looked for: {place}" for place in fact["looked"]]
-        lines += [f"{name}: {fact[name]}" for name in ("rules", "licence", "citation")]
+        lines += [
+            f"{name}: {fact[name]}" for name in ("published", "rules", "overlaps", "licence", "citation") if fact[name]
+        ]
     return textwrap.indent("\n".join(lines), "    ").removeprefix("    ")

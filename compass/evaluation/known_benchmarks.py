@@ -80,6 +80,25 @@ def _hub(name: str, hub: str, file: str, rows: int, sha256: str, licence: str, r
     return Copy(source, rows, sha256, get, f"{FOLDER}/{name}/{file}")
 
 
+def _hub_set(
+    name: str,
+    rows: int,
+    licence: str,
+    citation: str,
+    hub: str,
+    subset: str,
+    rules: str = "the verifier's rules",
+    **fields: Any,
+) -> KnownBenchmark:
+    """A benchmark of which the hub alone has the rows, at no commit that is known here: the parquet file that the hub makes of its split `test`, or the hub itself."""
+    url = f"https://huggingface.co/api/datasets/{hub}/parquet/{subset}/test/0.parquet"
+    copies = (
+        _file(name, "test.parquet", url, rows, "", licence, **fields),
+        _hub(name, hub, "", rows, "", licence, "main", subset=subset, split="test", **fields),
+    )
+    return KnownBenchmark(name, rows, licence, rules, citation, copies)
+
+
 def _arena(
     name: str, rows: int, revision: str, competition: str, rules: str = "the verifier's rules"
 ) -> KnownBenchmark:
@@ -361,6 +380,35 @@ KNOWN_BENCHMARKS = (
         "the verifier's rules; problems of MATH, level 5, changed so that the same way leads to the answer",
         id_field="problem_id",
     ),
+    _hub_set(
+        "amo-bench-p",
+        39,
+        "MIT",
+        "An et al. 2025, arXiv 2510.26768 (AMO-Bench)",
+        "meituan-longcat/AMO-Bench",
+        "default",
+        "the verifier's rules; the 39 problems of its 50 whose answers are no descriptions, as its authors' AMO-Bench-P; they check formulas by substitution",
+        problem_field="prompt",
+        id_field="question_id",
+        only={"answer_type": ["number", "set", "variable"]},
+    ),
+    *(
+        _hub_set(
+            f"livemathbench-{subset.lower()}",
+            rows,
+            "none declared",
+            f"Liu et al. 2024, arXiv 2412.13147 (LiveMathBench, version 202412, English: {full_name})",
+            "opencompass/LiveMathBench",
+            f"v202412_{subset}_en",
+            problem_field="question",
+        )
+        for subset, rows, full_name in (
+            ("AMC", 46, "American Mathematics Competition"),
+            ("CCEE", 44, "China's Standardized College Entrance Examination"),
+            ("CNMO", 18, "China National Mathematical Olympiad"),
+            ("WLPMC", 11, "William Lowell Putnam Mathematical Competition"),
+        )
+    ),
     *(
         _one_file(
             name,
@@ -419,3 +467,26 @@ KNOWN_BENCHMARKS = (
     ),
 )
 """Every known benchmark, those of the report's Table 1 first."""
+
+PUBLISHED = {
+    "aime-2024": "2024-02", "amc-2023": "2023-11", "math-500": "2021-03", "minerva-math": "2022-06", "olympiad-bench": "2024-02", "aime-2025": "2025-02",
+    "aime-2026": "2026-02", "hmmt-feb-2025": "2025-02", "hmmt-nov-2025": "2025-11", "hmmt-feb-2026": "2026-02", "brumo-2025": "2025-04",
+    "cmimc-2025": "2025-04", "smt-2025": "2025-04", "apex-2025": "2025-08", "beyond-aime": "2025-06", "imo-answerbench": "2025-11",
+    "olymmath-easy": "2025-03", "olymmath-hard": "2025-03", "math-perturb-simple": "2025-02", "amo-bench-p": "2025-10", "livemathbench-amc": "2024-12",
+    "livemathbench-ccee": "2024-12", "livemathbench-cnmo": "2024-12", "livemathbench-wlpmc": "2024-12", "gsm-symbolic": "2024-10",
+    "gsm-symbolic-p2": "2024-10", "gsm8k": "2021-10",
+}  # fmt: skip
+"""Year and month from which the problems could be read, by benchmark: of a competition its last day, of another set its first publication."""
+
+OVERLAPS = {
+    "amc-2023": "holds the 40 problems of AMC 12 2023 that others call AMC23",
+    "math-500": "500 of MATH's 5,000 test problems, which are old competitions' (AMC, AIME)",
+    "olympiad-bench": "past olympiads, many in other collections",
+    "apex-2025": "taken from competitions of 2025, some of which are benchmarks here",
+    "imo-answerbench": "past olympiads, reworded by its authors",
+    "math-perturb-simple": "each problem is a changed one of MATH, level 5",
+    "gsm-symbolic": "templates of problems of gsm8k",
+    "gsm-symbolic-p2": "templates of problems of gsm8k, with two clauses more",
+    "beyond-aime": "new problems, some like those of past competitions",
+}
+"""What a benchmark has in common with others, where that is known; `denoise` looks for common problems of sources and benchmarks by itself."""

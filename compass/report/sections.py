@@ -173,7 +173,27 @@ def problems_section(run: Run) -> Section:
     parts: list[Part] = [Note(note), *draw_chart("problems", note, lambda width: heat_figure(shares, width))]
     if len(run.models) > 1:
         parts += _gained_and_lost(run)
+    parts += _missing_figures(run)
     return Section("Problems", parts, "problems")
+
+
+def _missing_figures(run: Run) -> Iterator[Part]:
+    """The problems that speak of a figure which their text does not hold."""
+    rows = run.problems.to_pylist() if run.problems is not None else []
+    said = {(row["benchmark"], row["id"]): row["figure"] for row in rows if row.get("figure")}
+    found = [
+        [
+            Link(item.benchmark, problem_address(item)),
+            printable(item.id, 60),
+            printable(said[item.benchmark, item.id], 220),
+        ]
+        for item in run.items
+        if (item.benchmark, item.id) in said
+    ]
+    if found:
+        note = "Found by their words, so some may be whole. A model that cannot see the figure has to guess; the scores without them stand among the other ways of scoring."
+        title = f"Problems that speak of a figure which is missing: {len(found)}"
+        yield Fold(title, [Note(note), Table(["benchmark", "problem", "what it says"], found)])
 
 
 def _gained_and_lost(run: Run) -> Iterator[Part]:

@@ -93,10 +93,11 @@ def other_ways(run: Run) -> Iterator[tuple[str, Accuracies]]:
 
 
 def _other_problems(run: Run, samples: pa.Table) -> Iterator[tuple[str, Accuracies]]:
-    """Without problems that resemble trained rows, and without those that a model completes from their beginning."""
+    """Without problems that resemble trained rows, whose figure is missing, or that a model completes from their beginning."""
     rows = run.problems.to_pylist() if run.problems is not None else []
     for name, left_out in (
         ("without problems that resemble trained rows", {row["id"] for row in rows if row.get("similar")}),
+        ("without problems whose figure is missing", {row["id"] for row in rows if row.get("figure")}),
         ("without problems that a model completes from their beginning", completed_problems(run.memorised)),
     ):
         kept = samples.filter(pa.array([one not in left_out for one in samples["id"].to_pylist()], pa.bool_()))

@@ -126,6 +126,9 @@ class Source(Section):
     strip_suffixes: list[str] = []
     """Instructions that the source appends to every problem; removed from the end of the text."""
 
+    only: dict[str, list[str]] = {}
+    """Read only rows whose field has one of these values: `{answer_type: [number, set]}`. Rows with another value are not part of the source."""
+
     max_rows: NotNegative = 0
     """Read only the first so many rows; 0 reads all."""
 

@@ -182,6 +182,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
     seen: dict[str, str] = {}
     piece: list[tuple[Row, str, str, str]] = []
     row_number = -1
+    rows = (row for row in rows if _is_wanted(source, row[0], row[2]))
     counted = reported(rows, total=source.max_rows or None, unit="rows", phase=f"reading {source.name}")
     for row_number, (place, row_id, row) in enumerate(counted):
         if source.max_rows and row_number >= source.max_rows:
@@ -196,7 +197,10 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
             yield _Piece(number, source, piece)
             piece = []
     if row_number < 0:
-        raise SourceError(f"source {source.name!r}: {source.path or source.hub} holds no rows", "remove it or fill it")
+        raise SourceError(
+            f"source {source.name!r}: {source.path or source.hub} holds no rows{' that `only` allows' * bool(source.only)}",
+            "remove it or fill it",
+        )
     fields.finish()
     if not seen:
         raise SourceError(
@@ -218,6 +222,20 @@ def _has_operations(record: Mapping[str, Any], source: Source) -> bool:
         return True
     fewest, most = source.operations
     return fewest <= count_operations(record["solution"]) <= most
+
+
+def _is_wanted(source: Source, place: str, row: Row) -> bool:
+    """Whether `only` leaves a row in."""
+    for name, allowed in source.only.items():
+        value = reach(row, name)
+        if value is MISSING:
+            raise SourceError(
+                f"{place} has no field {name!r}, which `only` of source {source.name!r} names",
+                f"its fields are {', '.join(row)}",
+            )
+        if str(value) not in allowed:
+            return False
+    return True
 
 
 def _mapped(start: Callable[[], Callable[[_Piece], Any]], pieces: Iterator[_Piece]) -> Iterator[Any]:

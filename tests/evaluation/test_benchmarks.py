@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from compass.evaluation.benchmarks import (
     find_benchmarks,
     places,
 )
-from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS, KnownBenchmark
+from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS, OVERLAPS, KnownBenchmark
+from compass.evaluation.known_benchmarks import PUBLISHED as DATES
 from compass.golds import golds
 from compass.records import RecordError, table
 from compass.settings import Benchmark, Collect, Source
@@ -93,8 +95,10 @@ def read(benchmark: Benchmark) -> dict:
 
 
 def test_the_table_holds_what_a_reader_needs() -> None:
+    assert set(OVERLAPS) <= set(DATES) == {known.name for known in KNOWN_BENCHMARKS}
     for known in KNOWN_BENCHMARKS:
         assert all((known.licence, known.rules, known.citation))
+        assert re.fullmatch(r"20\d\d-[01]\d", DATES[known.name])
         assert any(copy.get for copy in known.copies)
         for copy in known.copies:
             assert copy.source.adapter in ADAPTERS
@@ -159,6 +163,11 @@ PUBLISHED = {
     "math-perturb-simple": {"problem_id": "{n}", "problem": "What is ${n}^2$?", "answer": "{n}", "level": "Level 5", "type": "Algebra", "original_split": "test"},
     "gsm-symbolic": {"id": "{n}", "instance": "3", "question": "Ann has {n} eggs and eats none. How many are left?", "answer": "None of {n} is eaten.\n#### {n}", "original_id": "7", "original_question": "?", "original_answer": "#### 1"},
     "gsm-symbolic-p2": {"id": "1", "instance": "{n}", "question": "Ann has {n} eggs and eats none. How many are left?", "answer": "None is eaten.\n#### {n}", "original_id": "7", "original_question": "?", "original_answer": "#### 1"},
+    "amo-bench-p": {"question_id": "{n}", "prompt": "What is ${n}^2$?", "solution": "By heart.", "answer": "$\\boxed{{{n}}}$", "answer_type": "number"},
+    **{
+        f"livemathbench-{subset}": {"question": "What is ${n}^2$?", "answer": "{n}", "question_type": "Problem-Solving"}
+        for subset in ("amc", "ccee", "cnmo", "wlpmc")
+    },
 }  # fmt: skip
 """A row of each benchmark that has one public file, in its published fields."""
 
@@ -170,7 +179,8 @@ def test_a_benchmark_of_one_file_is_read_in_its_published_shape(
     monkeypatch.setenv("COMPASS_DATA", str(tmp_path))
     known = BENCHMARKS[name]
     rows = [{field: text.format(n=n) for field, text in PUBLISHED[name].items()} for n in range(1, known.rows + 1)]
-    [copy] = known.copies
+    copy = known.copies[0]
+    assert [other.source.revision for other in known.copies[1:]] in ([], ["main"])
     path = Path(copy.source.path.replace("$COMPASS_DATA", str(tmp_path)))
     assert f"-o {copy.source.path} https://" in copy.get
 
@@ -288,3 +298,26 @@ def test_the_sets_at_hand_are_the_published_ones(monkeypatch: pytest.MonkeyPatch
 def test_an_unknown_name_lists_the_known_ones_and_suggests_the_nearest(name: str, hint: str) -> None:
     with pytest.raises(BenchmarkError, match=rf"'{name}' is not known; .*{hint}"):
         find_benchmarks([Benchmark(name=name)])
+
+
+def test_descriptions_are_no_part_of_a_set_that_leaves_them_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_DATA", str(tmp_path))
+    kinds = ["number"] * 30 + ["set"] * 5 + ["variable"] * 4 + ["description"] * 11
+    rows = [
+        {"question_id": n, "prompt": f"What is ${n}^2$?", "solution": "", "answer": str(n * n), "answer_type": kind}
+        for n, kind in enumerate(kinds)
+    ]
+    path = tmp_path / "benchmarks/amo-bench-p/test.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert read(Benchmark(name="amo-bench-p"))["rows"] == 39
+    pq.write_table(pa.Table.from_pylist(rows).drop_columns(["answer_type"]), path)
+    with pytest.raises(
+        registry.UserError, match="has no field 'answer_type', which `only` of source 'amo-bench-p' names"
+    ):
+        read(Benchmark(name="amo-bench-p"))
+    pq.write_table(pa.Table.from_pylist(rows[-11:]), path)
+    with pytest.raises(registry.UserError, match="holds no rows that `only` allows"):
+        read(Benchmark(name="amo-bench-p"))
