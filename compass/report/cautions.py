@@ -154,7 +154,7 @@ def _few(run: Run) -> Iterator[str]:
             found = find_comparison(run, best, other, name)
             if found and found["verdict"] == "cannot tell" and found["detectable"] > FEW:
                 weak.append(
-                    f"{name} ({found['problems']} problems: differences from {percent(found['detectable'])} points)"
+                    f"{name} ({found['problems']} problems would show {percent(found['detectable'])} points or more)"
                 )
         if weak:
             yield f"Too few problems or samples to tell {best} from {other} on {_listed(weak)}."

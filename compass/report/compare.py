@@ -101,7 +101,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "tied": f"{second} and {first} are tied",
     }.get(found["verdict"], f"{second} and {first} cannot be told apart")
     headline = (
-        f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} over {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
+        f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} on {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}{format_verdict(joined, found)}."
     )
     parts: list[Part] = [Note(headline, "headline"), *explain_certainty(joined, second, first)]

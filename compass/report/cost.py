@@ -48,8 +48,9 @@ def equal_tokens(points: Mapping[str, Sequence[Mapping[str, float]]]) -> list[li
     most = min(own[-1]["tokens"] for own in points.values())  # beyond it a model has no more samples to spend
     first = max(own[0]["tokens"] for own in points.values())  # below it a model has no response at all
     chosen = [budget for budget in budgets if min(first, most) <= budget <= max(first, most)]
-    step = -(-len(chosen) // MOST_BUDGETS)
-    return [[f"{budget:,.0f}", *(_cell(own, budget) for own in points.values())] for budget in chosen[::step]]
+    shown = list({f"{budget:,.0f}": budget for budget in chosen}.values())  # of budgets that look alike the largest
+    step = -(-len(shown) // MOST_BUDGETS)
+    return [[f"{budget:,.0f}", *(_cell(own, budget) for own in points.values())] for budget in shown[::step]]
 
 
 def _cell(own: Sequence[Mapping[str, float]], budget: float) -> str:

@@ -32,7 +32,7 @@ def conclude(run: Run) -> Conclusion:
     if not models:
         return Conclusion("No model has been scored.", [])
     best, first = best_model(run), models[0]
-    lead = f"{best} has an accuracy of {format_accuracy(run, best)} over {format_benchmarks(run, best)}"
+    lead = f"{best} has an accuracy of {format_accuracy(run, best)} on {format_benchmarks(run, best)}"
     if len(models) == 1:
         return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
     if best == first:
@@ -64,13 +64,16 @@ def conclude(run: Run) -> Conclusion:
             f"{describe_looks(looks)} Every test and interval of a difference here is at that limit's level, so that looking more than once finds no more "
             "differences that are not there."
         )
-    return Conclusion(headline, more + explain_certainty(run, best, rival))
+    more += explain_certainty(run, best, rival)
+    if verdict and verdict.get("measures"):
+        more.append(explain_measures(verdict["measures"], headline + " ".join(more)))
+    return Conclusion(headline, more)
 
 
 def format_verdict(run: Run, found: Mapping[str, Any]) -> str:
-    """What all measures say of two models, to follow their names: ` at T = 1: better by 4.2 points (1.9 to 6.4); greedy ...: sharper, not abler`."""
+    """What all measures say of two models, to follow their names: `, sampled at temperature 1: better by 4.2 points (1.9 to 6.4); greedy ...: sharper, not abler`."""
     temperatures = {setup.get("sampling", {}).get("temperature") for setup in run.setups.values()} - {None}
-    at = f" at T = {temperatures.pop():g}" if len(temperatures) == 1 else ""
+    at = f", sampled at temperature {temperatures.pop():g}" if len(temperatures) == 1 else ""
     others = weigh_measures(found)
     return f"{at}: {found['words']}" + (f"; {others}" if others else "")
 
@@ -97,8 +100,8 @@ def format_benchmarks(run: Run, model: str) -> str:
     scored = run.results.scores[model]
     count = sum(name != AVERAGE for name in scored)
     problems = scored.get(AVERAGE, {}).get("problems")
-    name = f"{count} benchmarks on average" if count != 1 else f"the benchmark {next(iter(scored))}"
-    return name + (f", {problems:,} problems" if problems else "")
+    name = f"average over {count} benchmarks" if count != 1 else f"the benchmark {next(iter(scored))}"
+    return name + (f" ({problems:,} problems)" if problems else "")
 
 
 def find_comparison(run: Run, model: str, other: str, benchmark: str = AVERAGE) -> Mapping[str, Any] | None:
@@ -163,6 +166,27 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
             f"{100 * run.verifier['refused_right']:.2g}% right ones called wrong."
         )
     return lines
+
+
+def explain_measures(measures: Mapping[str, Any], said: str) -> str:
+    """What the names of measures mean, for readers who do not know them; `said` is the text that uses them."""
+    parts = ["accuracy, the mean share of right responses among those sampled"]
+    for name in measures:
+        kind, _, k = name.partition("@")
+        meaning = {
+            "greedy": "greedy, the one response that takes the likeliest word each time",
+            "maj": f"{name}, the answer that most of {k} samples give",
+            "pass": f"{name}, whether any of {k} samples is right",
+        }
+        parts.append(meaning[kind])
+    sharper = (
+        " “Sharper” means that a model finds more surely what it found before: accuracy rose and pass@k did not."
+        if "sharper" in said
+        else ""
+    )
+    return (
+        f"The measures: {'; '.join(parts)}. All are in percent of problems; intervals in brackets are of 95%.{sharper}"
+    )
 
 
 def _negated(found: Mapping[str, Any]) -> dict[str, Any]:

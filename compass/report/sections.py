@@ -203,15 +203,20 @@ def _gained_and_lost(run: Run) -> Iterator[Part]:
         before, after = after, run.models[-1]
     yield Note(
         f"A problem counts as solved where at least {100 * SOLVED:.0f}% of a model's samples are right. Gained: {after} solves it and {before} does not; lost: "
-        "the other way round. A benchmark's name in the lists below leads to the problem's responses."
+        f"the other way round. By chance: how many {after} solves with one half of its samples and not with the other, and as many the other way round: so many would be gained and lost without any change, with half the samples. A benchmark's name in the lists "
+        "below leads to the problem's responses."
     )
     rows = []
     for benchmark in dict.fromkeys(item.benchmark for item in run.items):
-        counts = Counter(item.fate(before, after) for item in run.items if item.benchmark == benchmark)
-        rows.append([benchmark, *(counts[fate] for fate in FATES)])
+        own = [item for item in run.items if item.benchmark == benchmark and {before, after} <= item.tallies.keys()]
+        counts = Counter(item.fate(before, after) for item in own)
+        rows.append(
+            [benchmark, *(counts[fate] for fate in FATES), sum(item.tallies[after].turns_by_chance for item in own)]
+        )
     if len(rows) > 1:
-        rows.append(["all", *(sum(row[place] for row in rows) for place in range(1, len(FATES) + 1))])
-    yield Table(["benchmark", "gained", "lost", "solved by both", "by neither"], rows)
+        rows.append(["all", *(sum(row[place] for row in rows) for place in range(1, len(FATES) + 2))])
+    rows = [[*row[:-1], f"{row[-1]:.0f}"] for row in rows]
+    yield Table(["benchmark", "gained", "lost", "solved by both", "by neither", "by chance"], rows)
     for fate, sign in (("gained", 1), ("lost", -1)):
         items = [item for item in run.items if item.fate(before, after) == fate]
         items.sort(key=lambda item: (-sign * (item.tallies[after].share - item.tallies[before].share), item.id))
@@ -268,13 +273,25 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
     for place, other in enumerate(others):
         found = {name: find_comparison(run, best, other, name) for name in names}
         rows = [
-            [name, one["verdict"], format_gap(one) if "ci95" in one else "", one["words"]]
+            [name, one["verdict"], format_gap(one) if "ci95" in one else "", _remark(one)]
             for name, one in found.items()
             if one
         ]
         if rows:
-            part = [Table(["benchmark", "verdict", f"{best} less {other}", "in words, paired by problem"], rows)]
-            yield part[0] if place == 0 else Fold(f"{best} against {other}", part)
+            table = Table(["benchmark", "verdict", f"{best} less {other}, paired by problem", "remark"], rows)
+            yield table if place == 0 else Fold(f"{best} against {other}", [table])
+    if others:
+        yield Note(
+            "“Better” and “worse” need an interval without 0 and a p-value that is small enough for the number of comparisons made; so “cannot tell” may stand beside an "
+            "interval without 0. “Cannot tell” is no tie: the remark says which difference these problems and samples would find in 4 of 5 repetitions."
+        )
+
+
+def _remark(found: Mapping[str, Any]) -> str:
+    """What a comparison's words say beside its verdict, difference and interval."""
+    words, verdict = found["words"], found["verdict"]
+    rest = words.partition(")")[2] if verdict in ("better", "worse") else words.removeprefix(verdict)
+    return rest.lstrip(",;: ")
 
 
 def _these_problems(scores: Mapping[str, Mapping[str, Mapping[str, Any]]], names: list[str]) -> Iterator[Part]:

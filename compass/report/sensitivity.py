@@ -78,7 +78,7 @@ def other_ways(run: Run) -> Iterator[tuple[str, Accuracies]]:
     if limits:
         half = min(limits) // 2
         yield (
-            f"half the length limit: responses over {half:,} tokens are wrong",
+            f"half the length limit: responses over {half:,} tokens count as wrong",
             _score(run, run.samples, lambda row: row["correct"] and row["tokens"] <= half)[0],
         )
     yield from _other_prompts(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, comb
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +28,26 @@ class Tally:
     def share(self) -> float:
         """Share of right samples, 0..1; 0 where nothing was sampled."""
         return self.right / self.samples if self.samples else 0.0
+
+    @property
+    def turns_by_chance(self) -> float:
+        """How often one half of the samples solves the problem and the other does not, over all ways to halve them: gained or lost without any change of the model."""
+        half = self.samples // 2
+        least = ceil(SOLVED * half)
+        ways = [
+            comb(self.right, first)
+            * comb(self.samples - self.right, half - first)
+            * self._half_fails(first, half, least)
+            for first in range(max(least, half - self.samples + self.right), min(half, self.right) + 1)
+        ]
+        return sum(ways) / comb(self.samples, half) if half else 0.0
+
+    def _half_fails(self, first: int, half: int, least: int) -> float:
+        """How often as many of the other samples do not solve it, where `first` right ones are gone."""
+        left, right = self.samples - half, self.right - first
+        return sum(
+            comb(right, second) * comb(left - right, half - second) for second in range(min(least, right + 1))
+        ) / comb(left, half)
 
     @property
     def solved(self) -> bool:

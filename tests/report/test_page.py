@@ -108,9 +108,12 @@ def test_every_verdict_of_the_page_is_that_of_the_comparisons(written: tuple[Pat
     pairs = json.loads((root / "data" / "evaluate" / "comparisons.json").read_text())["pairs"]
     [_, verdicts] = tables(page, "Scores")
     [pair] = [pair for pair in pairs if (pair["model"], pair["other"]) == ("rl-2", "base")]
-    for benchmark, verdict, difference, words in verdicts[1:]:
+    for benchmark, verdict, difference, remark in verdicts[1:]:
         found = pair["average"] if benchmark == "average" else pair["benchmarks"][benchmark]
-        assert (verdict, words) == (found["verdict"], found["words"])
+        assert verdict == found["verdict"]
+        assert found["words"].endswith(remark)
+        assert not re.search(r"by [\d.]+ points \(", remark), "the difference stands beside it"
+        assert bool(remark) == (found["words"] != re.sub(r"(?<=\)).*", "", found["words"]))
         shown = [f"{100 * share:+.1f}" for share in (found["difference"], *found["ci95"])]
         assert re.findall(r"[-+][\d.]+", difference) == shown
     [against] = tables(page, "rl-2 against rl-1")
@@ -163,7 +166,9 @@ def test_gained_and_lost_problems_are_counted_from_the_samples(written: tuple[Pa
             str(fates.count(fate)) for fate in ((False, True), (True, False), (True, True), (False, False))
         ]
     [table, *_] = tables(page, "Problems")
-    assert {row[0]: row[1:] for row in table[1:3]} == counts
+    assert {row[0]: row[1:5] for row in table[1:3]} == counts
+    assert table[0][-1] == "by chance"
+    assert 0 < int(table[-1][-1]) <= 24 / 4, "a chance of at most 1/4 per problem"
     [gained] = tables(page, next(title for title in re.findall(r"<summary>(Gained: [^<]*)</summary>", page)))
     assert gained[0] == ["benchmark", "problem", "gold", "base answered", "rl-2 answered"]
     assert "right" in gained[1][4]

@@ -50,7 +50,7 @@ def test_each_way_of_scoring_stands_with_every_model(tmp_path: Path) -> None:
     }
     assert ways["lenient reading"] == pytest.approx({"base": 0.4, "trained": 0.7})
     assert ways["without problems that resemble trained rows"] == pytest.approx({"base": 3 / 9, "trained": 6 / 9})
-    assert ways["half the length limit: responses over 30 tokens are wrong"] == pytest.approx(
+    assert ways["half the length limit: responses over 30 tokens count as wrong"] == pytest.approx(
         {"base": 0.4, "trained": 0.7}
     )
     [boxes] = [found for name, found in ways.items() if name.startswith("reader boxed-text")]
@@ -66,7 +66,7 @@ def test_a_way_that_turns_the_order_is_named(tmp_path: Path) -> None:
     text = shown(evaluated(tmp_path, lenient, long))
     assert "holds in 5 of 7 other ways" in text
     assert "| lenient reading | 70.0 | 100.0 | no |" in text
-    assert "| half the length limit: responses over 30 tokens are wrong | 0.0 | 50.0 | no |" in text
+    assert "| half the length limit: responses over 30 tokens count as wrong | 0.0 | 50.0 | no |" in text
     assert "| 50.0 | 50.0 | yes |" in text, "equal is not turned round"
 
 
