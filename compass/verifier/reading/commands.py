@@ -176,6 +176,8 @@ def _operand(parser: Parser) -> Node:
 
 def _starts_factor(parser: Parser) -> bool:
     match parser.token:
+        case ("sym", "d") if parser.peek()[0] == "sym" and ("cmd", "int") in parser.tokens[: parser.at]:
+            return False  # the differential of an integral: \int \sin x dx
         case ("num" | "sym", _):
             return True
         case ("cmd", name):
