@@ -16,7 +16,7 @@ from typing import Any
 from compass.verifier.tree import Node, Number
 from compass.verifier.verdict import Finding
 
-SECONDS = float(os.environ.get("COMPASS_SYMPY_SECONDS", "0.02"))
+SECONDS = float(os.environ.get("COMPASS_SYMPY_SECONDS", "0.1"))
 """Processor time that sympy may spend on one comparison; the environment variable `COMPASS_SYMPY_SECONDS` changes it."""
 _SCRIPT = Path(__file__).with_name("sympy_worker.py")
 
