@@ -4,7 +4,8 @@
 
 Reads three published files in ../shared/data/model_outputs: Qwen2.5-Math with eight responses to each of 100 problems, and Rho-Math 1B and 7B with
 one response to each of 500. Each response is scored in strict mode with its problem at hand; a response whose verdict differs from the published label must have
-a judgement in `published_labels.csv` (file, row, sample, who is right, why), else the command ends with an error.
+a judgement in `published_labels.csv` (file, row, sample, who is right, why), else the command ends with an error. It prints the two tables
+of docs/measurements/verifier_disagreements.md.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import csv
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from compass.evaluation.given_responses import Fields, Given, Judged, Tally, judge_given, read_given
+from compass.evaluation.given_responses import Fields, Given, Judged, judge_given, read_given
 from compass.sources.read import file_rows
+from compass.verifier.gold import gold_text
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUTS = ROOT.parent / "shared" / "data" / "model_outputs"
@@ -36,8 +38,8 @@ class Difference(NamedTuple):
     file: str
     row: int
     sample: int
-    ours: bool
-    lenient: bool
+    gold: str
+    judged: Judged
 
 
 def judged_rows(name: str) -> list[tuple[Given, list[Judged], list[bool]]]:
@@ -51,59 +53,66 @@ def judged_rows(name: str) -> list[tuple[Given, list[Judged], list[bool]]]:
 def differences(name: str, rows: list[tuple[Given, list[Judged], list[bool]]]) -> list[Difference]:
     """The responses whose strict verdict is not the published label."""
     return [
-        Difference(name, row.row, sample, judged.strict.equal, judged.lenient.equal)
+        Difference(name, row.row, sample, gold_text(row.gold), judged)
         for row, judgements, labels in rows
         for sample, (judged, label) in enumerate(zip(judgements, labels, strict=True))
         if judged.strict.equal != label
     ]
 
 
-def read_judgements(path: Path = JUDGEMENTS) -> dict[tuple[str, int, int], str]:
-    """(file, row, sample) to who is right."""
+class Judgement(NamedTuple):
+    """Who is right in a difference, and why."""
+
+    right: str
+    why: str
+
+
+def read_judgements(path: Path = JUDGEMENTS) -> dict[tuple[str, int, int], Judgement]:
+    """(file, row, sample) to the judgement on it."""
     with open(path, encoding="utf-8", newline="") as file:
-        found = {(row["file"], int(row["row"]), int(row["sample"])): row["right"] for row in csv.DictReader(file)}
-    if unknown := set(found.values()) - set(RIGHT):
+        found = {
+            (row["file"], int(row["row"]), int(row["sample"])): Judgement(row["right"], row["why"])
+            for row in csv.DictReader(file)
+        }
+    if unknown := {one.right for one in found.values()} - set(RIGHT):
         raise ValueError(f"{path}: unknown in `right`: {sorted(unknown)}; known: {', '.join(RIGHT)}")
     return found
 
 
-def tally(rows: list[tuple[Given, list[Judged], list[bool]]]) -> dict[str, Any]:
-    """The file's scores, as `compass score` prints them."""
-    total = Tally()
-    for row, judgements, _ in rows:
-        total.add(row, judgements)
-    return total.scores()
+def format_difference(one: Difference, judgement: Judgement) -> str:
+    """A row of the second table."""
+    verdict, answer = one.judged.strict, one.judged.strict.answer
+    read = f"`{answer.replace('|', chr(92) + '|')}`" if answer else f"none: {verdict.evidence}"
+    cells = (one.file, one.row, one.sample, f"`{one.gold}`", read, "equal" if verdict.equal else "refused", judgement.right, judgement.why)  # fmt: skip
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def main() -> int:
-    """Print a Markdown table; 1 where a difference has no judgement."""
+    """Print two Markdown tables; 1 where a difference has no judgement."""
     judgements = read_judgements()
-    missing = []
+    missing, listed = [], []
     print("| file | responses | agree | differ | of them ours right | strict form | published right | lenient agrees |")
     print("|---|---|---|---|---|---|---|---|")
     for name in FILES:
         rows = judged_rows(name)
         found = differences(name, rows)
-        missing += [one for one in found if one[:3] not in judgements]
-        right = Counter(judgements.get(one[:3], "unjudged") for one in found)
+        missing += [one[:3] for one in found if one[:3] not in judgements]
+        listed += [format_difference(one, judgements[one[:3]]) for one in found if one[:3] in judgements]
+        right = Counter(judgements[one[:3]].right for one in found if one[:3] in judgements)
         count = sum(len(labels) for *_, labels in rows)
         loose = sum(
             judged.lenient.equal == label
             for _, both, labels in rows
             for judged, label in zip(both, labels, strict=True)
         )
-        cells = (
-            name,
-            count,
-            f"{1 - len(found) / count:.2%}",
-            len(found),
-            right["ours"],
-            right["rule"],
-            right["published"],
+        counts = (len(found), right["ours"], right["rule"], right["published"])
+        print(
+            f"| {name} | {count} | {1 - len(found) / count:.2%} | {' | '.join(map(str, counts))} | {loose / count:.2%} |"
         )
-        print("|", " | ".join(map(str, cells)), f"| {loose / count:.2%} |")
-    for one in missing:
-        print(f"no judgement: {one}", file=sys.stderr)
+    print("\n| file | row | sample | gold | answer that we read | our verdict | who is right | why |")
+    print("|---|---|---|---|---|---|---|---|", *listed, sep="\n")
+    for row in missing:
+        print(f"no judgement: {row}", file=sys.stderr)
     return bool(missing)
 
 
