@@ -19,7 +19,7 @@ from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
 from compass.locks import OFF, hold_turn
 from compass.process_tree import lock_stage, own_processes
-from compass.progress import report, report_phase
+from compass.progress import report_phase
 from compass.records import RECORD, records_writer
 from compass.runs.repository import repository_root
 from compass.runs.stage_times import timed
@@ -58,9 +58,16 @@ def write_split(
 
 
 def write_pieces(
-    folder: str | Path, stage: str, *, read: int, pieces: Iterable[tuple[pa.Table, pa.Table]], **metrics: Any
+    folder: str | Path,
+    stage: str,
+    *,
+    read: int | Callable[[], int],
+    pieces: Iterable[tuple[pa.Table, pa.Table]],
+    **metrics: Any,
 ) -> Summary:
     """Write what a curation stage keeps and drops piece by piece; the files appear only if no row was lost.
+
+    `read` is how many rows the stage read, or what says so after the last piece.
 
     Raises:
         RecordError: a row was lost.
@@ -70,12 +77,12 @@ def write_pieces(
     with records_writer(Path(folder) / "kept.parquet", RECORD) as write_kept:  # the last to appear
         with records_writer(Path(folder) / "dropped.parquet", LEDGER) as write_dropped:
             for kept, dropped in pieces:
-                report(kept_rows + reasons.total(), read, "rows", "writing", detail=f"{reasons.total():,} dropped")
                 write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
                 write_kept(kept.select(RECORD.names).cast(RECORD))
                 kept_rows += kept.num_rows
                 reasons.update(dropped.column("reason").to_pylist())
-            check_counts(stage, read=read, kept=kept_rows, dropped=reasons.total())
+            rows = read() if callable(read) else read
+            check_counts(stage, read=rows, kept=kept_rows, dropped=reasons.total())
         counts = Counts(stage, kept_rows, most_first(reasons))
         if counts.read and not counts.kept:
             raise EmptyError(

@@ -15,7 +15,7 @@ from compass.curation.odd_sources import OddSources
 from compass.evaluation.benchmarks import check_benchmarks, find_benchmarks
 from compass.records import write_records
 from compass.settings import Settings
-from compass.sources.collect import collect, collect_benchmarks
+from compass.sources.collect import Reading, collect_benchmarks
 from stages._stage import Summary, main, write_pieces
 
 FOLDER = Path("data/collect")
@@ -36,19 +36,19 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
         from compass.sources.tiny import generate
 
         generate(settings.collect.generate, seed=settings.seed, folder=published)
-    sources = collect(settings.collect.sources, settings.collect, GENERATED=published)
     held_out = settings.collect.benchmarks
     benchmarks = collect_benchmarks(find_benchmarks(held_out), settings.collect, GENERATED=published)
     copies = check_benchmarks(held_out, benchmarks.kept)
-    facts = {**sources.sources, **benchmarks.sources}
+    odd = OddSources("collect", settings.curation.warn_share)
+    reading = Reading(settings.collect.sources, settings.collect, GENERATED=published)
+    summary = write_pieces(folder, "collect", read=lambda: reading.read, pieces=odd.watch(reading))
+    write_records(folder / "benchmarks.parquet", benchmarks.kept)
+    facts = {**reading.sources, **benchmarks.sources}
     warnings = [fact["warning"] for fact in facts.values() if "warning" in fact]
     for warning in warnings:
         print(f"collect: warning: {warning}", flush=True)
-    write_records(folder / "benchmarks.parquet", benchmarks.kept)
-    odd = OddSources("collect", settings.curation.warn_share)
-    summary = write_pieces(folder, "collect", read=sources.read, pieces=odd.watch([(sources.kept, sources.dropped)]))
     measured = {
-        "sources": sources.sources,
+        "sources": reading.sources,
         "benchmarks": {name: fact["kept"] for name, fact in benchmarks.sources.items()},
         "benchmark_copies": copies,
         "warnings": [*warnings, *odd.warnings()],

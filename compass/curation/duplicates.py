@@ -12,7 +12,7 @@ texts that share a band with another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -64,7 +64,9 @@ class Features:
 def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None], settings: Dedup) -> Duplicates:
     """Group the problems that are the same; a null is an empty text."""
     chunks = (problems[low : low + CHUNK] for low in range(0, len(problems), CHUNK))
-    return search((chunk if isinstance(chunk, list) else chunk.to_pylist() for chunk in chunks), len(problems), settings)
+    return search(
+        (chunk if isinstance(chunk, list) else chunk.to_pylist() for chunk in chunks), len(problems), settings
+    )
 
 
 def search(chunks: Iterable[Sequence[str | None]], total: int, settings: Dedup) -> Duplicates:

@@ -14,7 +14,7 @@ kill, `OUT` is what the last run that ended wrote. The same input gives the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,19 +124,21 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     return summary
 
 
-def select(records: pa.Table, count: int, seed: int) -> tuple[pa.Table, pa.Table]:
-    """Keep `count` records with the lowest seeded hash of their id: a sample that more rows hardly change.
+def select(records: Path, count: int, seed: int) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Keep `count` records of a file with the lowest seeded hash of their id: a sample that more rows hardly change.
 
     Returns:
-        Kept and dropped (`not_selected`) rows.
+        Kept and dropped (`not_selected`) rows, piece by piece.
     """
     from compass.ledger import Drop, Reason, split
+    from compass.records import ROW_GROUP, record_batches
     from compass.seeded_draw import draw
 
-    ids = records["id"].to_pylist()
+    ids = [id_ for piece in record_batches(records, ROW_GROUP, ["id"]) for id_ in piece["id"].to_pylist()]
     chosen = set(draw(ids, count, seed))
     drop = Drop(Reason.NOT_SELECTED, {"rule": "lowest seeded hash of the id", "selected": count, "of": len(ids)})
-    return split(records, [None if id_ in chosen else drop for id_ in ids], "select")
+    for piece in record_batches(records, ROW_GROUP):
+        yield split(piece, [None if id_ in chosen else drop for id_ in piece["id"].to_pylist()], "select")
 
 
 def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summary]]:
@@ -145,16 +147,15 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
     import stages.dedup
     import stages.denoise
     import stages.verify
-    from compass.records import read_records
-    from stages._stage import write_split
+    from compass.records import count_records
+    from stages._stage import write_pieces
 
     def kept(stage: str) -> Path:
         return out / stage / "kept.parquet"
 
     def selected() -> Summary:
-        records = read_records(kept("verify"))
-        chosen, others = select(records, settings.problems, settings.seed)
-        return write_split(out / "select", "select", read=records.num_rows, kept=chosen, dropped=others)
+        pieces = select(kept("verify"), settings.problems, settings.seed)
+        return write_pieces(out / "select", "select", read=count_records(kept("verify")), pieces=pieces)
 
     benchmarks = out / "collect" / "benchmarks.parquet"
     ready: dict[str, Callable[[], Summary]] = {
@@ -169,14 +170,14 @@ def _stages(settings: CurateSettings, out: Path) -> dict[str, Callable[[], Summa
 
 def _by_source(facts: Mapping[str, Mapping[str, Any]], outputs: Outputs) -> dict[str, dict[str, Any]]:
     """For each source its origin and licence, rows read and kept, and drops of every stage by reason."""
-    from compass.ledger import count_reasons, most_first
-    from compass.records import read_records
-    from compass.report.outputs import count_by_reason
+    from compass.ledger import most_first
+    from compass.report.outputs import count_values
 
-    kept = count_reasons(read_records(outputs.last)["source"].to_pylist())
+    kept = count_values([outputs.last], "source")
     dropped: dict[str, dict[str, int]] = {name: {} for name in facts}
-    for row in count_by_reason(outputs.ledger()):
-        dropped[row["source"]][row["reason"]] = row["rows"]
+    for (source, reason), rows in count_values(outputs.dropped.values(), "source", "reason").items():
+        dropped[source][reason] = rows
     return {
-        name: {**fact, "kept": kept.get(name, 0), "dropped": most_first(dropped[name])} for name, fact in facts.items()
+        name: {**fact, "kept": kept.get((name,), 0), "dropped": most_first(dropped[name])}
+        for name, fact in facts.items()
     }

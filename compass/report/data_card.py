@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.compute as pc
 
 from compass.files import atomic_path
@@ -21,9 +21,9 @@ from compass.ledger import Counts
 from compass.page.blocks import Bars, Bullets, Part, Section, Table
 from compass.page.html import document, sections_html
 from compass.page.markdown import write_markdown
-from compass.records import read_records
+from compass.records import count_records
 from compass.report.croissant import croissant, front_matter
-from compass.report.outputs import Outputs
+from compass.report.outputs import Outputs, count_values, read_batches
 from compass.report.printable import printable
 
 TITLE = "Data card"
@@ -70,8 +70,8 @@ def write_card(outputs: Outputs, folder: Path, origins: Mapping[str, str] | None
 def metadata(outputs: Outputs, files: Mapping[str, Path], origins: Mapping[str, str] | None = None) -> str:
     """The card as Croissant metadata (`croissant.py`), of files by their paths from its own place."""
     sources = outputs.origins() if origins is None else origins
-    names = _counts(outputs.collected(["source"]), "source")
-    licences = list(_counts(read_records(outputs.last), "licence"))
+    names = _counts(outputs.collected_files(), "source")
+    licences = list(_counts([outputs.last], "licence"))
     known = {name: sources.get(name, "") for name in names}
     return json.dumps(croissant(files, outputs.counts(), licences, known, LIMITS), indent=1, ensure_ascii=False) + "\n"
 
@@ -79,8 +79,8 @@ def metadata(outputs: Outputs, files: Mapping[str, Path], origins: Mapping[str, 
 def hub_front_matter(outputs: Outputs, files: Mapping[str, Path]) -> str:
     """The YAML of the card for the Hugging Face hub, of files by their paths from its own place."""
     kept, *dropped = files
-    records = read_records(outputs.last)
-    return front_matter(kept, dropped, records.num_rows, list(_counts(records, "licence")), outputs.languages())
+    licences = list(_counts([outputs.last], "licence"))
+    return front_matter(kept, dropped, count_records(outputs.last), licences, outputs.languages())
 
 
 def card_sections(outputs: Outputs) -> list[Section]:
@@ -89,7 +89,7 @@ def card_sections(outputs: Outputs) -> list[Section]:
     Args:
         outputs: rows of at least the collect stage.
     """
-    stages, kept, dropped = outputs.counts(), read_records(outputs.last), outputs.ledger()
+    stages, kept = outputs.counts(), outputs.last
     drops = [(counts.stage, reason, rows) for counts in stages for reason, rows in counts.dropped.items()]
     return [
         _summary(outputs, stages, kept),
@@ -99,7 +99,7 @@ def card_sections(outputs: Outputs) -> list[Section]:
             "Every row that was read is kept or is in a `dropped.parquet` with stage, reason and evidence.",
             ["stage", "reason", "rows"],
             drops,
-            _bars("Dropped rows by reason", _counts(dropped, "reason")),
+            _bars("Dropped rows by reason", _counts(outputs.dropped.values(), "reason")),
         ),
         _counted(
             "Levels", "Difficulty as the sources publish it; scales differ from source to source.", kept, "source_level"
@@ -107,31 +107,29 @@ def card_sections(outputs: Outputs) -> list[Section]:
         _counted("Graded levels", "Difficulty 1 (easy) to 5 by a grader's solve rate.", kept, "level"),
         _counted("Answer types", "What kind of object the gold is, as the verifier reads it.", kept, "answer_type"),
         _lengths(kept),
-        _contamination(outputs, dropped),
-        _duplicates(kept, dropped),
+        _contamination(outputs),
+        _duplicates(outputs),
         Section("Known limits", [Bullets(LIMITS)]),
     ]
 
 
-def _summary(outputs: Outputs, stages: Sequence[Counts], kept: pa.Table) -> Section:
-    licences = ", ".join(f"{name} ({count:,})" for name, count in _counts(kept, "licence").items())
+def _summary(outputs: Outputs, stages: Sequence[Counts], kept: Path) -> Section:
+    licences = ", ".join(f"{name} ({count:,})" for name, count in _counts([kept], "licence").items())
     read = stages[0].read
-    sources = len(_counts(outputs.collected(["source"]), "source"))
+    sources = len(_counts(outputs.collected_files(), "source"))
     return _section(
         "Summary",
-        f"{kept.num_rows:,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
+        f"{count_records(kept):,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
         f"Licences of the kept rows: {licences or 'none'}.",
     )
 
 
-def _composition(outputs: Outputs, kept: pa.Table) -> Section:
-    collected = outputs.collected(["source", "licence"])
-    pairs = collected.group_by(["source", "licence"], use_threads=False).aggregate([]).to_pylist()
+def _composition(outputs: Outputs, kept: Path) -> Section:
     licence: dict[str, str] = {}
-    for row in pairs:
-        name, own = _name(row["source"]), _name(row["licence"])
+    for pair in count_values(outputs.collected_files(), "source", "licence"):
+        name, own = map(_name, pair)
         licence[name] = f"{licence[name]}, {own}" if name in licence else own
-    read, kept_of = _counts(collected, "source"), _counts(kept, "source")
+    read, kept_of = _counts(outputs.collected_files(), "source"), _counts([kept], "source")
     rows = [
         (name, licence[name], count, kept_of.get(name, 0), _share(kept_of.get(name, 0), count))
         for name, count in read.items()
@@ -140,21 +138,26 @@ def _composition(outputs: Outputs, kept: pa.Table) -> Section:
     return _section("Composition", "", ["source", "licence", "read", "kept", "share kept"], rows, chart)
 
 
-def _counted(title: str, text: str, kept: pa.Table, column: str) -> Section:
-    counts = _counts(kept, column)
+def _counted(title: str, text: str, kept: Path, column: str) -> Section:
+    counts = _counts([kept], column)
     known = {label: count for label, count in counts.items() if label not in ("", "None")}
     if not known:
         return _section(title, f"{text} Not known for any row.")
     shown = dict(list(known.items())[:20])
-    text += f" Known for {sum(known.values()):,} of {kept.num_rows:,} rows."
+    rows = sum(counts.values())
+    text += f" Known for {sum(known.values()):,} of {rows:,} rows."
     if len(known) > len(shown):
         text += f" The {len(shown)} most frequent of {len(known)}."
-    rows = [(label, count, _share(count, kept.num_rows)) for label, count in shown.items()]
-    return _section(title, text, [column, "rows", "share"], rows, _bars(title, shown))
+    shares = [(label, count, _share(count, rows)) for label, count in shown.items()]
+    return _section(title, text, [column, "rows", "share"], shares, _bars(title, shown))
 
 
-def _lengths(kept: pa.Table) -> Section:
-    lengths = pc.utf8_length(kept.column("problem")).to_numpy()
+def _lengths(kept: Path) -> Section:
+    read = [
+        pc.utf8_length(batch.column("problem")).to_numpy(zero_copy_only=False)
+        for batch in read_batches(kept, ["problem"])
+    ]
+    lengths = np.concatenate(read) if read else np.zeros(0)
     labels = [f"{low:,} to {high - 1:,}" for low, high in pairwise(LENGTHS)]
     counts = dict.fromkeys([*labels, f"{LENGTHS[-1]:,} and more"], 0)
     for label, low, high in zip(counts, LENGTHS, [*LENGTHS[1:], 1 << 62], strict=True):
@@ -164,13 +167,13 @@ def _lengths(kept: pa.Table) -> Section:
     return _section("Problem length", f"In characters.{middle}", ["characters", "rows"], list(counts.items()), chart)
 
 
-def _contamination(outputs: Outputs, dropped: pa.Table) -> Section:
+def _contamination(outputs: Outputs) -> Section:
     path = outputs.folder / "collect" / "benchmarks.parquet"
-    items = _counts(read_records(path), "source") if path.exists() else {}
+    items = _counts([path], "source") if path.exists() else {}
     if not items:
         return _section("Contamination", "No benchmark was given: nothing was checked.")
     hits = dict.fromkeys(items, 0)
-    for evidence in _evidence(dropped, "contaminated"):
+    for evidence in _evidence(outputs, "contaminated"):
         name = _name(evidence["benchmark"])
         hits[name] = hits.get(name, 0) + 1
     rows = [(name, count, hits[name]) for name, count in items.items()]
@@ -179,12 +182,12 @@ def _contamination(outputs: Outputs, dropped: pa.Table) -> Section:
     return _section("Contamination", text, ["benchmark", "items", "rows dropped"], rows, chart)
 
 
-def _duplicates(kept: pa.Table, dropped: pa.Table) -> Section:
-    sizes = {int(size): count for size, count in _counts(kept, "cluster_size").items() if size != "None"}
+def _duplicates(outputs: Outputs) -> Section:
+    sizes = {int(size): count for size, count in _counts([outputs.last], "cluster_size").items() if size != "None"}
     shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
     text = (
         "How many rows stood for each kept problem. "
-        f"{len(_evidence(dropped, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
+        f"{sum(1 for _ in _evidence(outputs, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
     )
     chart = _bars("Problems by cluster size", shown)
     return _section("Duplicates", text, ["cluster size", "problems"], list(shown.items()), chart)
@@ -195,17 +198,20 @@ def _bars(title: str, values: Mapping[str, int]) -> Bars | None:
     return Bars(title, [(label, value, f"{value:,}") for label, value in values.items()]) if values else None
 
 
-def _evidence(dropped: pa.Table, reason: str) -> list[dict[str, Any]]:
-    chosen = dropped.filter(pc.equal(dropped.column("reason"), reason))
-    return [json.loads(text) for text in chosen.column("evidence").to_pylist()]
+def _evidence(outputs: Outputs, reason: str) -> Iterator[dict[str, Any]]:
+    """The evidence of the rows that were dropped for a reason."""
+    for path in outputs.dropped.values():
+        for batch in read_batches(path, ["reason", "evidence"]):
+            chosen = batch.filter(pc.equal(batch.column("reason"), reason))
+            yield from map(json.loads, chosen.column("evidence").to_pylist())
 
 
-def _counts(table: pa.Table, column: str) -> dict[str, int]:
-    """How often each value occurs, the most frequent first, equals by name."""
+def _counts(files: Iterable[Path], column: str) -> dict[str, int]:
+    """How often each value occurs in files, the most frequent first, equals by name."""
     counts: dict[str, int] = {}
-    for entry in pc.value_counts(table.column(column).combine_chunks()).to_pylist():
-        name = _name(entry["values"])
-        counts[name] = counts.get(name, 0) + entry["counts"]
+    for (value,), count in count_values(files, column).items():
+        name = _name(value)
+        counts[name] = counts.get(name, 0) + count
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

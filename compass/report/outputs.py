@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.files import file_digest
-from compass.ledger import LEDGER, Counts, count_rows
+from compass.ledger import LEDGER, Counts, most_first
 from compass.records import RECORD, RecordError
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "select")
@@ -59,8 +59,11 @@ class Outputs:
 
     def collected(self, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
         """Columns of the rows that were collected, kept or dropped: of those with one of the ids, or of all."""
-        files = [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
-        return pa.concat_tables([read_columns(path, columns, ids) for path in files])
+        return pa.concat_tables([read_columns(path, columns, ids) for path in self.collected_files()])
+
+    def collected_files(self) -> list[Path]:
+        """The files of the rows that were collected, kept or dropped."""
+        return [files_of["collect"] for files_of in (self.kept, self.dropped) if "collect" in files_of]
 
     def benchmark_items(self, columns: list[str]) -> pa.Table:
         """Columns of the benchmarks' items; no rows where no benchmark was given."""
@@ -79,15 +82,11 @@ class Outputs:
 
     def counts(self) -> list[Counts]:
         """Rows of every stage, in the order of the stages."""
-        return [
-            count_rows(stage, read_table(path, columns=["id"]).num_rows, self._reasons(stage))
-            for stage, path in self.kept.items()
-        ]
+        return [Counts(stage, count_rows([path]), self._reasons(stage)) for stage, path in self.kept.items()]
 
-    def _reasons(self, stage: str) -> pa.Table:
-        if stage not in self.dropped:
-            return LEDGER.empty_table()
-        return read_table(self.dropped[stage], columns=["reason"])
+    def _reasons(self, stage: str) -> dict[str, int]:
+        files = [self.dropped[stage]] if stage in self.dropped else []
+        return most_first({reason: count for (reason,), count in count_values(files, "reason").items()})
 
     def origins(self) -> dict[str, str]:
         """Path or hub id of each source, as far as the collect stage recorded it."""
@@ -230,6 +229,22 @@ def count_doubts(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[st
     return [(reason, strength, dict(sources.most_common())) for (reason, strength), sources in ordered]
 
 
+def count_rows(files: Iterable[Path]) -> int:
+    """The rows of files."""
+    return sum(batch.num_rows for path in files for batch in read_batches(path, ["id"]))
+
+
+def count_values(files: Iterable[Path], *columns: str) -> Counter[tuple[Any, ...]]:
+    """How many rows of files have each combination of values, in the order of their first rows; few rows are held at a time."""
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for path in files:
+        for batch in read_batches(path, columns):
+            table = pa.Table.from_batches([batch])
+            for row in table.group_by(columns, use_threads=False).aggregate([([], "count_all")]).to_pylist():
+                counts[tuple(row[column] for column in columns)] += row["count_all"]
+    return counts
+
+
 def count_by_reason(ledger: pa.Table) -> list[dict[str, Any]]:
     """How many `rows` of a ledger have each `stage`, `reason` and `source`: stages in their order, the most rows first."""
     counted = ledger.group_by(["stage", "reason", "source"]).aggregate([("id", "count")]).to_pylist()
@@ -260,6 +275,19 @@ def read_columns(path: Path, columns: list[str], ids: Sequence[str] | None = Non
     """Columns of the rows of a file that have one of the ids; of all rows for None."""
     chosen = None if ids is None else pc.field("id").isin(pa.array(ids, pa.string()))
     return read_table(path, columns=columns, filters=chosen)
+
+
+def read_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Columns of a stage's parquet file, some rows at a time.
+
+    Raises:
+        RecordError: it is no whole parquet file.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(columns=list(columns))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RecordError(f"{path}: unreadable ({error}); run its stage again") from None
 
 
 def read_table(path: Path, **options: Any) -> pa.Table:

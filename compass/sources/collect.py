@@ -6,16 +6,18 @@ settings (missing file, wrong field name, no rows at all) is a `SourceError`.
 
 from __future__ import annotations
 
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from compass.ledger import LEDGER, Drop, Reason, count_reasons, split
+from compass.ledger import LEDGER, Drop, Reason, most_first, split
 from compass.operations import count_operations
 from compass.parallel import in_processes
 from compass.progress import reported
@@ -48,69 +50,138 @@ class Collected:
 
 
 def collect(sources: Iterable[Source], limits: Collect, **folders: str | Path) -> Collected:
-    """Read sources into records, in their order.
-
-    Args:
-        sources: what to read.
-        limits: longest texts and allowed licences.
-        folders: values of `$NAME` in paths, before the environment's.
-
-    Returns:
-        Kept rows (`RECORD`), dropped rows (`LEDGER`), and for each source its rows, drops by reason, and file or commit.
+    """Read sources into tables, in their order; see `Reading`, which holds few rows at a time.
 
     Raises:
         SourceError: a source cannot be read; names file or hub id, and row.
     """
-    kept, dropped, facts, total = [RECORD.empty_table()], [LEDGER.empty_table()], {}, 0
-    given = list(sources)
-    origins: list[dict[str, Any]] = [{} for _ in given]
-    skipped: dict[int, SourceError] = {}
-    parts: list[list[tuple[pa.Table, pa.Table]]] = [[] for _ in given]
+    reading = Reading(sources, limits, **folders)
+    pieces = [(RECORD.empty_table(), LEDGER.empty_table()), *reading]
+    kept, dropped = zip(*pieces, strict=True)
+    return Collected(pa.concat_tables(kept), pa.concat_tables(dropped), reading.read, reading.sources)
 
-    def failed(number: int, error: SourceError) -> None:
-        if not limits.skip_unreadable:
-            raise error
-        skipped.setdefault(number, error)
 
-    def pieces() -> Iterator[_Piece]:
-        for number, source in enumerate(given):
+class Reading:
+    """Sources as they are read, in their order: iterate once for pieces of kept (`RECORD`) and dropped (`LEDGER`) rows.
+
+    Then `read` is how many rows were read, and `sources` has for each source its rows, drops by reason, and file or commit.
+    """
+
+    def __init__(self, sources: Iterable[Source], limits: Collect, **folders: str | Path) -> None:
+        """
+        Args:
+            sources: what to read.
+            limits: longest texts and allowed licences; whether a source that cannot be read is skipped.
+            folders: values of `$NAME` in paths, before the environment's.
+        """
+        self.read = 0
+        self.sources: dict[str, dict[str, Any]] = {}
+        self._given, self._limits, self._folders = list(sources), limits, folders
+        self._origins: list[dict[str, Any]] = [{} for _ in self._given]
+        self._sent = [0 for _ in self._given]
+        self._errors: dict[int, SourceError] = {}
+
+    def __iter__(self) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """
+        Raises:
+            SourceError: a source cannot be read; names file or hub id, and row.
+        """
+        made = _mapped(partial(_recorder, self._limits), self._published())
+        following = next(made, None)
+        with tempfile.TemporaryFile(prefix="compass-collect-") as file:
+            spool = _Spool(file)
+            for number in range(len(self._given)):
+                facts = _Facts()
+                while following is not None and following[0] == number:
+                    piece = following[1]
+                    self._sent[number] -= following[2]
+                    if isinstance(piece, SourceError):
+                        self._failed(number, piece)
+                    elif self._limits.skip_unreadable:
+                        spool.add(piece)
+                    else:
+                        yield facts.count(piece)
+                    following = next(made, None)
+                yield from map(facts.count, spool.take(drop=number in self._errors))
+                self._finish(number, facts)
+
+    def _published(self) -> Iterator[_Piece]:
+        for number, source in enumerate(self._given):
             try:
-                rows, origins[number] = _rows(source, folders)
-                yield from _pieces(number, source, rows)
+                rows, self._origins[number] = _rows(source, self._folders)
+                for piece in _pieces(number, source, rows):
+                    self._sent[number] += len(piece.rows)
+                    yield piece
             except SourceError as error:
-                failed(number, error)
+                self._failed(number, error)
 
-    for number, made in _mapped(partial(_recorder, limits), pieces()):
-        if isinstance(made, SourceError):
-            failed(number, made)
-        else:
-            parts[number].append(made)
-    for source, origin, batches, error in zip(given, origins, parts, map(skipped.get, range(len(given))), strict=True):
-        if error:
-            warning = f"source {source.name!r} is skipped: {error}"
-            batches, origin = [], {"path": source.path, "warning": warning}
-        reasons = [reason for _, ledger in batches for reason in ledger.column("reason").to_pylist()]
-        read = sum(records.num_rows + ledger.num_rows for records, ledger in batches)
-        kept += [records for records, _ in batches]
-        dropped += [ledger for _, ledger in batches]
-        facts[source.name] = {
+    def _failed(self, number: int, error: SourceError) -> None:
+        if not self._limits.skip_unreadable:
+            raise error
+        self._errors.setdefault(number, error)
+
+    def _finish(self, number: int, facts: _Facts) -> None:
+        """Add a source to `read` and `sources`."""
+        source, origin = self._given[number], self._origins[number]
+        if error := self._errors.get(number):
+            origin = {"path": source.path, "warning": f"source {source.name!r} is skipped: {error}"}
+        told = {
             **origin,
             "licence": source.licence,
-            "read": read,
-            "kept": read - len(reasons),
-            "dropped": count_reasons(reasons),
+            "read": facts.read,
+            "kept": facts.read - facts.dropped.total(),
+            "dropped": most_first(facts.dropped),
         }
-        if repairs := sum(len(part) - part.column("original").null_count for batch in batches for part in batch):
-            facts[source.name]["repaired"] = repairs
-        if read == len(reasons) and read:
-            facts[source.name]["warning"] = f"source {source.name!r}: none of its {read} rows is kept: {_most(reasons)}"
-        if not read and source.operations and not error:
+        if facts.repaired:
+            told["repaired"] = facts.repaired
+        if facts.read and not told["kept"]:
+            reasons = ", ".join(f"{reason} {count}" for reason, count in told["dropped"].items())
+            told["warning"] = f"source {source.name!r}: none of its {facts.read} rows is kept: {reasons}"
+        if not facts.read and source.operations and not error:
             raise SourceError(
                 f"source {source.name!r}: no row has a solution of {source.operations[0]} to {source.operations[1]} operations",
                 "widen `operations`, or give `equation_field` or `solution_field`",
             )
-        total += read
-    return Collected(pa.concat_tables(kept), pa.concat_tables(dropped), total, facts)
+        self.read += 0 if error else self._sent[number]
+        self.sources[source.name] = told
+
+
+class _Facts:
+    """What is counted of a source's pieces."""
+
+    def __init__(self) -> None:
+        self.read = self.repaired = 0
+        self.dropped: Counter[str] = Counter()
+
+    def count(self, piece: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
+        """Count a piece, and pass it on."""
+        self.read += sum(len(part) for part in piece)
+        self.repaired += sum(len(part) - part.column("original").null_count for part in piece)
+        self.dropped.update(piece[1].column("reason").to_pylist())
+        return piece
+
+
+class _Spool:
+    """Pieces of a source that must be read to its end before it counts, in a temporary file (`TMPDIR`)."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+
+    def add(self, piece: tuple[pa.Table, pa.Table]) -> None:
+        """Add a piece to the end."""
+        for rows in piece:
+            with pa.ipc.new_stream(self.file, rows.schema) as stream:
+                stream.write(rows)
+
+    def take(self, *, drop: bool) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """The pieces, or none, and let go of them."""
+        end = 0 if drop else self.file.tell()
+        self.file.seek(0)
+        while self.file.tell() < end:
+            kept, dropped = (pa.ipc.open_stream(self.file).read_all() for _ in range(2))
+            yield kept, dropped
+        self.file.seek(0)
+        self.file.truncate()
 
 
 def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders: str | Path) -> Collected:
@@ -134,12 +205,6 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
             "a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`",
         )
     return collected
-
-
-def _most(reasons: list[str]) -> str:
-    """Reasons with their rows, the most frequent first."""
-    counts = sorted(count_reasons(reasons).items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{reason} {count}" for reason, count in counts)
 
 
 def _rows(source: Source, folders: Mapping[str, Any]) -> tuple[Iterator[tuple[str, str, Row]], dict[str, Any]]:
@@ -181,7 +246,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
     fields = ConfiguredFields(source)
     seen: dict[str, str] = {}
     piece: list[tuple[Row, str, str, str]] = []
-    row_number = -1
+    row_number, taken = -1, False
     rows = (row for row in rows if _is_wanted(source, row[0], row[2]))
     counted = reported(rows, total=source.max_rows or None, unit="rows", phase=f"reading {source.name}")
     for row_number, (place, row_id, row) in enumerate(counted):
@@ -192,7 +257,9 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
         if not _is_in_part(source_id, source):
             continue
-        piece.append((row, row_id, source_id, seen.setdefault(source_id, row_id)))
+        taken = True
+        first = seen.setdefault(source_id, row_id) if source.id_field else row_id  # row numbers never come twice
+        piece.append((row, row_id, source_id, first))
         if len(piece) == PIECE:
             yield _Piece(number, source, piece)
             piece = []
@@ -202,7 +269,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
             "remove it or fill it",
         )
     fields.finish()
-    if not seen:
+    if not taken:
         raise SourceError(
             f"source {source.name!r}: none of its {row_number + 1} rows is in `part` {source.part}", "widen it"
         )
@@ -247,15 +314,20 @@ def _mapped(start: Callable[[], Callable[[_Piece], Any]], pieces: Iterator[_Piec
     return in_processes(start, chain(first, pieces), workers=1 if rows < SMALL else 0)
 
 
-def _recorder(limits: Collect) -> Callable[[_Piece], tuple[int, tuple[pa.Table, pa.Table] | SourceError]]:
-    def record(piece: _Piece) -> tuple[int, tuple[pa.Table, pa.Table] | SourceError]:
+Recorded = tuple[int, tuple[pa.Table, pa.Table] | SourceError, int]
+"""A source's number, kept and dropped rows of a piece of it or why it cannot be read, and how many rows `operations` leaves out."""
+
+
+def _recorder(limits: Collect) -> Callable[[_Piece], Recorded]:
+    def record(piece: _Piece) -> Recorded:
         adapter = ADAPTERS[piece.source.adapter]
         try:
             made = [_record(piece.source, adapter, *row, limits) for row in piece.rows]
         except SourceError as error:
-            return piece.number, error
-        made = [(row, drop) for row, drop in made if _has_operations(row, piece.source)]
-        return piece.number, split(table([record for record, _ in made]), [drop for _, drop in made], STAGE)
+            return piece.number, error, 0
+        chosen = [(row, drop) for row, drop in made if _has_operations(row, piece.source)]
+        kept, dropped = split(table([record for record, _ in chosen]), [drop for _, drop in chosen], STAGE)
+        return piece.number, (kept, dropped), len(made) - len(chosen)
 
     return record
 
