@@ -89,20 +89,22 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     model = Path("models") / stage
     chosen = best_step(metrics) or ours.steps
     begun = describe_beginning(metrics, ours.rollout.temperature)
+    card = rl_card(
+        stage,
+        ours,
+        profile=settings.profile,
+        seed=settings.seed,
+        step=chosen,
+        problems=counts["problems"],
+        metrics=metrics,
+    )
+    (out / "card.md").write_text(card, encoding="utf-8")  # for the report, which needs no weights
     export_model(
         checkpoint_folder(paths.checkpoints, chosen),
         start,
         root / model,
         dtype=ours.resources.dtype,
-        card=rl_card(
-            stage,
-            ours,
-            profile=settings.profile,
-            seed=settings.seed,
-            step=chosen,
-            problems=counts["problems"],
-            metrics=metrics,
-        ),
+        card=card,
         building=paths.work / "model",
         keep_optimizer=ours.checkpoint.keep_optimizer,
         beginning=begun,

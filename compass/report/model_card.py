@@ -1,7 +1,8 @@
 """Model cards with what evaluation found, in the format of the Hugging Face hub: `model_cards/NAME.md` beside the report.
 
-An RL stage writes a card with its model, before any evaluation. Here that card gains the scores: in its front matter, where hubs
-read them (`model-index`), and in its text.
+An RL stage writes a card with its model, before any evaluation, and the same beside its curves (`data/NAME/card.md`), where it can
+be read without the weights. Here that card gains the scores: in its front matter, where hubs read them (`model-index`), and in its
+text.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ from compass.report.run import Run
 
 FOLDER = "model_cards"
 
+CARD = "card.md"
+"""An RL stage's card in its data folder."""
+
 TASK = "text-generation"
 
 
 def write_model_cards(run: Run, folder: Path) -> list[Path]:
-    """Write a card for every scored model that has one of its own (`models/NAME/README.md`); returns their paths."""
+    """Write a card for every scored model that an RL stage wrote one for; returns their paths."""
     paths = []
     for model in run.models:
-        own = run.folder / "models" / model / "README.md"
+        own = run.folder / "data" / model / CARD
         if own.is_file():
             path = folder / FOLDER / f"{model}.md"
             path.parent.mkdir(parents=True, exist_ok=True)

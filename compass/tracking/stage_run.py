@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import threading
 import time
@@ -203,7 +204,7 @@ def run_page() -> dict[str, str]:
     uri = tracking_uri(_running.folder)
     service = read_services(repository_root(_running.folder)).get("mlflow")
     local = service.url if service else None
-    web = scrub(uri) if uri.startswith("http") else local or LOCAL_UI
+    web = re.sub("//[^/@]*@", "//", uri) if uri.startswith("http") else local or LOCAL_UI  # whoever follows it logs in
     page = f"{web.rstrip('/')}/#/experiments/{_running.experiment_id}/runs/{_running.parent_id or _running.run_id}"
     return {"MLflow run" if uri.startswith("http") or local else "MLflow run (after make up)": page}
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
+import yaml
 from huggingface_hub import ModelCard
 
 from compass.model_cards import ELSEWHERE, rl_card
 from compass.report.model_card import scored_card, write_model_cards
+from compass.report.page import write_report
 from compass.report.run import read_run
 from compass.settings import load_settings
 
@@ -61,8 +64,31 @@ def test_a_known_benchmark_is_named_by_its_hub_id(finished_run: Path) -> None:
 
 
 def test_models_without_a_card_of_their_own_get_none(finished_run: Path, tmp_path: Path) -> None:
-    (finished_run / "models" / "rl-2").mkdir(parents=True)
-    (finished_run / "models" / "rl-2" / "README.md").write_text(stages_card(), encoding="utf-8")
+    (finished_run / "data" / "rl-2").mkdir(parents=True, exist_ok=True)
+    (finished_run / "data" / "rl-2" / "card.md").write_text(stages_card(), encoding="utf-8")
     [path] = write_model_cards(read_run(finished_run), tmp_path / "out")
     assert path == tmp_path / "out" / "model_cards" / "rl-2.md"
     assert ModelCard.load(path).data.eval_results
+
+
+def test_the_report_is_the_same_without_the_weights(finished_run: Path, tmp_path: Path) -> None:
+    (finished_run / "data" / "rl-2").mkdir(parents=True, exist_ok=True)
+    (finished_run / "data" / "rl-2" / "card.md").write_text(stages_card(), encoding="utf-8")
+    for model in ("base", "rl-2"):
+        (finished_run / "models" / model).mkdir(parents=True, exist_ok=True)
+        (finished_run / "models" / model / "README.md").write_text(stages_card(), encoding="utf-8")
+        (finished_run / "models" / model / "model.safetensors").write_bytes(b"weights")
+    write_report(read_run(finished_run), tmp_path / "with", title="Report", megabytes=5)
+    shutil.rmtree(finished_run / "models")
+    write_report(read_run(finished_run), tmp_path / "without", title="Report", megabytes=5)
+    written = {
+        folder: {path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.*")}
+        for folder in ("with", "without")
+    }
+    assert Path("model_cards/rl-2.md") in written["without"]
+    assert written["with"] == written["without"]
+
+
+def test_no_weights_are_fetched_for_the_report() -> None:
+    graph = yaml.safe_load((Path(__file__).parents[2] / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    assert [dep for dep in graph["report"]["deps"] if dep.startswith("models/")] == []

@@ -1,0 +1,104 @@
+"""A tracking server that asks for credentials, as MLflow's own does with `--app-name basic-auth`: real requests, made by MLflow's client."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from compass.tracking import stage_run as module
+from compass.tracking.mlflow_client import connect, describe_failure, experiment_id, failures
+
+RIGHT = base64.b64encode(b"ada:right").decode()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """Answers 401 without the right name and password, and an experiment with them."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers.get("Authorization", ""))
+            right = seen[-1] == f"Basic {RIGHT}"
+            body = b'{"experiment": {"experiment_id": "7", "name": "x"}}' if right else b"not authenticated"
+            self.send_response(200 if right else 401)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            return None
+
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=web.serve_forever, daemon=True).start()
+    address = f"127.0.0.1:{web.server_port}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{address}")
+    for name in ("USERNAME", "PASSWORD", "TOKEN"):
+        monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
+    yield SimpleNamespace(address=address, seen=seen)
+    web.shutdown()
+
+
+def test_the_credentials_of_the_environment_are_used(
+    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ada")
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "right")
+    assert experiment_id(connect(tmp_path), "x", tmp_path) == "7"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"USERNAME": "ada", "PASSWORD": "wrong-one"}, "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"),
+        ({"TOKEN": "wrong-token"}, "MLFLOW_TRACKING_TOKEN"),
+        ({}, "the address alone"),
+    ],
+)
+def test_wrong_credentials_are_named_and_not_shown(
+    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: dict[str, str], named: str
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"MLFLOW_TRACKING_{name}", value)
+    with pytest.raises(failures()) as caught:
+        experiment_id(connect(tmp_path), "x", tmp_path)
+    told = describe_failure(caught.value)
+    assert told.startswith(
+        f"it refuses the credentials, status 401; they are from {named}: set MLFLOW_TRACKING_USERNAME"
+    )
+    assert "wrong" not in told
+
+
+def test_wrong_credentials_are_told_once_however_often_they_are_refused(
+    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from compass.tracking.record import Record
+
+    monkeypatch.setattr(module, "SEND_EVERY_S", 0.05)
+    monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.05)
+    (tmp_path / "dvc.yaml").write_text("stages: {}\n")
+    record = Record(id="r", stage="dedup", experiment="x", process="1", began=0, server=f"http://{server.address}")
+    module.write_record(record, tmp_path)
+    sender = module.Sender(record, tmp_path)
+    sender.start(10)
+    while len(server.seen) < 4:
+        sender._wake.set()
+    sender.finish(10)
+    told = capsys.readouterr().err.splitlines()
+    assert len([line for line in told if "cannot take records" in line]) == 1
+    assert "status 401" in told[0]
+
+
+def test_the_link_to_a_run_carries_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://ada:right@mlflow.example/base")
+    running = SimpleNamespace(run_id="r", parent_id="p", experiment_id="7", folder=tmp_path)
+    monkeypatch.setattr(module, "_running", running)
+    assert module.run_page() == {"MLflow run": "https://mlflow.example/base/#/experiments/7/runs/p"}
