@@ -106,6 +106,9 @@ lock: $(READY)  ## resolve requirements/*.in again into the lock files
 	@$(BIN)/uv pip compile -q requirements/cpu.in --override requirements/cpu.overrides -o requirements/cpu.txt \
 	  $(LOCK_OPTIONS) $(if $(COMPASS_WHEELS),--find-links $(COMPASS_WHEELS),--index https://download.pytorch.org/whl/cpu)
 	@$(BIN)/uv pip compile -q requirements/gpu.in -o requirements/gpu.txt $(LOCK_OPTIONS)
+	@for store in s3 gcs; do \
+	  $(BIN)/uv pip compile -q requirements/$$store.in -c requirements/cpu.txt $(LOCK_OPTIONS) \
+	    | grep -vxFf requirements/cpu.txt > requirements/$$store.txt; done
 # Without annotations and index addresses, so that a lock names versions alone.
 LOCK_OPTIONS := --python-version 3.11 --python-platform x86_64-manylinux_2_28 \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links

@@ -11,7 +11,7 @@ COMMANDS = {
 }
 """Extra to the commands that run with it and not with the one before; all others need `pipeline`."""
 
-MODULES = {"datasets": "hub", "huggingface_hub": "hub", "ray": "pipeline"}
+MODULES = {"datasets": "hub", "huggingface_hub": "hub", "ray": "pipeline", "s3fs": "s3", "gcsfs": "gcs"}
 """Packages that few uses of a command need, each with the extra that brings it."""
 
 

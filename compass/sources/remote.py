@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compass.errors import UserError
+from compass.extras import MODULES
 
 
 class RemoteError(UserError):
@@ -60,7 +61,11 @@ class RemotePath:
             return getattr(system, what)(path, *arguments, **options)
         except FileNotFoundError:
             raise
-        except (ImportError, OSError, ValueError) as error:  # a missing package, no network, no such protocol
+        except ImportError as error:
+            extra = next((extra for module, extra in MODULES.items() if module in str(error)), "")
+            remedy = f"pip install 'compass-thinker[{extra}]'" if extra else "install it"
+            raise RemoteError(f"{self.url}: the package that opens it is missing ({error}); {remedy}") from None
+        except (OSError, ValueError) as error:  # no network, no access, no such protocol
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise RemoteError(f"{self.url}: cannot be opened ({reason}); check the address and your access") from None
 
