@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count
 from multiprocessing import connection
 from pathlib import Path
@@ -53,15 +53,22 @@ def processes(workers: int = 0, preload: Sequence[str] = ()) -> Iterator[None]:
     """
     global _shared
     workers = workers or cores()
-    if workers == 1 or _shared is not None:
+    if _shared is not None:
         yield
         return
-    with _pool(workers, preload) as pool:
+    with nullcontext(_Alone()) if workers == 1 else _pool(workers, preload) as pool:
         _shared = pool
         try:
             yield
         finally:
             _shared = None
+
+
+class _Alone:
+    """This process in the place of workers."""
+
+    def map(self, start: Start, items: Iterable[Any]) -> Iterator[Any]:
+        return map(start(), items)
 
 
 class _Pool:
@@ -87,7 +94,7 @@ class _Pool:
                 future.cancel()
 
 
-_shared: _Pool | None = None
+_shared: _Pool | _Alone | None = None
 
 
 @contextmanager
