@@ -7,16 +7,18 @@ is not is assumed, and listed. The range is the spread of the forecast over low 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compass.durations import duration
 from compass.evaluation.benchmarks import BENCHMARKS
 from compass.plan.hardware import Machine, sampling_speed, training_speed
 from compass.plan.memory import find_sampling_shortage, find_training_shortage, sampling_parts, training_parts
 from compass.plan.shape import Shape, grader_shape, policy_shape
 from compass.plan.speed import WEIGHTS_S, Load, sampling_seconds, training_seconds
+from compass.runs.stage_times import read_times
 from compass.settings import RlStage, Sampling, Settings
 
 START_S = {"base": 60, "grade": 40, "rl": 40, "evaluate": 30}
@@ -116,6 +118,9 @@ class Known:
     groups_used: dict[str, float] = field(default_factory=dict)
     """Share of sampled groups that were mixed, by RL stage."""
 
+    took: dict[str, str] = field(default_factory=dict)
+    """What the last run of a stage took here, in words: time, CPU time, memory and machine."""
+
 
 def read_known(root: Path) -> Known:
     """What `metrics/` of a folder tells; empty where nothing ran in it."""
@@ -143,7 +148,19 @@ def read_known(root: Path) -> Known:
     ]
     if scores:
         response["evaluate"] = sum(scores) / len(scores)
-    return Known(metrics("denoise").get("kept"), response=response, groups_used=used)
+    took = {stage: _say_taken(facts) for stage, facts in read_times(root).items()}
+    return Known(metrics("denoise").get("kept"), response=response, groups_used=used, took=took)
+
+
+def _say_taken(facts: Mapping[str, Any]) -> str:
+    """What a stage's last run took, of `compass.runs.stage_times`."""
+    words = [duration(facts["seconds"])]
+    if "cpu_seconds" in facts:
+        words += [f"{duration(facts['cpu_seconds'])} of CPU time", f"{facts['peak_memory_gb']:.1f} GB of memory"]
+    machine = facts.get("machine", {})
+    gpus = machine.get("gpus") or []
+    where = f"{len(gpus)} x {gpus[0]}" if gpus else f"{machine.get('cores', '?')} CPU cores"
+    return f"{', '.join(words)} on {where}"
 
 
 def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> Forecast:
@@ -173,6 +190,9 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
     for name, stage in settings.rl.stages.items():
         _add_training(plan, name, stage, policy, known)
     _add_evaluation(plan, settings, policy, known)
+    for one in plan.stages:
+        if one.name in known.took:
+            plan.inputs.append(Input(one.name, "the last run here took", known.took[one.name], "measured"))
     plan.inputs.append(
         Input("", "use of a GPU while training", f"{MIDDLE.mfu:.0%} ({HIGH.mfu:.0%} to {LOW.mfu:.0%})", "assumed")
     )

@@ -1,4 +1,4 @@
-"""Accuracy beside what it costs: tokens generated per problem, and what each model reaches with as many."""
+"""Accuracy beside what it costs: tokens generated per problem, what each model reaches with as many, and training per point gained."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from compass.page.blocks import Note, Part, Section, Table
 from compass.report.figures import draw_chart, tokens_figure
-from compass.report.headline import AVERAGE, percent
+from compass.report.headline import AVERAGE, find_comparison, percent
 from compass.report.run import Run
 
 MOST_BUDGETS = 8
@@ -36,6 +36,28 @@ def tokens_section(run: Run) -> Section:
         Table(["tokens per problem", *points], equal_tokens(points)),
     ]
     return Section("Accuracy and tokens", parts, "tokens")
+
+
+def cost_per_point(run: Run) -> list[Part]:
+    """For each trained model its gain over the first and what its training took; none where no training was timed."""
+    rows, seconds = [], 0.0
+    for model in run.models[1:]:
+        fact, found = run.times.get(model, {}), find_comparison(run, model, run.models[0])
+        if "seconds" not in fact or not found:
+            continue
+        gpus = len(fact.get("machine", {}).get("gpus") or [])
+        seconds += fact["seconds"] * (gpus or fact["machine"]["cores"])
+        gain = 100 * found["difference"]
+        shown = found["ci95"][0] > 0
+        cost = f"{seconds / 3600 / gain:.3g}" if shown else "no gain shown"
+        rows.append([model, f"{gain:+.1f}", f"{seconds / 3600:.2f}", cost])
+    if not rows:
+        return []
+    note = (
+        f"Hours of all cores, or of all GPUs where there are any, that training took up to each model, per point of average accuracy over "
+        f"{run.models[0]}; no figure where the interval of the gain holds 0. Grading and evaluation are left out."
+    )
+    return [Note(note), Table(["model", "points gained", "device hours of training", "hours per point"], rows)]
 
 
 def equal_tokens(points: Mapping[str, Sequence[Mapping[str, float]]]) -> list[list[Any]]:

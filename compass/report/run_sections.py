@@ -8,6 +8,7 @@ from typing import Any
 
 from compass.durations import duration
 from compass.page.blocks import Bullets, Code, Fold, Note, Part, Section, Table
+from compass.report.cost import cost_per_point
 from compass.report.figures import curves_figure, draw_chart, funnel_figure, mixes_figure
 from compass.report.headline import percent
 from compass.report.run import Run
@@ -93,21 +94,32 @@ def cost_section(run: Run) -> Section:
         seconds = fact.get("seconds")
         cores = fact.get("machine", {}).get("cores")
         hours = round(seconds * cores / 3600, 2) if seconds is not None and cores else None
+        used = fact.get("cpu_seconds")
         rows.append(
-            [stage, fact.get("started", "")[:16].replace("T", " "), _duration(seconds), hours, tokens.get(stage)]
+            [
+                stage,
+                fact.get("started", "")[:16].replace("T", " "),
+                _duration(seconds),
+                hours,
+                None if used is None else round(used / 3600, 2),
+                fact.get("peak_memory_gb"),
+                tokens.get(stage),
+            ]
         )
     if not rows:
         return Section("Time and cost", [])
     whole = sum(fact.get("seconds", 0) for fact in run.times.values())
-    note = "Wall-clock time of each stage's last run here, core hours it had at its disposal, and tokens that models wrote."
+    note = (
+        "Wall-clock time of each stage's last run here, core hours it had at its disposal and used, the most memory that its processes "
+        "held together, and tokens that models wrote."
+    )
     note += (
         f" Together {_duration(whole)}."
         if whole
         else " Times are not recorded for stages that ran elsewhere or before times were kept."
     )
-    return Section(
-        "Time and cost", [Note(note), Table(["stage", "started (UTC)", "time", "core hours", "tokens"], rows)], "cost"
-    )
+    head = ["stage", "started (UTC)", "time", "core hours", "of CPU time", "memory, GB", "tokens"]
+    return Section("Time and cost", [Note(note), Table(head, rows), *cost_per_point(run)], "cost")
 
 
 def ran_section(run: Run) -> Section:

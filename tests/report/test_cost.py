@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from compass.page.blocks import Chart, Table
-from compass.report.cost import equal_tokens, tokens_section
+from compass.report.cost import cost_per_point, equal_tokens, tokens_section
+from compass.report.headline import find_comparison
 from compass.report.run import read_run
 
 
@@ -47,3 +49,21 @@ def test_scores_of_an_earlier_version_have_no_such_section(finished_run: Path) -
             one.pop("by_tokens")
     path.write_text(json.dumps(scores))
     assert tokens_section(read_run(finished_run)).parts == []
+
+
+def test_training_costs_device_hours_per_point_where_a_gain_is_shown(finished_run: Path) -> None:
+    run = read_run(finished_run)
+    trained = run.models[1:]
+    times = {model: {"seconds": 1800, "machine": {"cores": 4, "gpus": []}} for model in trained}
+    run = replace(run, times=times)
+    note, table = cost_per_point(run)
+    assert run.models[0] in note.text
+    for number, (model, row) in enumerate(zip(trained, table.rows, strict=True), start=1):
+        found = find_comparison(run, model, run.models[0])
+        points = 100 * found["difference"]
+        assert row[:3] == [model, f"{points:+.1f}", f"{2 * number:.2f}"]
+        shown = found["ci95"][0] > 0
+        assert row[3] == (f"{2 * number / points:.3g}" if shown else "no gain shown")
+    assert cost_per_point(replace(run, times={})) == []
+    on_gpus = {trained[0]: {"seconds": 3600, "machine": {"cores": 4, "gpus": ["H100"] * 8}}}
+    assert cost_per_point(replace(run, times=on_gpus))[1].rows[0][2] == "8.00"

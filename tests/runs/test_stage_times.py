@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from compass.machine import cores
-from compass.runs.stage_times import FOLDER, read_times, timed
+from compass.runs.stage_times import FOLDER, read_times, timed, used
 
 
 def test_a_run_is_recorded_with_its_time_machine_and_versions(tmp_path: Path) -> None:
@@ -35,3 +37,12 @@ def test_a_broken_record_is_no_record(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / "dedup.json").write_text("{", encoding="utf-8")
     assert read_times(tmp_path) == {}
+
+
+def test_what_child_processes_take_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compass.runs.stage_times.LOOK_S", 0.1)
+    work = "import time; held = bytearray(300_000_000); end = time.process_time() + 1.0\nwhile time.process_time() < end: pass"
+    with used() as usage:
+        subprocess.run([sys.executable, "-c", work], check=True)
+    assert usage["peak_memory_gb"] > 0.3
+    assert 0.5 < usage["cpu_seconds"] < 10
