@@ -28,6 +28,7 @@ EVERYWHERE = frozenset(
         "compass/__init__.py",
         "compass/environment.py",
         "compass/errors.py",
+        "compass/extras.py",
         "compass/locks.py",
         "compass/machine.py",
         "compass/model_cards.py",

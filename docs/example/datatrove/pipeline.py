@@ -168,11 +168,13 @@ class Filter(PipelineStep):
 
 def write(out: Path, stage: str, name: str, pieces: Pieces, kept: str = "") -> None:
     """Write what a stage keeps to `STAGE/NAME.parquet`, or to the folder `kept`, and what it drops to `ledger/STAGE/NAME.parquet`."""
-    with records_writer(out / (kept or stage) / f"{name}.parquet", RECORD) as write_kept:
-        with records_writer(out / "ledger" / stage / f"{name}.parquet", LEDGER) as write_dropped:
-            for rows, dropped in pieces:
-                write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
-                write_kept(rows.select(RECORD.names).cast(RECORD))
+    with (
+        records_writer(out / (kept or stage) / f"{name}.parquet", RECORD) as write_kept,
+        records_writer(out / "ledger" / stage / f"{name}.parquet", LEDGER) as write_dropped,
+    ):
+        for rows, dropped in pieces:
+            write_dropped(dropped.select(LEDGER.names).cast(LEDGER))
+            write_kept(rows.select(RECORD.names).cast(RECORD))
 
 
 def minhash(settings: CurateSettings) -> MinhashConfig:
