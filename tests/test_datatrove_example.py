@@ -24,7 +24,7 @@ def test_the_same_rows_are_kept_but_for_near_duplicates(tmp_path: Path) -> None:
         lines = [json.dumps(made_row(number)) + "\n" for number in range(200 * shard, 200 * (shard + 1))]
         files[-1].write_text("".join(lines))
     sources = [str(path) for path in files]
-    kept = curate_in_steps(sources, tmp_path / "out", workers=2)
+    kept = curate_in_steps(sources, tmp_path / "out")
     curated = tmp_path / "curated"
     run_stages(curate_settings(sources, CurateOptions(), curated), curated, lambda line: None)
     found = differences(tmp_path / "out", curated)
@@ -42,6 +42,6 @@ def test_the_same_rows_are_kept_but_for_near_duplicates(tmp_path: Path) -> None:
     written = {
         path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet") if path.parent.name == "kept"
     }
-    curate_in_steps(sources, tmp_path / "out", workers=2)
+    curate_in_steps(sources, tmp_path / "out")
     assert written == {path: path.stat().st_mtime_ns for path in written}
     assert pq.read_schema(next(iter(written))).names == pq.read_schema(curated / "verify" / "kept.parquet").names

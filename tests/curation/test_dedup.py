@@ -36,6 +36,17 @@ def test_a_near_duplicate_names_twin_and_similarity(records):
     assert evidence["answer"] == evidence["twin_answer"] == "11"
 
 
+def test_pieces_and_batches_change_nothing(records, monkeypatch):
+    texts = [f"{BOOKS.replace('8', str(8 + n // 4))}{' Explain.' * (n % 2)}" for n in range(40)]
+    table = records(*[(text, str(11 + n // 4 + (n == 7)), SOURCES[n % 3]) for n, text in enumerate(texts)])
+    whole = dedup(table, Dedup(), SOURCES)
+    monkeypatch.setattr("compass.curation.dedup.CHUNK", 3)
+    monkeypatch.setattr("compass.curation.dedup.BATCH", 2)
+    parts = dedup(table, Dedup(), SOURCES)
+    assert 0 < whole[0].num_rows < 40
+    assert all(one.combine_chunks().equals(other.combine_chunks()) for one, other in zip(whole, parts, strict=True))
+
+
 def test_counts_add_up_and_order_is_kept(records):
     table = records(*[(f"Problem about number {number // 2}", str(number // 2), "best") for number in range(100)])
     kept, dropped = dedup(table, Dedup(), SOURCES)

@@ -8,7 +8,7 @@ import pytest
 
 from compass.records import record_id
 from compass.settings import Collect, Source
-from compass.sources.collect import clean, collect, collect_benchmarks
+from compass.sources.collect import Reading, clean, collect, collect_benchmarks
 from compass.sources.read import SourceError
 
 
@@ -193,3 +193,34 @@ def test_a_hub_dataset_out_of_reach_says_what_to_do(monkeypatch):
 def test_settings_that_no_row_fits_are_named(tmp_path, rows, fields, message):
     with pytest.raises(SourceError, match=message):
         run(tmp_path, rows, **fields)
+
+
+def test_a_source_that_breaks_off_is_skipped_whole_and_the_others_stay_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.setattr("compass.sources.collect.PIECE", 2)
+    sources = []
+    for name, count in (("a", 3), ("b", 5), ("c", 2)):
+        path = write(tmp_path / f"{name}.jsonl", [{"problem": f"{name}{n}?", "answer": str(n)} for n in range(count)])
+        sources.append(Source(name=name, path=str(path)))
+    with (tmp_path / "b.jsonl").open("a") as file:
+        file.write("{broken\n")
+    found = collect(sources, Collect(sources=sources, benchmarks=[], skip_unreadable=True))
+    assert found.kept["problem"].to_pylist() == ["a0?", "a1?", "a2?", "c0?", "c1?"]
+    assert (found.read, found.sources["b"]["read"]) == (5, 0)
+    assert "source 'b' is skipped: " in found.sources["b"]["warning"]
+    with pytest.raises(SourceError, match="row 5 is not JSON"):
+        collect(sources, Collect(sources=sources, benchmarks=[]))
+
+
+def test_rows_come_before_their_source_was_read_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("compass.sources.collect.PIECE", 2)
+    monkeypatch.setattr("compass.sources.collect.SMALL", 0)
+    monkeypatch.setattr("compass.sources.collect.in_processes", lambda start, items, workers: map(start(), items))
+    source = Source(
+        name="s", path=str(write(tmp_path / "s.jsonl", [{"problem": f"{n}?", "answer": "1"} for n in range(9)]))
+    )
+    reading = Reading([source], Collect(sources=[source], benchmarks=[]))
+    pieces = iter(reading)
+    assert next(pieces)[0].num_rows == 2
+    assert reading._sent == [2]  # of nine: no more was read
+    assert sum(kept.num_rows for kept, _ in pieces) == 7
+    assert (reading.read, reading.sources["s"]["kept"]) == (9, 9)

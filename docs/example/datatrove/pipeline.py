@@ -205,7 +205,8 @@ def curate_in_steps(sources: Sequence[str], out: Path, *, benchmarks: Sequence[s
         UserError: a source or benchmark cannot be read.
         RecordError: a row was lost.
     """
-    settings = curate_settings(sources, CurateOptions(benchmarks=list(benchmarks)), out)
+    # `out` itself stays from an earlier run, which this one goes on with; `compass curate` would refuse it.
+    settings = curate_settings(sources, CurateOptions(benchmarks=list(benchmarks)), out / "new")
     write_records(out / "benchmarks.parquet", collect_benchmarks(settings.collect.benchmarks, settings.collect).kept)
     for name, blocks, tasks in steps(settings, out):
         LocalPipelineExecutor(
