@@ -39,6 +39,10 @@ WORDING = "wording"
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _NO_FACTOR = re.compile(r"\\infty|∞|\d(?:\s|\^|\\?[{}]|\\[a-z]+)*(?:st|nd|rd|th)\b|\d\s*\([^\W\d_]{2,}[^()]*\)")
+_CONDITION = re.compile(
+    r"\A(?:if|all|every|let|there (?:is|are|exists?))\b|\b(?:and all|such that|for which|whenever|if and only if|provided)\b",
+    re.I,
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LATEX = re.compile(r"\\(?:text|textbf|mathrm|mbox|textit)\s*\{|\\[A-Za-z]+|[{}$]")
 
@@ -106,7 +110,7 @@ def judge_golds(settings: Verify) -> Callable[[Sequence[Asked]], list[Judged]]:
         new = [gold for gold in dict.fromkeys(gold for golds, _ in rows for gold in golds) if gold not in known]
         kinds = {gold: answer_type(gold) for gold in new}
         for gold, drop in check_golds(new, settings, kinds).items():
-            known[gold] = drop, WORDING if is_wordy(gold) else kinds[gold]
+            known[gold] = drop, WORDING if is_statement(gold, kinds[gold]) else kinds[gold]
         return [_judge_row(golds, answers) for golds, answers in rows]
 
     def _judge_row(golds: tuple[str, ...], answers: Sequence[tuple[str | None, bool]]) -> Judged:
@@ -147,7 +151,7 @@ def _gold_verdict(gold: str, kind: str, settings: Verify, outcomes: dict[tuple[s
         return Drop(
             Reason.UNREADABLE_GOLD, {"answer": gold[:200], "words": len(words), "limit": settings.max_text_words}
         )
-    if settings.wordy_golds == "drop" and is_wordy(gold):
+    if settings.wordy_golds == "drop" and is_statement(gold, kind):
         return Drop(Reason.WORDY_GOLD, {"answer": gold[:200]})
     if kind == "unrecognised":  # equal to itself letter by letter at best: no other way of writing it earns a reward
         return Drop(Reason.UNREADABLE_GOLD, {"answer": gold[:200], "answer_type": kind})
@@ -218,6 +222,17 @@ def perturbed(gold: str, kind: str) -> list[str]:
 
 def _other_number(number: str, step: int) -> str:
     return str((int(number[0]) + (step - 1) % 8) % 9 + 1) + number[1:]
+
+
+def is_statement(gold: str, kind: str) -> bool:
+    """Whether a gold is a statement in words: one without a value, or formulas that words tie to a condition ("all primes and 4",
+    "n such that 3 divides n", "If a = 0, then b = 1"), which an answer equals only where it chooses the same words.
+    """
+    if is_wordy(gold):
+        return True
+    return (
+        kind not in ("text", "cases") and "\\begin" not in gold and bool(_CONDITION.search(" ".join(prose_words(gold))))
+    )
 
 
 def prose_words(gold: str) -> list[str]:

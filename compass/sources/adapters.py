@@ -22,7 +22,10 @@ MISSING = object()
 """What `reach` returns for a field that a row does not have; None is a value."""
 
 LETTERS = "ABCDEFGHIJ"
-_LABEL = re.compile(r"\s*(?:\(\s*[A-Ja-j1-9]\s*\)|[A-Ja-j1-9]\s*[).:：、．]|\$?\\text(?:bf|rm)?\{\s*\(?[A-J])")
+# "2:10 P.M." and "1.4 mol" begin with no label.
+_LABEL = re.compile(
+    r"\s*(?:\(\s*([A-Ja-j1-9])\s*\)|([A-Ja-j1-9])\s*[).:：、．](?!(?<=\d[.:])\d)|\$?\\text(?:bf|rm)?\{\s*\(?([A-J]))"
+)
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,11 @@ def _from_object(part: Mapping[str, Any], letter: str) -> str:
 
 
 def _labelled(label: Any, text: Any) -> str:
-    text = str(text).strip()
-    return text if _LABEL.match(text) else f"({label}) {text}"
+    """The option behind its label, unless it begins with that label, as a letter or as its number."""
+    text, label = str(text).strip(), str(label)
+    own = match[match.lastindex].upper() if (match := _LABEL.match(text)) else ""
+    number = str(LETTERS.find(label.upper()) + 1) if len(label) == 1 else ""
+    return text if own and own in (label.upper(), number) else f"({label}) {text}"
 
 
 ADAPTERS: dict[str, Adapter] = {"columns": columns, "chat": chat, "options": options}

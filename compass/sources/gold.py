@@ -110,6 +110,8 @@ def _from_text(text: str) -> str:
         return last_boxed(text) or text
     if text.startswith('["'):
         return _from_json_list(text)
+    if match := _TO_SHOW.fullmatch(text):
+        return match[1].strip()
     return text
 
 
@@ -137,6 +139,9 @@ def _group(text: str, start: int) -> str:
     end = closing_brace(text, start)
     return "" if end is None else text[start + 1 : end - 1].strip()
 
+
+_TO_SHOW = re.compile(r"(?:show|prove) that [^$]{1,80}\$([^$]+)\$\.?", re.I)
+"""A gold that asks to show what was asked for: "Show that the volume is $6\\pi^2$."."""
 
 _WRAPPED = re.compile(
     r"\\(?:text(?:bf|it|rm|sf)?|mathrm|mathbf|boxed|fbox|mbox|quad|qquad|displaystyle|left|right|[,;:! ()\[\]])(?![A-Za-z])|\*\*|[\s$`\"'“”‘’]"

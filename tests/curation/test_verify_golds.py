@@ -139,6 +139,22 @@ def test_a_gold_that_only_its_own_words_match_is_dropped_or_marked():
     assert (dropped, kept["answer_type"].to_pylist()) == ({}, ["wording", "text", "integer"])
 
 
+@pytest.mark.parametrize(
+    ("gold", "dropped"),
+    [
+        ("all $(c,v)$ for which $c,v>1$ and $\\log c \\in \\mathbb{Q}$", True),
+        ("All prime numbers, 1, 4, and 6.", True),
+        ("If $ab=0$, then $a=0$", True),
+        ("1, 3, \\text{ and all even } n > 3", True),
+        ("\\begin{cases} n & \\text{if } n > 1 \\\\ 2 & \\text{if } n = 1 \\end{cases}", False),
+        ("$f(x) = x$ for all real $x$", False),
+        ("all real numbers", False),
+    ],
+)
+def test_formulas_that_words_tie_to_a_condition_are_a_statement(gold, dropped):
+    assert reasons(gold)[0].get(gold) == ("wordy_gold" if dropped else None)
+
+
 def several(*alternatives, answer, **settings):
     row = {"id": "a", "source": "s", "answer": answer, "alternatives": list(alternatives) or None}
     kept, dropped = verify_golds(table([row]), Verify(**settings))

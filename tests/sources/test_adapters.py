@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.settings import Source
-from compass.sources.adapters import ADAPTERS, MISSING, last_user_message, reach
+from compass.sources.adapters import ADAPTERS, MISSING, choice_texts, last_user_message, reach
 from compass.sources.read import SourceError
 
 
@@ -108,6 +108,21 @@ def test_chat_that_cannot_be_read_is_no_text():
 def test_prefixes_go_as_well():
     row = {"problem": "Solve this.\n\nWhat is 2+2?\n\nAnswer below.", "answer": "4"}
     assert adapt(row, strip_prefixes=["Solve this."], strip_suffixes=["Answer below."]).problem == "What is 2+2?"
+
+
+@pytest.mark.parametrize(
+    ("choices", "printed"),
+    [
+        (["1:00 A.M.", "11:40 P.M."], ["(A) 1:00 A.M.", "(B) 11:40 P.M."]),
+        (["2:10 P.M.", "3:20 P.M."], ["(A) 2:10 P.M.", "(B) 3:20 P.M."]),
+        (["1.4 mol", "2.5 mol"], ["(A) 1.4 mol", "(B) 2.5 mol"]),
+        (["1) one", "2) two"], ["1) one", "2) two"]),
+        (["A. one", "B. two"], ["A. one", "B. two"]),
+        ({"A": "1:2", "B": "B. 2:3"}, ["(A) 1:2", "B. 2:3"]),
+    ],
+)
+def test_an_option_that_begins_as_a_label_does_gets_its_letter(choices, printed):
+    assert choice_texts(choices) == printed
 
 
 def test_options_are_written_below_the_problem():

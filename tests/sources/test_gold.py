@@ -53,6 +53,8 @@ from compass.verifier import Gold, verify
         ("so \\fbox{2}", "2"),
         ("unbalanced \\boxed{2", "unbalanced \\boxed{2"),
         ("unbalanced \\fbox{2", "unbalanced \\fbox{2"),
+        ("Show that the volume is $6\\pi^2$.", "6\\pi^2"),
+        ("Show that $f(2) = 3$ and $f(3) = 2$.", "Show that $f(2) = 3$ and $f(3) = 2$."),
         ({"value": 3}, ""),
     ],
 )

@@ -94,9 +94,17 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 _DISPLAY_OPENS = re.compile(r"(?:^|[\s.,:;?!a-z])\\\[(?!.*\\\])", re.S)
 
 
+_VALUE_LOST = re.compile(
+    r"\b(?:is|was|at|of|by|equals) (?:How (?:many|much|long|far|fast|high)|Find|Calculate|Determine|Her|His|Its|What is) [a-z]"
+)
+"""A new sentence behind a word that a value follows: "where the speed of sound is How long after …"."""
+
+
 def truncated(record: dict, settings: Denoise) -> Finding | None:
-    """A text that stops before its sentence or formula ends."""
+    """A text that stops before its sentence or formula ends, or lost the value at which a sentence ends."""
     text = record["problem"].rstrip()
+    if match := _VALUE_LOST.search(text):
+        return found(Reason.TRUNCATED, Strength.LIKELY, record, match, found="a sentence without its value")
     if text.endswith("\\"):
         return Finding(NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
     if match := _OPEN_END.search(text[-12:]):

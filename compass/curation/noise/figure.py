@@ -80,7 +80,7 @@ _SHAPES = re.compile(
     rf"|\b(?:the )?following (?:[\w-]+ )?(?:grids?|boards?(?! games?)|mazes?|spinners?|dials?|clocks?|number lines?|nets?|crossword|magic squares?)\b"
     rf"|\b(?:shown|seen|pictured|depicted|drawn|illustrated) {_PLACE}"
     rf"|\b(?:as|is|are) (?:shown|pictured|illustrated|depicted|drawn|sketched)(?= *[.,;:?)]| (?:here|below|above|at|and|with|so|where|to form)\b)"
-    rf"|\bas (?:shown|pictured|illustrated|depicted|indicated)\b(?! (?:by|in)\b)"
+    rf"|\bas (?:shown|pictured|illustrated|depicted|indicated)\b(?! (?:by|in)\b| on (?:the|an?|each|its|his|her) (?!right\b|left\b|{_SHAPE}|{_PICTURE}|{_CHART}))"
     rf"|\bas (?:shown|depicted|illustrated) in (?:this|the) (?:[\w-]+ )?(?:view|layout|arrangement|plan|map|graph|grid)\b",
     re.I,
 )
@@ -129,7 +129,7 @@ _SHAPE_WORDS = (
 
 _IN_TEXT = re.compile(
     r"\\begin\{(?:tabular|array|[a-zA-Z]*matrix|align|cases|verbatim|lstlisting|enumerate|itemize)|\|\s*:?-{2,}|```|\\hline|\|[^|\n]{0,80}\|[^|\n]{0,80}\|"
-    r"|(?:(?:^|\n)[^|\n]{1,80} \| [^|\n]{1,80}(?=\n)){3}"
+    r"|(?:(?:^|\n)[^|\n]{1,80}(?: \| [^|\n]{1,80}){1,9}(?=\n)){3}"
     r"|(?:^|\n)[^\n]*\t[^\n]*\t|<t[dr]\b|(?:\n[^\S\n]*[-\d.,]+(?:[^\S\n]+[-\d.,…]+){2,}[^\S\n]*){2}",
 )
 _DISPLAY = re.compile(
