@@ -33,6 +33,7 @@ COMMANDS = {
     "profile": ("compass.commands.profile:app", "switch to a complete parameter set, compare two, list them"),
     "rl": ("compass.commands.rl:app", "show what an RL stage would run with"),
     "rollouts": ("compass.commands.rollouts:rollouts", "read the responses that an RL stage learned from"),
+    "chat": ("compass.commands.chat:chat", "ask a trained model, and see its answer read and judged"),
     "report": (
         "compass.commands.report:report",
         "write the page of a run, or of two compared: which model is better, by how much (the stage: `compass run report`)",
@@ -79,7 +80,7 @@ COMMANDS = {
 SECTIONS = {
     "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "plan", "study"),
     "Data": ("curate", "why", "ledger", "card"),
-    "Training": ("rl", "rollouts", "forgetting"),
+    "Training": ("rl", "rollouts", "chat", "forgetting"),
     "Scores": ("evaluate", "memorised", "benchmarks", "report", "score", "table1"),
     "The verifier": ("verify", "label"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 COMMANDS = {
     "curate": ("curate", "ledger", "why", "card", "verify", "benchmarks", "forgetting", "completion", "profile"),
     "score": ("score", "table1", "label", "report"),
-    "evaluate": ("evaluate",),
+    "evaluate": ("evaluate", "chat"),
 }
 """Extra to the commands that run with it and not with the one before; all others need `pipeline`."""
 

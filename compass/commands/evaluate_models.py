@@ -1,4 +1,4 @@
-"""The models that `compass evaluate` and `compass memorised` are given: stages, folders, GGUF files, hub ids and servers."""
+"""The models that `compass evaluate`, `memorised` and `chat` are given: stages, folders, GGUF files, hub ids and servers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 
 if TYPE_CHECKING:
     from compass.sampling.model_source import Model, Server
@@ -43,6 +43,11 @@ def find_models(
     return found
 
 
+def is_stage(place: str) -> bool:
+    """Whether this names a model that a stage of the pipeline here has written."""
+    return not Path(place).is_dir() and (Path("models") / place / "config.json").is_file()
+
+
 def _local(place: str, work: Path) -> tuple[str, Model]:
     """A stage's model, a folder, a GGUF file or a hub id with its commit, and what it is called."""
     from compass.sampling.model_source import find_model
@@ -54,14 +59,15 @@ def _local(place: str, work: Path) -> tuple[str, Model]:
         return path.stem, find_model(str(_unpacked(path, work / "models")))
     if path.is_dir():
         return path.resolve().name, find_model(place)
-    if (Path("models") / place / "config.json").is_file():
+    if is_stage(place):
         return place, find_model(str(Path("models") / place))
     name, at, revision = place.partition("@")
     if "/" in name and at:
         return name, find_model(name, revision)
     stages = sorted(folder.parent.name for folder in Path("models").glob("*/config.json"))
     here = f"the stages that have run here ({', '.join(stages)})" if stages else "a stage (none has run here)"
-    raise UserError(f"{place}: no model; give {here}, a model folder, a .gguf file, OWNER/NAME@COMMIT, or a URL")
+    near = did_you_mean(place, stages)
+    raise UserError(f"{place}: no model; {near}give {here}, a model folder, a .gguf file, OWNER/NAME@COMMIT, or a URL")
 
 
 def _unpacked(file: Path, cache: Path) -> Path:
