@@ -43,7 +43,7 @@ def limits(run: Run) -> list[str]:
     """Why the conclusion might be wrong although every figure is right."""
     lines = [
         "One run with one seed was scored. Intervals cover the choice of problems and of responses, not what another training run would give: "
-        "repeat with other seeds before you call a recipe better; `compass report RUN RUN RUN` shows how far they spread.",
+        "repeat with other seeds before you call a recipe better; “compass report RUN RUN RUN” shows how far they spread.",
         "The models were compared on these benchmarks alone. Other kinds of problems, languages or prompts may order them differently.",
     ]
     if run.results.planted:

@@ -57,7 +57,7 @@ def conclude(run: Run) -> Conclusion:
         )
         if against := find_comparison(run, best, second):
             more.append(
-                f"{explored}{best} against {second} ({format_accuracy(run, second)}){format_verdict(run, against)}."
+                f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}."
             )
     if looks := run.comparisons.get("looks"):
         more.append(
@@ -147,7 +147,7 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
     samples = f"{most}" if fewest == most else f"{fewest} to {most}"
     chance = found["p"]
     lines = [
-        f"How sure: the paired difference is {format_gap(found)}. If {best} and {rival} were equally good, one as large would come up "
+        f"How sure: the paired difference is {format_gap(found)}. If {best} and {rival} were equally good, one at least as large would come up "
         f"{_often(chance)} by chance (sign-flip test over {found['problems']:,} problems with {samples} samples each). "
         f"A true difference of {percent(found['detectable'])} points would be found in 4 of 5 repetitions."
     ]

@@ -278,7 +278,9 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
             if one
         ]
         if rows:
-            table = Table(["benchmark", "verdict", f"{best} less {other}, paired by problem", "remark"], rows)
+            head = ["benchmark", "verdict", f"{best} less {other}, paired by problem", "remark"]
+            kept = len(head) - (not any(row[-1] for row in rows))
+            table = Table(head[:kept], [row[:kept] for row in rows])
             yield table if place == 0 else Fold(f"{best} against {other}", [table])
     if others:
         yield Note(

@@ -108,7 +108,8 @@ def test_every_verdict_of_the_page_is_that_of_the_comparisons(written: tuple[Pat
     pairs = json.loads((root / "data" / "evaluate" / "comparisons.json").read_text())["pairs"]
     [_, verdicts] = tables(page, "Scores")
     [pair] = [pair for pair in pairs if (pair["model"], pair["other"]) == ("rl-2", "base")]
-    for benchmark, verdict, difference, remark in verdicts[1:]:
+    for benchmark, verdict, difference, *remarks in verdicts[1:]:
+        remark = "".join(remarks)
         found = pair["average"] if benchmark == "average" else pair["benchmarks"][benchmark]
         assert verdict == found["verdict"]
         assert found["words"].endswith(remark)
