@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -58,7 +59,7 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
     from compass.commands.evaluate_benchmarks import load_benchmarks
     from compass.commands.evaluate_models import find_models
     from compass.errors import UserError
-    from compass.evaluation.memorised import probe_model, summarise_memorised
+    from compass.evaluation.memorised import LEAST_WORDS, probe_model, summarise_memorised
     from compass.evaluation.results import replace_rows
     from compass.sampling.model_source import choose_limits
     from compass.sampling.resume import ON_EVERY_GPU
@@ -79,6 +80,10 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
             raise UserError(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
         options = {"shares": asked.shown, "seed": asked.seed, "folder": work, "engines": ON_EVERY_GPU}
         rows = probe_model(name, model, benchmarks, sampling, **options)
+        if not rows.num_rows:
+            print(
+                f"memorised: warning: no problem has an end of {LEAST_WORDS} words to ask {name} for", file=sys.stderr
+            )
         rows = replace_rows(asked.out / "memorised.parquet", rows, ("model", "benchmark"))
     print(
         f"{'model':24} {'benchmark':18} {'shown':>6} {'problems':>8} {'completed':>9} {'95% interval':>15} {'ROUGE-L':>8} {'answered':>9}"

@@ -124,7 +124,8 @@ def check_benchmark(benchmark: Benchmark, records: pa.Table) -> dict[str, Any]:
             f"benchmark {known.name!r}: {wrong}. {_shadow(benchmark)}Get the published set ({' or '.join(how_to_get(known))}), check the "
             "fields in `collect.benchmarks`, give your own set another name, or score on this copy knowingly with `other_copy: true`"
         )
-    return facts | {"copy": SAME if any(copy.sha256 == digest for copy in copies) else UNKNOWN}
+    # A copy that nobody has hashed is the published set where it holds what another copy does.
+    return facts | {"copy": SAME if any(copy.sha256 == digest for copy in known.copies) else UNKNOWN}
 
 
 def published_as(digest: str) -> KnownBenchmark | None:

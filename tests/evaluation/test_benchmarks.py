@@ -122,7 +122,9 @@ def test_a_name_reads_the_first_copy_that_is_here(known: Path) -> None:
     downloaded = write(known / "math-500/test.jsonl", [{**row, "unique_id": row["id"], "level": 1} for row in ROWS])
     (source,) = find_benchmarks([Benchmark(name="math-500")])
     assert (source.path, source.hub) == ("$COMPASS_DATA/benchmarks/math-500/test.jsonl", "")
-    assert read(Benchmark(name="math-500"))["copy"] == "unknown", "nobody has hashed the hub's file"
+    assert read(Benchmark(name="math-500"))["copy"] == "published", "the hub's file holds what the hashed one does"
+    write(downloaded, [{**row, "unique_id": row["id"], "level": 1, "answer": row["answer"] + ".0"} for row in ROWS])
+    assert read(Benchmark(name="math-500"))["copy"] == "unknown", "nobody has hashed such a file of the hub"
     write(known / "math500.jsonl", [{**row, "level": "1"} for row in ROWS])
     assert find_benchmarks([Benchmark(name="math-500")])[0].path == "$COMPASS_DATA/benchmarks/math500.jsonl"
     assert read(Benchmark(name="math-500")) == {
