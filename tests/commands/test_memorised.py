@@ -77,7 +77,7 @@ def test_the_page_says_it_and_scores_the_models_without_such_problems(server) ->
 
 def test_that_nothing_can_be_asked_is_told(server, capsys) -> None:
     Path("short.jsonl").write_text(json.dumps({"id": "s", "problem": "What is the sum of 2 and 2?", "answer": "4"}))
-    assert main(["memorised", f"m={server.url}", "--benchmarks", "short.jsonl"]) == 0
+    assert main(["memorised", f"m={server.url}", "--benchmarks", "short.jsonl", "--shown", "80"]) == 0
     assert "no problem has an end of 5 words to ask m for" in capsys.readouterr().err
 
 
