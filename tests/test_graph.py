@@ -72,7 +72,7 @@ def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tel
 
 
 EDITS = {
-    "1. a noise filter": "compass/ledger.py",
+    "1. a noise filter": "compass/curation/noise",
     "2. a source": "compass/sources/adapters.py",
     "3. a benchmark": "compass/evaluation/known_benchmarks.py",
     "4. an advantage estimator": "compass/rl/advantage.py",

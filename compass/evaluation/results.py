@@ -11,13 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compass.curation.noise.figure import figure
-from compass.curation.noise.finding import Strength
 from compass.errors import UserError
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import COLUMNS, summarise
 from compass.files import atomic_path, write_json
-from compass.settings import Denoise
 
 PROBLEMS = pa.schema(
     [
@@ -31,7 +28,6 @@ PROBLEMS = pa.schema(
         ("cluster", pa.string()),
         ("similar", pa.list_(pa.string())),
         ("in_sources", pa.list_(pa.string())),
-        ("figure", pa.string()),
     ]
 )
 """Columns of `data/evaluate/problems.parquet`.
@@ -40,8 +36,7 @@ PROBLEMS = pa.schema(
 is the benchmark's own difficulty, null where it has none. Problems with the same `cluster` share a stem or a template; it is null where a problem
 stands alone (`find_clusters`). `similar` holds the ids of rows that an RL stage trained on and that resemble the
 problem (`compass.evaluation.similar`), `in_sources` the ids of rows that hold it and that decontamination dropped; both are null where that is
-not known. `figure` is what a problem says of a figure that its text does not hold (`compass.curation.noise.figure`; drawing code counts as a figure), null
-where it speaks of none.
+not known.
 """
 
 CONTAMINATED = "contaminated"
@@ -72,18 +67,11 @@ def problems_table(
             "cluster": clusters.get(row["id"]),
             "similar": None if similar is None else similar.get(row["id"], []),
             "in_sources": None if in_sources is None else in_sources.get(row["id"], []),
-            "figure": find_missing_figure(row),
         }
         for name, items in benchmarks.items()
         for row in items.to_pylist()
     ]
     return pa.Table.from_pylist(rows, schema=PROBLEMS)
-
-
-def find_missing_figure(row: Mapping[str, Any]) -> str | None:
-    """What a problem says of a figure that its text does not hold, None where it speaks of none."""
-    found = figure(dict(row), Denoise(drawing_code="keep"))
-    return found.evidence["text"] if found and found.strength != Strength.POSSIBLE else None
 
 
 STEM = 80
@@ -219,8 +207,8 @@ def add_results(
         before = pq.read_table(folder / "samples.parquet")
         before = before.select([*COLUMNS, *(name for name in ("cost",) if name in before.column_names)])
         asked = pq.read_table(folder / "problems.parquet")
-        for name in {"cluster", "figure"} - set(asked.column_names):
-            asked = asked.append_column(name, pa.nulls(asked.num_rows, pa.string()))
+        if "cluster" not in asked.column_names:
+            asked = asked.append_column("cluster", pa.nulls(asked.num_rows, pa.string()))
         asked = asked.select(PROBLEMS.names).cast(PROBLEMS)
         known = json.loads((folder / "setups.json").read_text(encoding="utf-8"))
     except (OSError, KeyError, ValueError) as error:

@@ -102,6 +102,20 @@ class Run:
         return tally(self.samples, self.problems) if self.samples is not None else []
 
     @cached_property
+    def missing_figures(self) -> dict[str, str]:
+        """What a problem says of a figure that its text does not hold, by the problem's id; drawing code counts as a figure."""
+        from compass.curation.noise.figure import figure
+        from compass.curation.noise.finding import Strength
+        from compass.settings import Denoise
+
+        kept, marks = Denoise(drawing_code="keep"), {}
+        for row in self.problems.to_pylist() if self.problems is not None else ():
+            found = figure(row, kept) if row.get("problem") else None
+            if found and found.strength != Strength.POSSIBLE:
+                marks[row["id"]] = found.evidence["text"]
+        return marks
+
+    @cached_property
     def changed(self) -> list[tuple[str, str, str]]:
         """Settings that differ from the profile: name, the profile's value, the run's."""
         return changed_rows(self.profile_parameters, self.parameters) if self.profile_parameters else []

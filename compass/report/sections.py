@@ -179,16 +179,14 @@ def problems_section(run: Run) -> Section:
 
 def _missing_figures(run: Run) -> Iterator[Part]:
     """The problems that speak of a figure which their text does not hold."""
-    rows = run.problems.to_pylist() if run.problems is not None else []
-    said = {(row["benchmark"], row["id"]): row["figure"] for row in rows if row.get("figure")}
     found = [
         [
             Link(item.benchmark, problem_address(item)),
             printable(item.id, 60),
-            printable(said[item.benchmark, item.id], 220),
+            printable(run.missing_figures[item.id], 220),
         ]
         for item in run.items
-        if (item.benchmark, item.id) in said
+        if item.id in run.missing_figures
     ]
     if found:
         note = "Found by their words, so some may be whole. A model that cannot see the figure has to guess; the scores without them stand among the other ways of scoring."

@@ -97,7 +97,7 @@ def _other_problems(run: Run, samples: pa.Table) -> Iterator[tuple[str, Accuraci
     rows = run.problems.to_pylist() if run.problems is not None else []
     for name, left_out in (
         ("without problems that resemble trained rows", {row["id"] for row in rows if row.get("similar")}),
-        ("without problems whose figure is missing", {row["id"] for row in rows if row.get("figure")}),
+        ("without problems whose figure is missing", set(run.missing_figures)),
         ("without problems that a model completes from their beginning", completed_problems(run.memorised)),
     ):
         kept = samples.filter(pa.array([one not in left_out for one in samples["id"].to_pylist()], pa.bool_()))

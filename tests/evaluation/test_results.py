@@ -167,15 +167,3 @@ def test_differences_are_dotted_names():
         "seed",
         "new",
     ]
-
-
-def test_a_figure_that_is_spoken_of_and_missing_is_marked():
-    texts = [
-        "The diagram below shows a rectangle with side lengths 4 and 8. What is the area of the shaded part?",
-        "In the diagram below, what is the area? [asy] draw((0,0)--(4,0)--(4,8)--cycle); [/asy]",
-        "Anna draws a figure with four sides of length 3. What is its perimeter?",
-    ]
-    records = [{"id": f"x{n}", "source": "x", "problem": text, "answer": "1"} for n, text in enumerate(texts)]
-    marked = problems_table({"x": table(records)})["figure"].to_pylist()
-    assert marked[0].startswith("The diagram below")
-    assert marked[1:] == [None, None]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
 from compass.evaluation.labels import distinct_responses, write_label
 from compass.report.headline import conclude
-from compass.report.run import read_run
+from compass.report.results import Results
+from compass.report.run import Run, read_run
 from tests.report.conftest import sample_rows, write_evaluation
 
 
@@ -31,3 +33,15 @@ def test_the_comparison_that_the_parameters_declare_decides(finished_run: Path) 
     assert declared is not None
     assert declared["average"]["p_corrected"] <= 1.25 * declared["average"]["p"]
     assert any(line.startswith("The comparison that decides, rl-2 against rl-1: ") for line in conclude(run).more)
+
+
+def test_a_figure_that_is_spoken_of_and_missing_is_marked() -> None:
+    texts = [
+        "The diagram below shows a rectangle with side lengths 4 and 8. What is the area of the shaded part?",
+        "In the diagram below, what is the area? [asy] draw((0,0)--(4,0)--(4,8)--cycle); [/asy]",
+        "Anna draws a figure with four sides of length 3. What is its perimeter?",
+    ]
+    rows = [{"id": f"x{n}", "problem": text, "answer": "1"} for n, text in enumerate(texts)]
+    run = Run(Path("x"), Results(), problems=pa.Table.from_pylist(rows))
+    assert list(run.missing_figures) == ["x0"]
+    assert run.missing_figures["x0"].startswith("The diagram below")
