@@ -28,6 +28,7 @@ from compass.verifier.reading.words import (
     read_number_kind,
     read_predicate,
     read_time,
+    read_yes_or_no,
     same_date,
     same_letters,
     same_time,
@@ -265,6 +266,10 @@ def _compare_words(gold: str, answer: str) -> Finding | None:
     times = read_time(gold), read_time(answer)
     if times[0] is not None and times[1] is not None:
         return Finding(same_time(*times), "text", "times of day")
+    said = read_yes_or_no(gold), read_yes_or_no(answer)
+    if said[0] is not None and said[1] is not None and said[0][1] != said[1][1]:
+        lean(Leniency.WORDING)
+        return Finding(said[0][0] == said[1][0], "text", "yes or no, and more words")
     prose = is_prose(gold) and is_prose(answer)
     if prose and read_number_kind(gold) == read_number_kind(answer):
         lean(Leniency.WORDING)

@@ -193,3 +193,15 @@ def test_an_answer_that_the_text_rejects_is_none_and_one_that_it_comments_on_sta
     for remark in REMARKS:
         response = f"3n = 27. {stated}\n\n{remark}"
         assert judge(gold="9", response=response, question=question).equal, response
+
+
+TOTALS = ["Hence {} in total.", "So there are {} of them altogether.", "In total there are {}.", "Therefore we have {}.", "Thus, in conclusion, {}.", "So in all it is {}."]  # fmt: skip
+
+
+@pytest.mark.parametrize("stated", STATED)
+def test_a_later_conclusion_must_agree_with_the_answer(stated: str) -> None:
+    question = "A number tripled and lowered by 4 is 23. Which number?"
+    for total, mode in product(TOTALS, [Mode.STRICT, Mode.LENIENT]):
+        for value, agrees in (("9", True), ("13", False)):
+            response = f"3n = 27. {stated}\n\n{total.format(value)}"
+            assert judge(gold="9", response=response, question=question, mode=mode).equal is agrees, response

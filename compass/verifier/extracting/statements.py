@@ -275,7 +275,7 @@ def concludes_otherwise(after: str, answer: str) -> bool:
     """Whether the last sentence after an answer concludes with values of which none is that answer: "so there are 40 of them"."""
     sentences = [part for part in SENTENCE.split(drop_placeholders(after)) if part and part.strip()]
     last = next((sentence for sentence in reversed(sentences[-LOOKED_AT:]) if _may_state(sentence)), "")
-    conclusions = list(_THEREFORE.finditer(last))
+    conclusions = [one for one in _THEREFORE.finditer(last) if _VALUE.search(last, one.end())]
     if not conclusions or _BECAUSE.search(last, 0, conclusions[-1].start()):
         return False
     claim = last[conclusions[-1].end() :]

@@ -57,6 +57,7 @@ SYNONYMS = {other: name for name, others in _SAME.items() for other in (name, *o
 
 
 _FORMULA = re.compile(r"[\^=<>+*|\[\]&#]|\\(?!text|math|mbox|hbox|operatorname|emph)[A-Za-z{]")
+_YES_OR_NO = re.compile(r"(yes|no)(?:[,.;:!]\s?(?!.*\b(?:yes|no|but|if|unless|or)\b)([^\W\d].*)|[.!])?")
 
 
 def is_formula(text: str) -> bool:
@@ -93,6 +94,13 @@ def read_predicate(text: str) -> str | None:
     """What a sentence says of its subject, "the function $f$ is odd": the words after its only verb; None for anything else."""
     match = _SAID.fullmatch(text)
     return None if match is None or _UNSAID.search(text) else plain_words(match[1])
+
+
+def read_yes_or_no(text: str) -> tuple[str, bool] | None:
+    """The yes or no that an answer is or begins with, "No, such a function does not exist", and whether it stands alone; None for anything
+    else, and where what follows says yes or no again, or sets a condition."""
+    match = _YES_OR_NO.fullmatch(_TEXT_COMMAND.sub("", text).replace("{", "").replace("}", "").strip().lower())
+    return None if match is None else (match[1], match[2] is None)
 
 
 def read_choice(text: str) -> str | None:
