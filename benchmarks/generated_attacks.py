@@ -9,7 +9,8 @@ shared   a text made of two golds that differ: is it equal to both?
 changed  a gold after an edit that changes its meaning: is it still equal?
 copies   a formula of the question after edits that keep its value, strict mode: what share of a set does one way to edit earn?
 
-What is equal by a convention of docs/verifier.md is found as well, so the findings are read, not counted against a limit. Exit code 0.
+Ctrl-C ends a generator and shows what it found. What is equal by a convention of docs/reference/verifier.md is found as well, so the
+findings are read, not counted against a limit. Exit code 0.
 """
 
 from __future__ import annotations
@@ -196,14 +197,17 @@ def run_copies(problems: list[Problem], draw: random.Random, minutes: float) -> 
 
 
 def _for_minutes(items: Iterator[Any], minutes: float, name: str) -> Iterator[Any]:
-    """What an endless generator gives in so many minutes of processor time."""
+    """What an endless generator gives in so many minutes of processor time, or until it is interrupted."""
     started = time.process_time()
     with tqdm(desc=name, unit=" tries", mininterval=5) as bar:
-        for item in items:
-            bar.update()
-            yield item
-            if time.process_time() - started > minutes * 60:
-                return
+        try:
+            for item in items:
+                bar.update()
+                yield item
+                if time.process_time() - started > minutes * 60:
+                    return
+        except KeyboardInterrupt:
+            return
 
 
 def main() -> int:
