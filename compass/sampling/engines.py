@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from compass.sampling.engine import Engine
+from compass.sampling.engine import Engine, engine_version, resumes_anywhere
 from compass.sampling.model_source import Model, Server, find_model
 from compass.sampling.response import Response, Wanted
 from compass.sampling.server import ServerEngine, find_served
@@ -44,6 +44,13 @@ def choose_engine(model: Model | Server, sampling: Sampling, engines: Engines) -
     from compass.sampling.pool import Pool
 
     return Pool(model, sampling, count=engines.count if engines.address else count, address=engines.address)
+
+
+def engine_facts(model: Model | Server) -> dict[str, str]:
+    """What tells apart the samples of two engines: its name and version, and whether its seeds are of whole responses."""
+    if isinstance(model, Server):
+        return {"name": "server", "version": model.version}
+    return engine_version() | ({"seeds": "whole responses"} if resumes_anywhere() else {})
 
 
 def gpus() -> int:

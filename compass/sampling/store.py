@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 from compass.files import atomic_path, write_json
 from compass.locks import try_lock
 from compass.prompts.registry import find_prompt
-from compass.sampling.engine import resumes_anywhere
-from compass.sampling.model_source import Model, SamplingError, Server, engine_version, model_digest
+from compass.sampling.engines import engine_facts
+from compass.sampling.model_source import Model, SamplingError, Server, model_digest
 from compass.sampling.response import FAILED, RESPONSES, UNFINISHED, Response, Wanted
 from compass.settings import Prompting, Sampling
 
@@ -63,7 +63,7 @@ def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: 
         "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
         "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
         "seed": seed,
-        "engine": {"name": "server", "version": model.version} if isinstance(model, Server) else _engine_facts(),
+        "engine": engine_facts(model),
         "protocol": PROTOCOL,
     }
 
@@ -71,11 +71,6 @@ def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: 
 def setup_digest(facts: dict[str, Any]) -> str:
     """16 hex digits that stand for a setup."""
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8).hexdigest()
-
-
-def _engine_facts() -> dict[str, str]:
-    """The engine's name and version, and that its seeds are of whole responses where they are: others give other samples."""
-    return engine_version() | ({"seeds": "whole responses"} if resumes_anywhere() else {})
 
 
 STORED = pa.schema([("key", pa.string()), *RESPONSES, ("token_ids", pa.list_(pa.int32()))])
