@@ -20,8 +20,12 @@ RECORD = pa.schema(
         ("source", pa.string()),
         ("source_id", pa.string()),
         ("problem", pa.string()),
-        ("original", pa.string()),  # the problem before its damaged text was repaired; null where it was not
+        ("original", pa.string()),  # the problem before it was repaired or recast; null where it was not
         ("answer", pa.string()),  # gold as published; empty when none was
+        (
+            "published_answer",
+            pa.string(),
+        ),  # the gold before a choice was recast as an open question; null where it was not
         ("alternatives", pa.list_(pa.string())),  # other golds, any of which is right; null where there are none
         ("tolerance", pa.string()),  # how far a number may be off: `0.01`, or `5%` of the gold; null asks for equality
         (

@@ -21,6 +21,7 @@ MEANING = {
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
     "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
+    "semantic_duplicate": "it says in other words what its twin says, with the same numbers and an equal gold",
     "answer_conflict": "its twin has another answer, and the rule chose the twin's or neither",
     "contaminated": "it is a benchmark's item, or holds a share of it",
     "unreadable_gold": "the verifier cannot read the gold",
@@ -59,7 +60,12 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         yield f"  file      {printable(origin)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     if last.get("original"):
-        yield f"  repaired; as published: {printable(_visible(last['original']), 600)}"
+        how = (
+            "repaired"
+            if last["published_answer"] is None
+            else f"recast, published gold {printable(last['published_answer'])}"
+        )
+        yield f"  {how}; as published: {printable(_visible(last['original']), 600)}"
     yield f"  answer    {printable(first['answer'] or 'none', 200)}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"

@@ -216,6 +216,10 @@ class Collect(Section):
     """Mend damaged text of sources where only one reading is left (`\\frac` whose `\\f` became a form feed, doubled backslashes, HTML
     entities, UTF-8 read as Latin-1). `original` keeps the problem as published. Benchmarks stay as they are."""
 
+    recast_choices: bool = False
+    """Turn multiple choice into open questions where the right option is a value and the question does without the options; otherwise
+    such rows are dropped. `original` and `published_answer` keep what was published. Benchmarks stay as they are."""
+
     max_problem_chars: Positive = 20_000
     """A longer problem is dropped as unreadable input."""
 

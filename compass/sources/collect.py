@@ -29,6 +29,7 @@ from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredField
 from compass.sources.gold import is_placeholder
 from compass.sources.hub import hub_rows, is_commit, resolve_commit
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
+from compass.sources.recast import recast
 from compass.sources.repair import JSON_STARTS, repair, repaired_row
 
 STAGE = "collect"
@@ -132,8 +133,7 @@ class Reading:
             "kept": facts.read - facts.dropped.total(),
             "dropped": most_first(facts.dropped),
         }
-        if facts.repaired:
-            told["repaired"] = facts.repaired
+        told |= {name: rows for name, rows in (("repaired", facts.repaired), ("recast", facts.recast)) if rows}
         if facts.read and not told["kept"]:
             reasons = ", ".join(f"{reason} {count}" for reason, count in told["dropped"].items())
             told["warning"] = f"source {source.name!r}: none of its {facts.read} rows is kept: {reasons}"
@@ -150,13 +150,17 @@ class _Facts:
     """What is counted of a source's pieces."""
 
     def __init__(self) -> None:
-        self.read = self.repaired = 0
+        self.read = self.repaired = self.recast = 0
         self.dropped: Counter[str] = Counter()
 
     def count(self, piece: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
         """Count a piece, and pass it on."""
         self.read += sum(len(part) for part in piece)
-        self.repaired += sum(len(part) - part.column("original").null_count for part in piece)
+        changed, recast = (
+            sum(len(part) - part.column(name).null_count for part in piece) for name in ("original", "published_answer")
+        )
+        self.recast += recast
+        self.repaired += changed - recast
         self.dropped.update(piece[1].column("reason").to_pylist())
         return piece
 
@@ -195,7 +199,9 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     # A benchmark's item is looked for in the sources by its text, whether or not it has a picture.
     collected = collect(
         [benchmark.model_copy(update={"image_field": ""}) for benchmark in benchmarks],
-        limits.model_copy(update={"allow_licences": [], "skip_unreadable": False, "repair": False}),
+        limits.model_copy(
+            update={"allow_licences": [], "skip_unreadable": False, "repair": False, "recast_choices": False}
+        ),
         **folders,
     )
     if collected.dropped.num_rows:
@@ -340,7 +346,10 @@ def _record(
         # The row first: a gold is cut out of texts by marks that damage hides, and stripping takes a form feed for a blank.
         whole = repaired_row(row)
         published = repaired(published if whole is row else adapter(whole, source), whole)
-    was_damaged = published.problem != as_published.problem
+    choice = published
+    if limits.recast_choices and (open_question := recast(published.problem or "", published.answer)):
+        published = replace(published, problem=open_question[0], answer=open_question[1], alternatives=())
+    was_changed = published.problem != as_published.problem
     drop = _verdict(published, source, limits)
     if first_row != row_id:
         drop = Drop(Reason.DUPLICATE_ID, {"source_id": source_id, "row": row_id, "first_row": first_row})
@@ -351,8 +360,9 @@ def _record(
         "source_id": source_id,
         # Cut to the limits, which only dropped rows exceed: a 10 MB answer does not belong into the ledger whole.
         "problem": clean(published.problem or "")[: limits.max_problem_chars],
-        "original": clean(as_published.problem or "")[: limits.max_problem_chars] if was_damaged else None,
+        "original": clean(as_published.problem or "")[: limits.max_problem_chars] if was_changed else None,
         "answer": clean(published.answer)[: limits.max_answer_chars],
+        "published_answer": clean(choice.answer)[: limits.max_answer_chars] if choice is not published else None,
         "alternatives": [clean(gold)[: limits.max_answer_chars] for gold in published.alternatives] or None,
         "tolerance": published.tolerance or None,
         "other_answer": clean(published.other_answer)[: limits.max_answer_chars] or None,

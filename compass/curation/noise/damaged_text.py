@@ -104,7 +104,7 @@ def truncated(record: dict, settings: Denoise) -> Finding | None:
     """A text that stops before its sentence or formula ends, or lost the value at which a sentence ends."""
     text = record["problem"].rstrip()
     if match := _VALUE_LOST.search(text):
-        return found(Reason.TRUNCATED, Strength.LIKELY, record, match, found="a sentence without its value")
+        return found(NoiseReason.TRUNCATED, Strength.LIKELY, record, match, found="a sentence without its value")
     if text.endswith("\\"):
         return Finding(NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
     if match := _OPEN_END.search(text[-12:]):

@@ -8,22 +8,13 @@ A letter that the text uses as a name ("players A, B and C … who wins?") and a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.text import ASK, blank, excerpt, holds_any, sentences, without_figures
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
+from compass.sources.printed_options import Options, list_options
 
-_MULTIPLE_CHOICE_WRAP = r"(?:\\?(?:t?extbf|text|mathrm|mathbf|textrm|rm|bf|mbox)\s*\{?\s*|\*\*|\\bullet\$?\s*|[-•]\s)?"
-_LEAD = rf"(?:^|(?<=[\s$;,.?:：）)}}>])|(?<=quad))\$?\{{?{_MULTIPLE_CHOICE_WRAP}"
-_UPPER = re.compile(
-    rf"{_LEAD}(?:\(\s*(?:\\(?:mathrm|text|textbf|bf)\s*\{{?\s*)?([A-H])\s*\}}?\s*\)|[（]\s*([A-H])\s*[）]|([A-H])\s?[).．、]|([A-H])[:：]|([A-H])\}}?\)|\[(?:\\mathrm\{{)?([A-H])\}}?\]|^([A-H])(?=[ \t]+\S))",
-    re.M,
-)
-_LOWER = re.compile(r"(?:^|(?<=[\s$.;,?:]))(?:\(([a-h])\)|([a-h])\s?\))(?=[\s$:.]|\\)", re.M)
-_UPPER_GUARDS = ("B)", "B.", "B:", "B、", "B．", "B）", "B：", "B }", "B}", "B ", "[B]")
-_LOWER_GUARDS = ("b) ", "b)\n", "b)$", "b):", "b).", "b)\\", "b ) ")
 _CHOICE = re.compile(
     r"\bwhich\b|\b(?:choose|select|pick|correct|following)\b|[?:：_]\s*\W*$|\b(?:is|are|equals?|be|was|by|of|to|as|has|have|in|from|for|than|nearest|at|than)\W*$|[（(]\s*(?:\\q?quad|\s)*[)）]\W*$|=\W*$",
     re.I,
@@ -67,21 +58,12 @@ _NUMBERS_ASKED = re.compile(
 _NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Printed options: the marks in order, and what stands before, between and after them."""
-
-    marks: list[re.Match[str]]
-    stem: str
-    contents: list[str]
-
-
 def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
     """Printed options with a choice, a letter that is asked for, or a gold that names options or numbered statements."""
     text = without_figures(record["problem"])
     answer = record.get("answer") or ""
     doubt = None
-    for options in (_read(text, _UPPER, _UPPER_GUARDS), _read(text, _LOWER, _LOWER_GUARDS)):
+    for options in list_options(text):
         if options and (strength := _choice(options, answer)):
             finding = _found(record, strength, "options", options.marks, options=len(options.marks))
             if strength != Strength.POSSIBLE:
@@ -108,40 +90,6 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
             NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements"
         )
     return doubt
-
-
-def has_options(text: str) -> bool:
-    """Whether the text prints lettered options, at least two."""
-    return any(_read(text, marks, guards) for marks, guards in ((_UPPER, _UPPER_GUARDS), (_LOWER, _LOWER_GUARDS)))
-
-
-def _read(text: str, pattern: re.Pattern[str], guards: tuple[str, ...]) -> Options | None:
-    """The longest run of marks A, B, C, …, the later of two equally long; None without two."""
-    if not holds_any(text, guards):
-        return None
-    best: list[re.Match[str]] = []
-    run: list[re.Match[str]] = []
-    for mark in pattern.finditer(text):
-        letter = next(filter(None, mark.groups())).upper()
-        if letter == "A":
-            run = [mark]
-        elif run and letter == chr(ord("A") + len(run)) and not _inside(text, mark):
-            run = [*run, mark]
-        if len(run) >= max(2, len(best)):
-            best = run
-    if not best or _inside(text, best[0]):
-        return None
-    ends = [*(mark.start() for mark in best[1:]), len(text)]
-    contents = [text[mark.end() : end] for mark, end in zip(best, ends, strict=True)]
-    return Options(best, text[: best[0].start()], contents)
-
-
-def _inside(text: str, mark: re.Match[str]) -> bool:
-    """Whether a mark without an opening bracket closes one that opened before it, as in $(b - a)$."""
-    if not mark[0].rstrip().endswith((")", "）")) or "(" in mark[0] or "（" in mark[0]:
-        return False
-    before = text[max(0, mark.start() - 60) : mark.start()]
-    return before.count("(") > before.count(")")
 
 
 def _choice(options: Options, answer: str) -> Strength | None:
@@ -311,7 +259,7 @@ def letter_gold(record: dict, settings: Denoise) -> Finding | None:
     text, letters = record["problem"], match["letters"].upper()
     if len(letters) > 1 and (list(letters) != sorted(set(letters)) or match["letters"] != letters):
         return None
-    if has_options(text) or _LETTER_GOLD_LETTER_ASKED.search(text):
+    if any(list_options(text)) or _LETTER_GOLD_LETTER_ASKED.search(text):
         return None
     if len(letters) > 1 and re.search(r"\b(?:segment|side|chord|diagonal|edge|arc|line)s?\b", text, re.I):
         return None
