@@ -39,6 +39,7 @@ class Reason(StrEnum):
     # dedup
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
+    SEMANTIC_DUPLICATE = "semantic_duplicate"
     ANSWER_CONFLICT = "answer_conflict"
     # denoise
     CONTAMINATED = "contaminated"

@@ -1,6 +1,7 @@
 """Deduplication of records: one row of each problem survives, the others go to the ledger with their twin.
 
-`duplicates.py` decides which rows are alike, `survivor.py` which of those are one problem and which row of it survives.
+`duplicates.py` decides which rows are alike, `survivor.py` which of those are one problem and which row of it survives;
+`semantic.py`, where the user gives a model, which of the survivors say the same in other words.
 Both compare problems as the words of `problem_words.py`; decontamination does so too.
 """
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from compass.curation.duplicates import CHUNK, Duplicates, search
 from compass.curation.problem_words import similarity
+from compass.curation.semantic import find_reworded, group_by_numbers
 from compass.curation.survivor import settle
 from compass.ledger import Drop, split
 from compass.parallel import in_processes
@@ -74,6 +76,8 @@ def dedup_pieces(
     with closing(_database()) as database:
         database.executemany(_ADD_ROW, _clustered(read, duplicates))
         settle_clusters(database, settings, sources)
+        if settings.semantic.model:
+            join_reworded(database, read, settings, sources)
         begin = 0
         for piece in read(None):
             yield _split(piece, begin, database)
@@ -124,6 +128,36 @@ def settle_clusters(database: sqlite3.Connection, settings: Dedup, sources: Sequ
             database.executemany(_ADD_VERDICT, cluster)
         done += len(verdicts)
         report(done, total, "clusters", "choosing survivors")
+
+
+def join_reworded(database: sqlite3.Connection, read: Read, settings: Dedup, sources: Sequence[str]) -> None:
+    """Drop, in the table `verdicts`, rows that say in other words what another row says; their duplicates follow their twin.
+
+    Args and errors as `dedup_pieces`, and as `find_reworded`.
+    """
+    gone = {row for (row,) in database.execute("SELECT row FROM verdicts WHERE reason IS NOT NULL")}
+    problems = enumerate(text for piece in read(["problem"]) for text in piece.column("problem").to_pylist())
+    groups = group_by_numbers((row, text) for row, text in problems if row not in gone)
+    wanted = np.array(sorted(row for group in groups for row in group), dtype=np.int64)
+    rows: dict[int, dict[str, Any]] = {}
+    begin = 0
+    for piece in read(NEEDED):
+        here = wanted[(wanted >= begin) & (wanted < begin + piece.num_rows)]
+        rows |= zip(here.tolist(), piece.take(pa.array(here - begin)).to_pylist(), strict=True)
+        begin += piece.num_rows
+    rank = {name: number for number, name in enumerate(sources)}
+    database.execute("CREATE INDEX by_cluster ON verdicts(cluster)")
+    for row, (twin, drop) in find_reworded(groups, rows, rank, settings.semantic).items():
+        for one in (row, twin):
+            database.execute(
+                "INSERT OR IGNORE INTO verdicts VALUES (?, ?, 1, NULL, NULL)",
+                (one, rows[one]["id"]),
+            )
+        verdict = str(drop.reason), json.dumps(drop.evidence), row
+        database.execute("UPDATE verdicts SET reason = ?, evidence = ? WHERE row = ?", verdict)
+        database.execute("UPDATE verdicts SET cluster = ? WHERE cluster = ?", (rows[twin]["id"], rows[row]["id"]))
+        size = "(SELECT COUNT(*) FROM verdicts WHERE cluster = ?1)"
+        database.execute(f"UPDATE verdicts SET size = {size} WHERE cluster = ?1", (rows[twin]["id"],))
 
 
 def _batches(database: sqlite3.Connection) -> Iterator[list[Cluster]]:

@@ -71,7 +71,7 @@ def settle(
     Returns:
         For each row the index of its problem's survivor (of a dropped problem: of its preferred row), and its verdict.
     """
-    order = sorted(range(len(rows)), key=lambda index: _preference(rows[index], rank))
+    order = sorted(range(len(rows)), key=lambda index: preference(rows[index], rank))
     answers = dict(zip(order, group_equal([_golds(rows[index]) for index in order], _share), strict=True))
     heads, verdicts = [0] * len(rows), [None] * len(rows)
     left = order
@@ -204,7 +204,13 @@ def _share(golds: tuple[str, ...], others: tuple[str, ...]) -> bool:
     return any(_equal(one, other) for one in golds for other in others)
 
 
-def _preference(row: dict[str, Any], rank: dict[str, int]) -> tuple[Any, ...]:
+def agree(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether a gold of one row equals a gold of the other."""
+    return _share(_golds(row), _golds(other))
+
+
+def preference(row: dict[str, Any], rank: dict[str, int]) -> tuple[Any, ...]:
+    """The key by which the row that stays sorts first (rule 3)."""
     length = len(row["problem"] or "") + len(row["solution"] or "")
     return (
         not _readable(row["answer"] or ""),

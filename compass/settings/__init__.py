@@ -10,7 +10,7 @@ from compass.settings.base import Base, Pretrain, WarmStart
 from compass.settings.collect import Benchmark, Collect, Generator, Source
 from compass.settings.curation import Curation
 from compass.settings.curriculum import Curriculum
-from compass.settings.dedup import Dedup
+from compass.settings.dedup import Dedup, SemanticDedup
 from compass.settings.denoise import Denoise
 from compass.settings.engines import Engines
 from compass.settings.evaluate import Evaluate
@@ -41,6 +41,7 @@ __all__ = [
     "Rl",
     "RlStage",
     "Sampling",
+    "SemanticDedup",
     "Settings",
     "SettingsError",
     "Source",
