@@ -2,9 +2,11 @@
 
     COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/measurements/noise_measured.md --mark last]
     COMPASS_DATA=folder python benchmarks/noise_unseen.py --labels tests/data/two_reasons_labels.csv --reasons multi_question lost_context
+    COMPASS_DATA=folder python benchmarks/noise_unseen.py --filters docs.example.own_judge:unsolvable --questions 400
 
 Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/measurements/noise_measured.md). Rows with an odd number in their file
-are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read.
+are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read. `--filters` measures filters of
+`denoise.filters`, such as a model as judge, on ValiMath alone.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from noise_filters import Counts, Label, read_labels, share  # noqa: E402
 
 from compass.curation import noise  # noqa: E402
+from compass.curation.noise.own_filter import load_filter, prepare_filters  # noqa: E402
 from compass.evaluation.accuracy import wilson  # noqa: E402
 from compass.settings import Collect, Denoise, load_settings  # noqa: E402
 from compass.sources.collect import collect  # noqa: E402
@@ -223,6 +227,38 @@ def valimath_table(rows: Sequence[Mapping[str, Any]], settings: Denoise) -> str:
     return "\n".join(lines)
 
 
+def own_filters_table(rows: Sequence[Mapping[str, Any]], settings: Denoise) -> str:
+    """How findings of `settings.filters`, of any strength, agree with ValiMath's labels: per reason as a Markdown table.
+
+    Agreement counts a finding as "broken" and none as "sound". Cohen's kappa is 0 where it is that of chance.
+    """
+    records = [{"problem": row["question"], "answer": "", "source": "valimath", "source_id": ""} for row in rows]
+    prepare_filters(records, settings)
+    broken = [not row["gt"] for row in rows]
+    found: dict[str, set[int]] = defaultdict(set)
+    for name in settings.filters:
+        judge = load_filter(name)
+        for number, record in enumerate(records):
+            if finding := judge(record, settings):
+                found[finding.reason].add(number)
+    lines = [
+        f"{len(rows):,} questions, {sum(broken)} of them broken.",
+        "",
+        "| finding | questions with it | of them broken | of the others broken | agreement | Cohen's kappa |",
+        "|---|---|---|---|---|---|",
+    ]
+    for reason, numbers in sorted(found.items()):
+        hits, others = sum(broken[number] for number in numbers), len(rows) - len(numbers)
+        agreement = (hits + others - (sum(broken) - hits)) / len(rows)
+        chance = (len(numbers) * sum(broken) + others * (len(rows) - sum(broken))) / len(rows) ** 2
+        kappa = (agreement - chance) / (1 - chance) if chance < 1 else 0.0
+        lines.append(
+            f"| `{reason}` | {len(numbers)} | {interval(hits, len(numbers))} | {interval(sum(broken) - hits, others)} "
+            f"| {agreement:.1%} | {kappa:+.2f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Print the tables; with `--write`, put them into a page between the marks of that name."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -233,9 +269,20 @@ def main() -> None:
     parser.add_argument(
         "--reasons", nargs="+", default=[], help="the reasons that the labels tell of; others are not counted"
     )
+    parser.add_argument(
+        "--filters", nargs="+", default=[], help="filters to measure on ValiMath, package.module:function"
+    )
+    parser.add_argument("--questions", type=int, default=0, help="of ValiMath at random, for --filters (0: all)")
     parser.add_argument("--mark", default="last", help="the name in the page's marks, <!-- NAME: begin --> to end")
     arguments = parser.parse_args()
     data = Path(os.environ.get("COMPASS_DATA") or sys.exit("COMPASS_DATA is not set: the folder of the sources"))
+    valimath = data / "labels/valimath.jsonl"
+    if arguments.filters:
+        questions = [json.loads(line) for line in valimath.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if arguments.questions:
+            questions = random.Random(0).sample(questions, arguments.questions)
+        print(own_filters_table(questions, Denoise(filters=arguments.filters)))
+        return
     labels = [label for label in read_labels(arguments.labels) if arguments.split in (None, label.split)]
     rows = read_rows(data, {label.id for label in labels})
     settings = Denoise()
@@ -264,7 +311,6 @@ def main() -> None:
             f"{found['all'].doubted} good rows are kept with a doubt.",
         ]
     )
-    valimath = data / "labels/valimath.jsonl"
     if valimath.exists():
         questions = [json.loads(line) for line in valimath.read_text(encoding="utf-8").splitlines() if line.strip()]
         text += f"\n\nValiMath: {valimath_table(questions, settings)}"

@@ -1,0 +1,108 @@
+"""How `compass curate` does on labelled rows of whole published files: good rows lost, kept rows that are unfit, precision per reason.
+
+    COMPASS_DATA=folder python benchmarks/published_files.py [--split held] [--list]
+
+Labels are in `tests/data/published_files_labels.csv`: the file, the number of the row in it, and what a reader called it: `fit`,
+`wrong_gold` (fit, but for an answer that only solving the problem shows to be wrong), `?` (readers may differ), or why it is unfit.
+Each file's fields are guessed on the whole file; of its rows only those with a label are judged, each alone, so that none is a duplicate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import os
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from compass.curation import noise  # noqa: E402
+from compass.curation.verify_golds import verify_golds  # noqa: E402
+from compass.records import RECORD, table  # noqa: E402
+from compass.settings import Collect, Denoise, Source, Verify  # noqa: E402
+from compass.sources.collect import collect  # noqa: E402
+from compass.sources.recognise import described, read_as  # noqa: E402
+
+LABELS = ROOT / "tests/data/published_files_labels.csv"
+SOUND = ("fit", "wrong_gold")
+NAMED = {"putnam_informal": {"problem_field": "informal_statement", "answer_field": "informal_solution"}}
+"""Fields that `compass curate` asks for."""
+
+WITHOUT_GOLDS = Source(
+    name="minif2f_informal",
+    path="-",
+    problem_field="informal_statement",
+    answer_field="",
+    solution_field="informal_proof",
+)
+
+
+def judge_rows(path: Path, numbers: list[int]) -> dict[int, str]:
+    """The reason for which each of some rows of a file is dropped, or `kept`."""
+    name = path.name.removesuffix(".jsonl.gz")
+    source = WITHOUT_GOLDS
+    if name != source.name:
+        source = (read_as(path, NAMED[name]) if name in NAMED else described(path))[0]
+    with gzip.open(path, "rt", encoding="utf-8") as file, tempfile.NamedTemporaryFile("w", suffix=".jsonl") as chosen:
+        lines = file.readlines()
+        chosen.writelines(lines[number] for number in numbers)
+        chosen.flush()
+        alone = source.model_copy(update={"name": name, "path": chosen.name, "id_field": ""})
+        read = collect([alone], Collect(sources=[], benchmarks=[]))
+    fates = {int(row["source_id"]): row["reason"] for row in read.dropped.to_pylist()}
+    left = []
+    for row in read.kept.to_pylist():
+        drop = noise.check(row, Denoise())
+        fates[int(row["source_id"])] = str(drop.reason) if drop else "kept"
+        left += [] if drop else [row]
+    _, dropped = verify_golds(table(left, RECORD), Verify(), processes=1)
+    fates |= {int(row["source_id"]): row["reason"] for row in dropped.to_pylist()}
+    return {number: fates[place] for place, number in enumerate(numbers)}
+
+
+def main() -> None:
+    """Print the tables; with `--list`, each good row that is lost and each unfit one that is kept."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--split", choices=["dev", "held"], help="only the rows of this split")
+    parser.add_argument("--list", action="store_true", help="list the disagreements of the split dev")
+    arguments = parser.parse_args()
+    data = Path(os.environ.get("COMPASS_DATA") or sys.exit("COMPASS_DATA is not set: the folder of the sources"))
+    with open(LABELS, encoding="utf-8", newline="") as file:
+        labels = [row for row in csv.DictReader(file) if arguments.split in (None, row["split"])]
+    by_file = defaultdict(list)
+    for label in labels:
+        by_file[label["file"]].append(int(label["row"]))
+    fates = {}
+    for name, numbers in by_file.items():
+        path = next(data.glob(f"raw*/{name}.jsonl.gz"))
+        fates |= {(name, number): fate for number, fate in judge_rows(path, numbers).items()}
+    counts, drops, right = Counter(), Counter(), Counter()
+    for label in labels:
+        fate, sound = fates[label["file"], int(label["row"])], label["label"] in SOUND
+        if label["label"] == "?":
+            continue
+        for sample in ("all", label["sample"]):
+            counts[sample, "sound"] += sound
+            counts[sample, "lost"] += sound and fate != "kept"
+            counts[sample, "kept"] += fate == "kept" and label["label"] != "wrong_gold"
+            counts[sample, "unfit"] += fate == "kept" and not sound
+        if fate != "kept":
+            drops[fate] += 1
+            right[fate] += not sound
+        if arguments.list and label["split"] == "dev" and sound != (fate == "kept"):
+            print(f"{label['file']}:{label['row']} {label['label']}, {fate}")
+    for sample in ("random", "all"):
+        lost, sound, unfit, kept = (counts[sample, name] for name in ("lost", "sound", "unfit", "kept"))
+        print(f"{sample}: good rows lost {lost} of {sound}; kept rows that should have gone {unfit} of {kept}")
+    print("\n| reason | dropped | right to drop |\n|---|---|---|")
+    for reason, count in drops.most_common():
+        print(f"| `{reason}` | {count} | {right[reason]} |")
+
+
+if __name__ == "__main__":
+    main()
