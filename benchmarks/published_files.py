@@ -60,7 +60,7 @@ def judge_rows(path: Path, numbers: list[int]) -> dict[int, str]:
         drop = noise.check(row, Denoise())
         fates[int(row["source_id"])] = str(drop.reason) if drop else "kept"
         left += [] if drop else [row]
-    _, dropped = verify_golds(table(left, RECORD), Verify(), processes=1)
+    _, dropped = verify_golds(table(left, RECORD), Verify())
     fates |= {int(row["source_id"]): row["reason"] for row in dropped.to_pylist()}
     return {number: fates[place] for place, number in enumerate(numbers)}
 
