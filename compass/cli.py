@@ -41,6 +41,7 @@ COMMANDS = {
     "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
     "study": ("compass.commands.study:app", "compare recipes over several seeds: run a study, and show what it found"),
     "curate": ("compass.commands.curate:curate", "run the data stages alone on any files"),
+    "data": ("compass.commands.data:app", "download public data sets and benchmarks to where profiles look for them"),
     "why": ("compass.commands.why:why", "show the history of one problem, by its id or its text"),
     "ledger": ("compass.commands.ledger:ledger", "count, filter, sample or browse the rows that curation dropped"),
     "card": ("compass.commands.card:card", "write the data card of a curated set, or upload the set to the hub"),
@@ -79,7 +80,7 @@ COMMANDS = {
 
 SECTIONS = {
     "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "plan", "study"),
-    "Data": ("curate", "why", "ledger", "card"),
+    "Data": ("data", "curate", "why", "ledger", "card"),
     "Training": ("rl", "rollouts", "chat", "forgetting"),
     "Scores": ("evaluate", "memorised", "benchmarks", "report", "score", "table1"),
     "The verifier": ("verify", "label"),

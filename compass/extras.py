@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 COMMANDS = {
-    "curate": ("curate", "ledger", "why", "card", "verify", "benchmarks", "forgetting", "completion", "profile"),
+    "curate": (
+        "curate",
+        "data",
+        "ledger",
+        "why",
+        "card",
+        "verify",
+        "benchmarks",
+        "forgetting",
+        "completion",
+        "profile",
+    ),
     "score": ("score", "table1", "label", "report"),
     "evaluate": ("evaluate", "chat"),
 }
 """Extra to the commands that run with it and not with the one before; all others need `pipeline`."""
 
-MODULES = {"datasets": "hub", "huggingface_hub": "hub", "ray": "pipeline", "s3fs": "s3", "gcsfs": "gcs"}
+MODULES = {
+    "datasets": "hub",
+    "httpx": "hub",
+    "huggingface_hub": "hub",
+    "ray": "pipeline",
+    "s3fs": "s3",
+    "gcsfs": "gcs",
+}
 """Packages that few uses of a command need, each with the extra that brings it."""
 
 

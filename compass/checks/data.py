@@ -62,7 +62,7 @@ def _group_unset(found: list[Finding]) -> list[Finding]:
                 f"{more} other source{'s' * (more > 1)} or benchmark{'s' * (more > 1)} need{'s' * (more == 1)} it too"
             )
             advice = (
-                "; docs/reference/sources.md says what the folder holds"
+                "; `compass data get PROFILE --out folder` downloads the files, which docs/reference/sources.md describes"
                 if match[0].startswith("$COMPASS_DATA ")
                 else ""
             )

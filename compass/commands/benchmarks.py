@@ -104,7 +104,7 @@ def _shown(known: KnownBenchmark, fact: dict[str, Any], *, whole: bool) -> str:
     if fact["sha256"]:
         lines.append(f"content hash {fact['sha256']}" + (", the published one" if fact["state"] == "here" else ""))
     if whole or fact["state"] != "here":
-        lines += [f"get it: {command}" for command in fact["get"]]
+        lines.append(f"get it: {fact['get']}")
     if whole:
         lines += [f"looked for: {place}" for place in fact["looked"]]
         lines += [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_lines
+import os
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,12 @@ def put_in_force(name: str, *, force: bool) -> None:
     target.write_bytes(source.read_bytes())
     _fit_graph(settings)
     print(f"params.yaml is now the profile {name}; `compass run` runs it")
+    if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(
+        "COMPASS_DATA"
+    ):
+        print(
+            f"it reads files from $COMPASS_DATA, which is not set: `compass data get {name} --out FOLDER` downloads them"
+        )
 
 
 def _fit_graph(settings: Any) -> None:

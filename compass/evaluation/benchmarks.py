@@ -85,9 +85,9 @@ def places(known: KnownBenchmark) -> list[Place]:
     return found + [Place(copy, copy.source, None) for copy in known.copies if copy.source.hub]
 
 
-def how_to_get(known: KnownBenchmark) -> list[str]:
-    """Commands, each of which brings a copy of a benchmark to where it is looked for."""
-    return [copy.get for copy in known.copies if copy.get]
+def how_to_get(known: KnownBenchmark) -> str:
+    """The command that brings a copy of a benchmark to where it is looked for."""
+    return f"compass data get {known.name}"
 
 
 def content_hash(problems: Iterable[tuple[str, str]]) -> str:
@@ -121,7 +121,7 @@ def check_benchmark(benchmark: Benchmark, records: pa.Table) -> dict[str, Any]:
         if benchmark.other_copy:
             return facts | {"copy": OTHER}
         raise BenchmarkError(
-            f"benchmark {known.name!r}: {wrong}. {_shadow(benchmark)}Get the published set ({' or '.join(how_to_get(known))}), check the "
+            f"benchmark {known.name!r}: {wrong}. {_shadow(benchmark)}Get the published set (`{how_to_get(known)}`), check the "
             "fields in `collect.benchmarks`, give your own set another name, or score on this copy knowingly with `other_copy: true`"
         )
     # A copy that nobody has hashed is the published set where it holds what another copy does.
@@ -192,7 +192,7 @@ def missing(known: KnownBenchmark) -> str:
     """That no copy is here, where it was looked for, and how to get one."""
     unset = "" if os.environ.get("COMPASS_DATA") else f" ($COMPASS_DATA is not set: no file in {FOLDER} is seen)"
     where = ", ".join(place.address for place in places(known))
-    return f"benchmark {known.name!r} is not here{unset}; looked for {where}. Get it with: {' or '.join(how_to_get(known))}"
+    return f"benchmark {known.name!r} is not here{unset}; looked for {where}. Get it with `{how_to_get(known)}`"
 
 
 def benchmark_problems(items: pa.Table, names: Sequence[str], *, max_problems: int, seed: int) -> dict[str, pa.Table]:

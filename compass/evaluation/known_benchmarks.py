@@ -15,6 +15,7 @@ from compass.settings import Source
 FOLDER = "$COMPASS_DATA/benchmarks"
 """Where local copies are looked for."""
 
+DEEPSCALER = "https://raw.githubusercontent.com/agentica-project/deepscaler/95ef74ffee001cce89463f2d61dfdce1d03576c1/deepscaler/data/test"
 QWEN = "https://raw.githubusercontent.com/QwenLM/Qwen2.5-Math/a45202bd16f1ec06f433442dc1152d0074773465/evaluation/data"
 
 
@@ -25,11 +26,11 @@ class Copy:
     source: Source
     rows: int
     sha256: str
-    get: str = ""
-    """The command that puts it where it is looked for; empty where the copy has no public address."""
+    url: str = ""
+    """Of its file, which `compass data get` puts where it is looked for; empty where the copy has no public file."""
 
     downloaded: str = ""
-    """Of a hub dataset: where that command puts its file."""
+    """Of a hub dataset: where the file is put."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _here(name: str, stem: str, rows: int, sha256: str, licence: str, **fields: 
 
 def _file(name: str, file: str, url: str, rows: int, sha256: str, licence: str, **fields: Any) -> Copy:
     source = Source(name=name, path=f"{FOLDER}/{name}/{file}", licence=licence, **fields)
-    return Copy(source, rows, sha256, f"curl -L --create-dirs -o {FOLDER}/{name}/{file} {url}")
+    return Copy(source, rows, sha256, url)
 
 
 def _one_file(
@@ -76,8 +77,8 @@ def _hub(name: str, hub: str, file: str, rows: int, sha256: str, licence: str, r
     source = Source(name=name, hub=hub, revision=revision, licence=licence, **fields)
     if not file:
         return Copy(source, rows, sha256)
-    get = f"hf download {hub} {file} --repo-type dataset --revision {revision} --local-dir {FOLDER}/{name}"
-    return Copy(source, rows, sha256, get, f"{FOLDER}/{name}/{file}")
+    url = f"https://huggingface.co/datasets/{hub}/resolve/{revision}/{file}"
+    return Copy(source, rows, sha256, url, f"{FOLDER}/{name}/{file}")
 
 
 def _hub_set(
@@ -135,6 +136,7 @@ KNOWN_BENCHMARKS = (
         "Mathematical Association of America, American Invitational Mathematics Examination I and II, 2024",
         (
             _here("aime-2024", "aime2024", 30, _SHA["aime-2024"], _AIME_LICENCE, level_field="level"),
+            _file("aime-2024", "aime.json", f"{DEEPSCALER}/aime.json", 30, _SHA["aime-2024"], _AIME_LICENCE),
             _hub(
                 "aime-2024",
                 "HuggingFaceH4/aime_2024",
@@ -155,6 +157,7 @@ KNOWN_BENCHMARKS = (
         "Project Numina, aimo-validation-amc, 2024",
         (
             _here("amc-2023", "amc", 83, _SHA["amc-2023"], "Apache-2.0", level_field="level"),
+            _file("amc-2023", "amc.json", f"{DEEPSCALER}/amc.json", 83, _SHA["amc-2023"], "Apache-2.0"),
             _hub(
                 "amc-2023",
                 "AI-MO/aimo-validation-amc",
@@ -175,6 +178,16 @@ KNOWN_BENCHMARKS = (
         "Hendrycks et al. 2021, arXiv 2103.03874; the selection: Lightman et al. 2023, arXiv 2305.20050",
         (
             _here("math-500", "math500", 500, _SHA["math-500"], "MIT", level_field="level"),
+            _file(
+                "math-500",
+                "oai.jsonl",
+                "https://raw.githubusercontent.com/ZubinGou/math-evaluation-harness/db77bc6bb2a17c90ed2d63e88ebd8c40a82858c5/data/math_oai/test.jsonl",
+                500,
+                _SHA["math-500"],
+                "MIT",
+                id_field="unique_id",
+                level_field="level",
+            ),
             _hub(
                 "math-500",
                 "HuggingFaceH4/MATH-500",

@@ -30,7 +30,7 @@ def test_all_are_listed_with_the_command_that_gets_them(folder: Path, capsys: py
     for name, known in BENCHMARKS.items():
         word = "read from" if known.copies[-1].source.hub else "looked for"
         assert f"{name:19} {known.rows:>5,} problems   not here, {word} " in shown
-    assert "get it: hf download openai/gsm8k main/test-00000-of-00001.parquet" in shown
+    assert "get it: compass data get gsm8k\n" in shown
     status, found = facts(capsys)
     assert status == 0
     assert {fact["state"] for fact in found.values()} == {"missing"}

@@ -99,7 +99,7 @@ def test_the_table_holds_what_a_reader_needs() -> None:
     for known in KNOWN_BENCHMARKS:
         assert all((known.licence, known.rules, known.citation))
         assert re.fullmatch(r"20\d\d-[01]\d", DATES[known.name])
-        assert any(copy.get for copy in known.copies)
+        assert any(copy.url for copy in known.copies)
         for copy in known.copies:
             assert copy.source.adapter in ADAPTERS
             assert copy.source.name == known.name
@@ -184,7 +184,7 @@ def test_a_benchmark_of_one_file_is_read_in_its_published_shape(
     copy = known.copies[0]
     assert [other.source.revision for other in known.copies[1:]] in ([], ["main"])
     path = Path(copy.source.path.replace("$COMPASS_DATA", str(tmp_path)))
-    assert f"-o {copy.source.path} https://" in copy.get
+    assert copy.url.startswith("https://")
 
     def put(rows: list[dict[str, str]]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -223,14 +223,14 @@ def test_without_a_file_a_name_reads_the_hub_at_its_commit(known: Path, monkeypa
         2,
     )
     monkeypatch.delenv("COMPASS_DATA")
-    assert [place.here for place in places(BENCHMARKS["math-500"])] == [False, False, None]
+    assert [place.here for place in places(BENCHMARKS["math-500"])] == [False, False, False, None]
 
 
 def test_a_wrong_count_names_both_and_the_remedy(known: Path) -> None:
     write(known / "math500.jsonl", [{**row, "level": "1"} for row in ROWS[:3]])
     with pytest.raises(
         BenchmarkError,
-        match=r"'math-500': expected 4 problems, found 3\. Move \$COMPASS_DATA/benchmarks/math500.jsonl away, .*Get .*hf download.*`other_copy: true`",
+        match=r"'math-500': expected 4 problems, found 3\. Move \$COMPASS_DATA/benchmarks/math500.jsonl away, .*Get .*`compass data get math-500`.*`other_copy: true`",
     ):
         read(Benchmark(name="math-500"))
     assert read(Benchmark(name="math-500", other_copy=True))["copy"] == "other"
