@@ -38,7 +38,10 @@ COMMANDS = {
         "compass.commands.report:report",
         "write the page of a run, or of two compared: which model is better, by how much (the stage: `compass run report`)",
     ),
-    "runs": ("compass.commands.runs:app", "list the runs that were recorded, compare two, send records that wait"),
+    "runs": (
+        "compass.commands.runs:app",
+        "list the runs that were recorded, compare two, export one, send records that wait",
+    ),
     "study": ("compass.commands.study:app", "compare recipes over several seeds: run a study, and show what it found"),
     "curate": ("compass.commands.curate:curate", "run the data stages alone on any files"),
     "data": ("compass.commands.data:app", "download public data sets and benchmarks to where profiles look for them"),

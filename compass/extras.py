@@ -29,6 +29,8 @@ MODULES = {
     "ray": "pipeline",
     "s3fs": "s3",
     "gcsfs": "gcs",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
 }
 """Packages that few uses of a command need, each with the extra that brings it."""
 

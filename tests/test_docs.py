@@ -189,7 +189,7 @@ def test_the_profile_of_the_page_on_own_data_is_valid(tmp_path: Path, monkeypatc
 
 
 def test_the_example_is_curated_as_the_page_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    example = ROOT / "docs/example"
+    example = ROOT / "examples/own_csv"
     arguments = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out", str(tmp_path)]
     assert main(["curate", *arguments]) == 0
     assert "42 of 50" in capsys.readouterr().out

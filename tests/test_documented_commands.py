@@ -120,7 +120,7 @@ def readers_copy(folder: Path) -> Path:
 
 def write_readers_files(folder: Path) -> None:
     """The files that pages only name: problems, benchmarks, pairs, responses, another verifier."""
-    example = folder / "docs/example"
+    example = folder / "examples/own_csv"
     for name in ("mine.csv", "b.csv"):
         shutil.copy(example / "problems.csv", folder / name)
     for name in ("bench.jsonl", "problems.jsonl", "held_out.jsonl"):

@@ -66,7 +66,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         compass curate mine.csv --benchmark bench.jsonl --out curated    clean mine.csv, and drop what bench.jsonl holds
         compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
-        compass curate mine.csv --filter docs.example.own_filter:program  drop what a filter of yours finds
+        compass curate mine.csv --filter examples.own_csv.own_filter:program  drop what a filter of yours finds
         compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
     """
     from compass.library.curate import CurateOptions, curate_settings

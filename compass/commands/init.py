@@ -60,7 +60,7 @@ def init(
         force: overwrite files that hold something else; the old ones are kept with the ending .bak.
 
     Examples:
-        compass init --data docs/example/problems.csv --benchmark docs/example/benchmark.jsonl      the tiny policy
+        compass init --data examples/own_csv/problems.csv --benchmark examples/own_csv/benchmark.jsonl      the tiny policy
         compass init --data mine.csv --benchmark math-500 --model HuggingFaceTB/SmolLM2-135M-Instruct
         compass init --data a.jsonl b.csv --benchmark held_out.csv --problem-field text --answer-field key
     """

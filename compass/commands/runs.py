@@ -12,7 +12,9 @@ from cyclopts.validators import Number
 
 from compass.errors import UserError
 
-app = App(name="runs", help="List the pipeline runs that were recorded, compare two, send records that wait.")
+app = App(
+    name="runs", help="List the pipeline runs that were recorded, compare two, export one, send records that wait."
+)
 
 NAME, CHANGED, HEADLINE, STATE = 22, 23, 18, 8
 """Characters of a run's name, of what it changed, and of its headline, so that a line has 100."""
@@ -117,6 +119,42 @@ def compare(a: str, b: str, *, html: Path | None = None, json: bool = False) -> 
         print_blocks(comparison_blocks(found))
     if html:
         print(f"page: {page(found, html)}", file=sys.stderr)
+    return 0
+
+
+@app.command
+def export(folder: Path = Path(), /, *, tensorboard: Path | None = None, wandb: Path | None = None) -> int:
+    """Write a finished run for TensorBoard or Weights & Biases: training curves, scores and settings.
+
+    Nothing is sent: W&B's run is an offline one, which `wandb sync` sends.
+
+    Args:
+        folder: a run's folder, or an evaluation's (without it, this one).
+        tensorboard: the folder for TensorBoard's event files.
+        wandb: the folder for W&B's offline run.
+
+    Raises:
+        UserError: the folder is no run, or neither kind is asked for.
+
+    Examples:
+        compass runs export --tensorboard tb                     then: tensorboard --logdir tb
+        compass runs export exports/mine --wandb offline         another run's folder; then: wandb sync
+    """
+    from compass.report.export import write_tensorboard, write_wandb
+    from compass.report.run import read_run
+
+    if tensorboard is None and wandb is None:
+        raise UserError("give --tensorboard FOLDER, --wandb FOLDER, or both")
+    run = read_run(folder)
+    if not run.results.scores and not run.results.curves:
+        raise UserError(
+            f"{folder}: neither an RL stage nor the evaluation has run there, so there is nothing to export"
+        )
+    if tensorboard is not None:
+        print(f"{write_tensorboard(run, tensorboard)}; `tensorboard --logdir {tensorboard}` shows it")
+    if wandb is not None:
+        place = write_wandb(run, wandb)
+        print(f"{place}; `wandb sync {place}` sends it")
     return 0
 
 

@@ -2,7 +2,7 @@
 
     unsolvable = ModelJudge("http://127.0.0.1:8000/v1", "unsolvable")
 
-in a file of the user's, which `denoise.filters` names (docs/example/own_judge.py). Nothing here runs otherwise. Rows are asked about
+in a file of the user's, which `denoise.filters` names (examples/own_csv/own_judge.py). Nothing here runs otherwise. Rows are asked about
 in batches, greedily, and what the model said is kept in `work/judge`, so that no row is asked about twice in the same words.
 """
 

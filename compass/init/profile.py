@@ -17,7 +17,7 @@ from compass.settings import Benchmark, Source
 from compass.settings.load import read_values
 
 TINY_ALONE = (
-    "The tiny policy understands only stories like those of its generator (docs/example/problems.csv imitates them). "
+    "The tiny policy understands only stories like those of its generator (examples/own_csv/problems.csv imitates them). "
     "With any other problems the run shows that everything works, and its scores stay near 0: give --model for a real one."
 )
 

@@ -18,7 +18,7 @@ def repository(tmp_path: Path) -> Callable[..., Path]:
     def make(values: dict[str, Any] | None = None, profile: str = "debug") -> Path:
         shutil.copy(ROOT / "dvc.yaml", tmp_path)
         for name in ("problems.csv", "benchmark.jsonl"):
-            shutil.copy(ROOT / "docs/example" / name, tmp_path)
+            shutil.copy(ROOT / "examples/own_csv" / name, tmp_path)
         tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
         tree["collect"] = {
             "sources": [{"name": "mine", "path": "problems.csv", "problem_field": "question"}],

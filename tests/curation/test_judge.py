@@ -135,4 +135,4 @@ def test_curate_asks_it_by_a_module_of_the_users_and_labels_measure_it(
 
 def test_the_example_names_filters_that_exist() -> None:
     for name in ("unsolvable", "wrong_gold"):
-        assert load_filter(f"docs.example.own_judge:{name}")
+        assert load_filter(f"examples.own_csv.own_judge:{name}")

@@ -17,14 +17,14 @@ from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
-EXAMPLE = ["--data", "docs/example/problems.csv", "--benchmark", "docs/example/benchmark.jsonl"]
+EXAMPLE = ["--data", "examples/own_csv/problems.csv", "--benchmark", "examples/own_csv/benchmark.jsonl"]
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("profiles", "docs/example"):
+    for name in ("profiles", "examples/own_csv"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     for name in ("COMPASS_MODEL", "COMPASS_DATA"):
@@ -110,7 +110,7 @@ def test_out_writes_one_file_alone(repository: Path) -> None:
 
 def test_several_files_each_with_their_own_fields(own: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     data = [own("a.csv", "question", "answer", 27), own("b.jsonl", "prompt", "ground_truth", 8)]
-    assert main(["init", "--data", *data, "--benchmark", "docs/example/benchmark.jsonl", "--name", "two"]) == 0
+    assert main(["init", "--data", *data, "--benchmark", "examples/own_csv/benchmark.jsonl", "--name", "two"]) == 0
     settings = load_settings()
     assert [(one.problem_field, one.answer_field) for one in settings.collect.sources] == [
         ("question", "answer"),
@@ -120,7 +120,7 @@ def test_several_files_each_with_their_own_fields(own: Callable[..., str], capsy
 
 def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     data = own("odd.csv", "alpha", "beta", 30, gamma="12 of the 30 rows hold this remark, and what does it ask?")
-    arguments = ["init", "--data", data, "--benchmark", "docs/example/benchmark.jsonl"]
+    arguments = ["init", "--data", data, "--benchmark", "examples/own_csv/benchmark.jsonl"]
     assert main([*arguments, "--problem-field", "alpa"]) == 1
     assert "'alpa'" in capsys.readouterr().err
     assert main([*arguments, "--problem-field", "alpha", "--answer-field", "beta"]) == 0
@@ -131,12 +131,12 @@ def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsy
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--data", "nowhere.csv", "--benchmark", "docs/example/benchmark.jsonl"], "nowhere.csv: no such file"),
-        (["--data", "docs/example/problems.csv", "--benchmark", "math-50"], "benchmark 'math-50' is not known"),
-        (["--data", "docs/example/problems.csv", "--benchmark", "gone.jsonl"], "gone.jsonl: no such file"),
+        (["--data", "nowhere.csv", "--benchmark", "examples/own_csv/benchmark.jsonl"], "nowhere.csv: no such file"),
+        (["--data", "examples/own_csv/problems.csv", "--benchmark", "math-50"], "benchmark 'math-50' is not known"),
+        (["--data", "examples/own_csv/problems.csv", "--benchmark", "gone.jsonl"], "gone.jsonl: no such file"),
         ([*EXAMPLE, "--model", "models/gone"], "give the commit with --revision, or a local folder"),
         ([*EXAMPLE, "--model", "gone.gguf"], "gone.gguf: No such file"),
-        (["--data", "docs/example/problems.csv", "docs/example/problems.csv", "--benchmark", "docs/example/benchmark.jsonl"],
+        (["--data", "examples/own_csv/problems.csv", "examples/own_csv/problems.csv", "--benchmark", "examples/own_csv/benchmark.jsonl"],
          "two files of --data are called 'problems'"),
         (["--data", "unclear.csv", *EXAMPLE[2:]], "found: alpha, beta"),
         (["--data", "unclear.csv", *EXAMPLE[2:]], "--problem-field NAME --answer-field NAME"),
@@ -178,7 +178,7 @@ def test_whoever_is_there_is_asked_for_the_fields(repository: Path) -> None:
     )
     (repository / "odd.csv").write_text("alpha,beta,gamma\n" + "".join(rows))
     master, slave = pty.openpty()
-    code = "import sys\nfrom compass.cli import main\nsys.exit(main(['init','--data','odd.csv','--benchmark','docs/example/benchmark.jsonl']))"
+    code = "import sys\nfrom compass.cli import main\nsys.exit(main(['init','--data','odd.csv','--benchmark','examples/own_csv/benchmark.jsonl']))"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=repository, close_fds=True,

@@ -18,7 +18,7 @@ from compass.cli import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 UV = [sys.executable, "-m", "uv"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXAMPLE = ROOT / "docs/example"
+EXAMPLE = ROOT / "examples/own_csv"
 
 VERIFIER = r"""
 import sys

@@ -83,7 +83,7 @@ def test_curate_takes_files_and_tables_as_the_command_does(as_given: str, tmp_pa
 
 
 def test_a_curated_folder_and_the_command_s_are_the_same_bytes(tmp_path: Path) -> None:
-    example = ROOT / "docs/example"
+    example = ROOT / "examples/own_csv"
     words = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out"]
     assert main(["curate", *words, str(tmp_path / "a")]) == 0
     compass.curate(example / "problems.csv", benchmarks=example / "benchmark.jsonl", out=tmp_path / "b")

@@ -87,5 +87,5 @@ def test_without_a_buffer_no_length_costs() -> None:
 
 
 def test_a_users_function_is_shaped_as_well() -> None:
-    ours = stage(function="docs.example.own_reward:brief", overlong_buffer=BUFFER, overlong_penalty=LARGEST)
+    ours = stage(function="examples.own_reward.reward:brief", overlong_buffer=BUFFER, overlong_penalty=LARGEST)
     assert [float(one["reward_score"]) for one in scored(ours, [40, 44])] == pytest.approx([1.0, 0.7])

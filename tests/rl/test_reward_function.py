@@ -189,7 +189,7 @@ def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path
 
 
 def test_the_documented_example_passes(tmp_path: Path) -> None:
-    function = "docs.example.own_reward:brief"
+    function = "examples.own_reward.reward:brief"
     assert find_reward_problems(settings(function), ROOT) == []
     long = "so " * 200 + r"\boxed{12}"
     paid = [compute_score("s", text, "12", function=function)["score"] for text in (r"\boxed{12}", long, "no")]

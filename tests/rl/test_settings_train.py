@@ -27,7 +27,7 @@ MANY = {
         "betas": [0.8, 0.95],
     },
     "rollout": {"temperature": 0.7, "dynamic_sampling": False, "correction": {"weights": "token"}},
-    "reward": {"function": "docs.example.own_reward:brief", "overlong_buffer": 16, "overlong_penalty": 0.5},
+    "reward": {"function": "examples.own_reward.reward:brief", "overlong_buffer": 16, "overlong_penalty": 0.5},
     "checkpoint": {"keep_optimizer": True},
 }
 

@@ -25,7 +25,7 @@ from stages._rl_entries import check_names, filter_deps
 from tests.conftest import changed_profile
 
 ROOT = Path(__file__).resolve().parents[3]
-EXAMPLE = "docs.example.own_filter:program"
+EXAMPLE = "examples.own_csv.own_filter:program"
 RECORD = {
     "source": "web",
     "source_id": "7",

@@ -2,7 +2,7 @@
 
 rl:
   reward:
-    function: docs.example.own_reward:brief
+    function: examples.own_reward.reward:brief
 """
 
 from collections.abc import Mapping
@@ -20,3 +20,20 @@ def brief(data_source: str, solution_str: str, ground_truth: str, extra_info: Ma
     right = judge(gold=gold, response=solution_str, question=extra_info.get("question")).equal
     long = len(solution_str.split()) > WORDS
     return {"score": (1.0 - 0.5 * long) if right else -1.0, "acc": float(right)}
+
+
+def show() -> None:
+    """Print what four responses to one question earn."""
+    question, right = "What is 2+3?", r"So it is \boxed{5}."
+    responses = {
+        "short and right": right,
+        "long and right": "Let us count once more. " * 40 + right,
+        "wrong": r"So it is \boxed{6}.",
+        "no answer": "I do not know.",
+    }
+    for name, response in responses.items():
+        print(f"{name:16} {brief('example', response, '5', {'question': question})['score']:+.1f}")
+
+
+if __name__ == "__main__":
+    show()

@@ -1,7 +1,7 @@
 """A model as judge, behind an OpenAI-compatible server: two noise filters that ask it about each row.
 
 denoise:
-  filters: ["docs.example.own_judge:unsolvable", "docs.example.own_judge:wrong_gold"]
+  filters: ["examples.own_csv.own_judge:unsolvable", "examples.own_csv.own_judge:wrong_gold"]
 """
 
 from compass.curation.judge import ModelJudge

@@ -1,7 +1,7 @@
 """A noise filter of one's own: problems that ask for a program, which has no answer to compare.
 
 denoise:
-  filters: ["docs.example.own_filter:program"]
+  filters: ["examples.own_csv.own_filter:program"]
 """
 
 import re
