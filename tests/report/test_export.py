@@ -10,6 +10,7 @@ import pytest
 from compass.cli import main
 from compass.report.export import score_points, training_points
 from compass.report.run import read_run
+from compass.runs.values import flatten
 
 
 def test_curves_go_on_from_stage_to_stage_and_scores_over_the_models(finished_run: Path) -> None:
@@ -60,6 +61,7 @@ def test_wandb_keeps_an_offline_run(finished_run: Path, tmp_path: Path, monkeypa
     assert place.parent == tmp_path / "wb/wandb"
     (written,) = place.glob("run-*.wandb")
     content = written.read_bytes()
-    for word in (b"train/reward", b"accuracy/average", b"iteration", b"evaluate.samples"):
+    for word in (b"train/reward", b"accuracy/average", b"iteration", b"rl-2"):
         assert word in content
+    assert all(name.encode() in content for name in flatten(read_run(finished_run).parameters))
     assert os.environ["WANDB_MODE"] == "disabled"
