@@ -55,7 +55,7 @@ def get(names: list[str], /, *, out: Path | None = None, mirror: str = "") -> in
         compass data get gsm8k-train math-500 --out data-sets   a set and a benchmark, into a folder
         compass data get small --mirror /path/to/mirror         from files that lie on this machine
     """
-    from compass.commands.progress import told
+    from compass.commands.progress import draw_progress
 
     folder = _folder(out)
     failed = 0
@@ -67,7 +67,7 @@ def get(names: list[str], /, *, out: Path | None = None, mirror: str = "") -> in
             if one.path is not None and one.path.exists():
                 print(f"{one.name}: is here, {one.path}")
                 continue
-            with told(one.name):
+            with draw_progress(one.name):
                 one.get()
             where = f"{one.path} ({one.path.stat().st_size / 1e6:.1f} MB)" if one.path else "the hub's cache"
             print(f"{one.name}: {where}; licence: {one.licence}")
