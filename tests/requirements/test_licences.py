@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "requirements"))
-from licences import UNKNOWN, locked_packages, read_licence  # noqa: E402
+from licences import UNKNOWN, locked_packages, read_licence
 
 
 def test_every_locked_package_has_a_line() -> None:
