@@ -64,7 +64,9 @@ class Features:
 def find_duplicates(problems: pa.Array | pa.ChunkedArray | Sequence[str | None], settings: Dedup) -> Duplicates:
     """Group the problems that are the same; a null is an empty text."""
     chunks = (problems[low : low + CHUNK] for low in range(0, len(problems), CHUNK))
-    return search((chunk if isinstance(chunk, list) else chunk.to_pylist() for chunk in chunks), len(problems), settings)
+    return search(
+        (chunk if isinstance(chunk, list) else chunk.to_pylist() for chunk in chunks), len(problems), settings
+    )
 
 
 def search(chunks: Iterable[Sequence[str | None]], total: int, settings: Dedup) -> Duplicates:

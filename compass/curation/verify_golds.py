@@ -51,9 +51,7 @@ Rollouts = Mapping[str, Sequence[tuple[str | None, bool]]]
 """For each graded record's id its rollouts as (extracted answer or None, correct)."""
 
 
-def verify_golds(
-    records: pa.Table, settings: Verify, rollouts: Rollouts | None = None
-) -> tuple[pa.Table, pa.Table]:
+def verify_golds(records: pa.Table, settings: Verify, rollouts: Rollouts | None = None) -> tuple[pa.Table, pa.Table]:
     """`verify_pieces` of a table: kept and dropped rows."""
     pieces = (records.slice(low, BATCH) for low in range(0, records.num_rows, BATCH))
     split_up = list(verify_pieces(pieces, records.num_rows, settings, rollouts)) or [split(records, [], "verify")]
