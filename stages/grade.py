@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
-from compass.grading.grade import ROLLOUTS, Tally, fill_levels, sample_rollouts
+from compass.grading.grade import ROLLOUTS, Tally, choose_problems, fill_levels, sample_rollouts
 from compass.ledger import split
 from compass.records import read_records
 from compass.settings import Settings
@@ -39,15 +39,20 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
     """
     read = read_records(records)
     tally = Tally()
+    chosen = choose_problems(read, settings.grade, seed=settings.seed)
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_path(folder / "rollouts.parquet") as temporary:
         with pq.ParquetWriter(temporary, ROLLOUTS, compression="zstd") as file:
             for rollouts in sample_rollouts(
-                read, settings.grade, seed=settings.seed, work=work, engines=settings.engines
+                read, chosen, settings.grade, tally, seed=settings.seed, work=work, engines=settings.engines
             ):
                 file.write_table(rollouts)
-                tally.add(rollouts)
-        if read.num_rows and not tally.solve_rates():
+        if read.num_rows and not chosen:
+            raise EmptyError(
+                f"none of {read.num_rows:,} problems is sent to the grader: the verifier reads no gold of theirs, or curation doubts them "
+                "(`grade.doubtful: drop`); see `compass ledger --doubtful`"
+            )
+        if chosen and not tally.solve_rates():
             raise EmptyError(
                 f"no response to any of {read.num_rows:,} problems: {len(tally.too_long):,} prompts are too long for the grader; raise "
                 f"`grade.sampling.max_model_len` ({settings.grade.sampling.max_model_len}) or lower `grade.sampling.max_tokens` "

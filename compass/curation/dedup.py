@@ -14,7 +14,6 @@ from contextlib import closing
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa

@@ -6,29 +6,35 @@ equal size by rank, so that every level has problems however strong the grader i
 within one solve rate quantiles rank the problem with the longer mean response as harder, and problems that agree in both by id.
 A third rule, `operations`, takes the arithmetic operations of the published solution: after a supervised start on similar problems a
 solve rate says what the policy remembers, and the number of steps what is hard.
+
+Not every problem is sent to the grader: none whose gold the verifier cannot read, for no response would be right, and with
+`doubtful: drop` none that curation doubts. With `stop_when_certain` a problem has no more rollouts than its level needs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from compass.evaluation.accuracy import accuracy_interval
 from compass.golds import golds
+from compass.grading.certain import LOOK, level_probability
 from compass.operations import count_operations
 from compass.parallel import in_processes
 from compass.records import RecordError, with_column
-from compass.sampling.engines import find_source
+from compass.sampling.engines import choose_engine, find_source
 from compass.sampling.response import FAILED, PROMPT_TOO_LONG, RESPONSES
 from compass.sampling.resume import ON_EVERY_GPU, stream_responses
 from compass.sampling.score import SCORES, score_responses
 from compass.seeded_draw import draw
 from compass.settings import Engines, Grade
-from compass.verifier import Gold
+from compass.verifier import Gold, answer_type, verify_many
 
 COLUMNS = ("id", "sample", "answer", "correct", "boxed", "leniencies", "tokens", "finish_reason", "response")
 ROLLOUTS = pa.schema([field for name in COLUMNS for field in (*RESPONSES, *SCORES) if field.name == name])
@@ -77,6 +83,15 @@ class Tally:
             self._unanswered += answer is None
             if correct:
                 self._leaned.update(rule for rule in leniencies.split(",") if rule)
+
+    def uncertain(self, names: Iterable[str], settings: Grade) -> list[str]:
+        """Those of some problems whose level is not as certain yet as `stop_when_certain` asks; none without a response."""
+        known = {name: self._counts[name] for name in names if name in self._counts and name not in self.failed}
+        return [
+            name
+            for name, (n, right, _) in known.items()
+            if level_probability(right, n, settings.thresholds) < settings.stop_when_certain
+        ]
 
     def solve_rates(self) -> dict[str, SolveRate]:
         """Solve rate by problem id."""
@@ -134,47 +149,101 @@ def quantile_levels(rates: Mapping[str, SolveRate]) -> dict[str, int]:
     return {name: 1 + rank * HARDEST // len(ranked) for rank, name in enumerate(ranked)}
 
 
-def sample_rollouts(
-    records: pa.Table, settings: Grade, *, seed: int, work: str | Path, engines: Engines = ON_EVERY_GPU
-) -> Iterator[pa.Table]:
-    """Sample the rollouts of every problem that is graded; finished problems are scored in other processes while others are sampled.
+def choose_problems(records: pa.Table, settings: Grade, *, seed: int) -> list[str]:
+    """The ids of the problems that are sent to the grader, in the records' order.
 
     Args:
-        records: `RECORD` rows; those of `settings.sources` are graded, and of them with `settings.max_problems` a seeded draw.
+        records: `RECORD` rows; those of `settings.sources` are sent, and of them with `settings.max_problems` a seeded draw.
+        settings: the section `grade`.
+        seed: the run's seed.
+
+    Raises:
+        RecordError: two records with one id, or a source without a row.
+    """
+    names = records.column("id").to_pylist()
+    if len(set(names)) != len(names):
+        raise RecordError(f"grade: {len(names)} records have {len(set(names))} distinct ids; run collect again")
+    columns = (records.column(name).to_pylist() for name in ("answer", "alternatives", "findings"))
+    rows = [(answer or "", more or [], found) for answer, more, found in zip(*columns, strict=True)]
+    asked = set(_asked_for(records, settings))
+    readable = _readable({gold for answer, more, _ in rows for gold in (answer, *more)})
+    fit = [
+        name
+        for name, (answer, more, found) in zip(names, rows, strict=True)
+        if name in asked and readable.intersection((answer, *more)) and not (found and settings.doubtful == "drop")
+    ]
+    drawn = set(draw(fit, settings.max_problems, f"{seed}\0draw"))
+    return [name for name in fit if name in drawn]
+
+
+def _readable(answers: Iterable[str]) -> set[str]:
+    """Those golds that the verifier reads and finds equal to themselves."""
+    known = [answer for answer in answers if answer_type(answer) != "unrecognised"]
+    verdicts = verify_many([(answer, answer) for answer in known])
+    return {answer for answer, verdict in zip(known, verdicts, strict=True) if verdict.equal}
+
+
+def sample_rollouts(
+    records: pa.Table,
+    chosen: Sequence[str],
+    settings: Grade,
+    tally: Tally,
+    *,
+    seed: int,
+    work: str | Path,
+    engines: Engines = ON_EVERY_GPU,
+) -> Iterator[pa.Table]:
+    """Sample the rollouts of the chosen problems; finished problems are scored in other processes while others are sampled.
+
+    Args:
+        records: `RECORD` rows.
+        chosen: the ids of the problems that are graded.
         settings: the grader and how it samples.
+        tally: counts what is yielded. With `stop_when_certain` it says after every `LOOK` rollouts which problems need more.
         seed: the run's seed.
         work: folder of resumable work.
         engines: on what they are sampled.
 
     Yields:
-        Tables of `ROLLOUTS`, in the records' order.
+        Tables of `ROLLOUTS`, in the records' order; with `stop_when_certain` so for every `LOOK` rollouts.
 
     Raises:
-        RecordError: two records with one id, or a source without a row.
         SamplingError: the grader cannot be used.
     """
     problems = dict(zip(*(records.column(name).to_pylist() for name in ("id", "problem")), strict=True))
-    if len(problems) != records.num_rows:
-        raise RecordError(f"grade: {records.num_rows} records have {len(problems)} distinct ids; run collect again")
-    drawn = set(draw(_asked_for(records, settings), settings.max_problems, f"{seed}\0draw"))
     right = golds(records)
-    pieces = stream_responses(
-        {name: problem for name, problem in problems.items() if name in drawn},
-        model=find_source(settings.model, settings.revision, engines),
-        sampling=settings.sampling,
-        n=settings.rollouts,
-        seed=seed,
-        folder=work,
-        what="rollouts",
-        engines=engines,
-    )
-    work_items = ((piece, *_about(piece, right, problems)) for piece in pieces)
-    workers = 1 if len(drawn) * settings.rollouts < FEW else 0
-    yield from in_processes(_start_scoring, work_items, workers)
+    model = find_source(settings.model, settings.revision, engines)
+    look = LOOK if settings.stop_when_certain else settings.rollouts
+    with ExitStack() as stack:
+        opened: list[Any] = []
+
+        def open_once(model: Any, sampling: Any) -> Any:
+            if not opened:
+                opened.append(stack.enter_context(choose_engine(model, sampling, engines)))
+            return nullcontext(opened[0])
+
+        for first in range(0, settings.rollouts, look):
+            pieces = stream_responses(
+                {name: problems[name] for name in chosen},
+                model=model,
+                sampling=settings.sampling,
+                n=min(look, settings.rollouts - first),
+                first=first,
+                seed=seed,
+                folder=work,
+                what="rollouts" if look == settings.rollouts else f"rollouts from {first + 1} on",
+                open_engine=open_once,
+            )
+            work_items = ((piece, *_about(piece, right, problems)) for piece in pieces)
+            workers = 1 if len(chosen) * look < FEW else 0
+            for rollouts in in_processes(_start_scoring, work_items, workers):
+                tally.add(rollouts)
+                yield rollouts
+            chosen = tally.uncertain(chosen, settings)
 
 
 def _asked_for(records: pa.Table, settings: Grade) -> list[str]:
-    """Ids of the rows that are graded, before any draw."""
+    """Ids of the rows of `settings.sources`; of all where it names none."""
     ids, sources = records.column("id").to_pylist(), records.column("source").to_pylist()
     if missing := sorted(set(settings.sources) - set(sources)):
         raise RecordError(
@@ -205,9 +274,10 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
     """Records with `n_rollouts`, `solve_rate` and `level`; null for problems that were not graded.
 
     Returns:
-        The records, and what was measured: problems graded, not drawn, too long to sample or failed, how many of them nobody or everybody solved, each level's
-        size and mean solve rate, the mean response length in tokens, the share of rollouts that give no answer, and of the right rollouts the
-        share that leans on each leniency.
+        The records, and what was measured: problems graded, not sent, too long to sample or failed, the mean solve rate with its interval,
+        how many problems nobody or everybody solved, rollouts in all and the share that certain levels saved, each level's size and mean
+        solve rate, the mean response length in tokens, the share of rollouts that give no answer, and of the right rollouts the share that
+        leans on each leniency.
     """
     rates = tally.solve_rates()
     ids = records.column("id").to_pylist()
@@ -220,10 +290,16 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
     for name, values in columns.items():
         records = with_column(records, name, values)
     without = {"prompt_too_long": len(tally.too_long), "failed": len(tally.failed)}
-    measured = _measured(rates, level, not_drawn=len(ids) - len(rates) - sum(without.values()), **without)
+    measured = _measured(rates, level, not_sent=len(ids) - len(rates) - sum(without.values()), **without)
     if unlevelled := len(rates) - len(level):
         measured["without_level"] = unlevelled
-    return records, measured | tally.shares()
+    sampled, most = sum(rate.rollouts for rate in rates.values()), len(rates) * settings.rollouts
+    return records, measured | {"rollouts": sampled, "saved": 1 - sampled / most if most else 0.0} | tally.shares()
+
+
+def _mean(numbers: Iterable[float]) -> float:
+    found = list(numbers)
+    return sum(found) / len(found)
 
 
 def _measured(rates: dict[str, Any], level: dict[str, int], **without: int) -> dict[str, Any]:
@@ -233,9 +309,12 @@ def _measured(rates: dict[str, Any], level: dict[str, int], **without: int) -> d
         "graded": len(rates),
         **without,
         "solve_rate": sum(solved) / len(solved) if solved else None,
+        "solve_rate_ci95": accuracy_interval(solved, _mean(rate.rollouts for rate in rates.values()))
+        if solved
+        else None,
         "never_solved": sum(rate == 0 for rate in solved),
         "always_solved": sum(rate == 1 for rate in solved),
-        "tokens": sum(rate.mean_tokens for rate in rates.values()) / len(rates) if rates else None,
+        "tokens": _mean(rate.mean_tokens for rate in rates.values()) if rates else None,
         "levels": {
             str(number): {
                 "problems": sizes[number],

@@ -10,12 +10,16 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from compass.evaluation.accuracy import wilson
 from compass.records import RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.item_history import item_scores, items_like
 from compass.report.outputs import Outputs, read_table, rewards, rollouts
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
+
+Z95 = 1.959964
+"""The normal quantile of an interval of 95%."""
 
 MEANING = {
     "placeholder_gold": "its gold is a word for a missing answer",
@@ -143,7 +147,8 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
         named = (f"{doubt['reason']} ({doubt['strength']}) {doubt['evidence'].get('text', '')}" for doubt in doubts)
         facts = f"doubtful: {printable('; '.join(named), 300)}"
     elif stage == "grade" and row["solve_rate"] is not None:
-        facts = f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts, level {row['level']}"
+        low, high = wilson(row["solve_rate"], row["n_rollouts"], Z95)
+        facts = f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts (95%: {low:.3f} to {high:.3f}), level {row['level']}"
     elif stage == "verify" and row["answer_type"]:
         facts = f"answer type {row['answer_type']}"
     elif stage == "curriculum" and row["stages"]:

@@ -51,6 +51,7 @@ def stream_responses(
     model: Model | Server,
     sampling: Sampling,
     n: int,
+    first: int = 0,
     greedy: bool = False,
     seed: int,
     folder: str | Path,
@@ -65,6 +66,7 @@ def stream_responses(
         model: the model to sample from.
         sampling: how.
         n: samples per problem.
+        first: the number of the first of them.
         greedy: also decode each problem greedily.
         seed: the run's seed.
         folder: where resumable work is kept, such as `work/grade`; a subfolder is made for this setup.
@@ -79,7 +81,7 @@ def stream_responses(
     Raises:
         SamplingError: every prompt is too long, or the store cannot be used.
     """
-    kinds = [(number, False) for number in range(n)] + [(0, True)] * greedy
+    kinds = [(number, False) for number in range(first, first + n)] + [(0, True)] * greedy
     total = len(problems) * len(kinds)
     if not total:
         return

@@ -6,17 +6,22 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 
+from compass.grading.certain import level_probability
 from compass.grading.grade import (
     SolveRate,
     Tally,
     _asked_for,
     assign_levels,
+    choose_problems,
     fill_levels,
     quantile_levels,
+    sample_rollouts,
     threshold_level,
 )
 from compass.records import RECORD, RecordError, table
+from compass.sampling.response import Response
 from compass.settings import Grade
 
 
@@ -106,14 +111,91 @@ def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():
     assert graded.column("answer").to_pylist() == ["5"] * 7
     assert measured["graded"] == 5
     assert measured["prompt_too_long"] == 1
-    assert measured["not_drawn"] == 1
+    assert measured["not_sent"] == 1
     assert measured["never_solved"] == measured["always_solved"] == 1
     assert measured["solve_rate"] == pytest.approx(0.5)
+    low, high = measured["solve_rate_ci95"]
+    assert 0 <= low < 0.2 < 0.8 < high <= 1  # five problems say little of others
+    assert (measured["rollouts"], measured["saved"]) == (20, 1 - 20 / 40)
     assert measured["tokens"] == 25
     assert measured["leaned"] == {"unit": 4 / 10}
     assert measured["unanswered"] == 2 / 20
     assert measured["levels"]["2"] == {"problems": 1, "solve_rate": 0.75}
     assert list(measured["levels"]) == ["1", "2", "3", "4", "5"]
+
+
+def test_problems_that_no_response_could_solve_and_doubted_ones_are_not_sent():
+    rows = [
+        {"id": "fine", "answer": "5"},
+        {"id": "unreadable", "answer": r"\frac{1}{"},
+        {"id": "one of two", "answer": r"\frac{1}{", "alternatives": ["0.5"]},
+        {"id": "doubted", "answer": "7", "findings": '[{"reason": "link"}]'},
+        {"id": "empty", "answer": None},
+    ]
+    records = table([{"problem": "?", **row} for row in rows])
+    assert choose_problems(records, Grade(), seed=0) == ["fine", "one of two", "doubted"]
+    assert choose_problems(records, Grade(doubtful="drop"), seed=0) == ["fine", "one of two"]
+    assert len(choose_problems(records, Grade(max_problems=2), seed=0)) == 2
+
+
+def test_a_level_is_as_probable_as_its_share_of_the_beta_distribution():
+    assert level_probability(8, 8, [0.8, 0.6, 0.4, 0.2]) == pytest.approx(1 - 0.8**9)
+    assert level_probability(0, 16, [0.8, 0.6, 0.4, 0.2]) == pytest.approx(1 - 0.8**17)
+    assert level_probability(4, 8, [0.8, 0.6, 0.4, 0.2]) == pytest.approx(0.46686464)
+    probable = [level_probability(right, 64, [0.5, 0.4, 0.3, 0.2]) for right in range(65)]
+    assert all(0 < one <= 1 for one in probable)
+
+
+@pytest.mark.parametrize("given", [{"levels": "quantiles", "stop_when_certain": 0.95}, {"stop_when_certain": 1}])
+def test_a_certainty_that_cannot_be_is_refused(given):
+    with pytest.raises(ValidationError, match="stop_when_certain"):
+        Grade(**{"levels": "thresholds", **given})
+
+
+def test_a_problem_has_rollouts_until_its_level_is_certain(tmp_path, monkeypatch):
+    """Problems 0 to 4 are solved in 0 to 4 of 4 rollouts: the first and the last are certain after two looks of 8."""
+    opened = []
+
+    class Known:
+        def __init__(self, model, sampling):
+            opened.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            opened.append("closed")
+
+        def sample(self, wanted, *, seed):
+            for one in wanted:
+                right = one.sample % 4 < int(one.problem)
+                yield Response(one, 3, "stop", rf"\boxed{{{7 if right else 8}}}")
+
+    monkeypatch.setattr("compass.grading.grade.choose_engine", lambda model, sampling, engines: Known(model, sampling))
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/config.json").write_text("{}")
+    settings = Grade(
+        model=str(tmp_path / "model"),
+        rollouts=60,
+        levels="thresholds",
+        thresholds=[0.8, 0.6, 0.4, 0.2],
+        stop_when_certain=0.9,
+    )
+    records = table([{"id": f"p{number}", "problem": str(number), "answer": "7"} for number in range(5)])
+    found = Tally()
+    pieces = list(
+        sample_rollouts(records, [f"p{number}" for number in range(5)], settings, found, seed=0, work=tmp_path / "work")
+    )
+    rates = found.solve_rates()
+    assert {name: rate.rate for name, rate in rates.items()} == {f"p{number}": number / 4 for number in range(5)}
+    rollouts = [rates[f"p{number}"].rollouts for number in range(5)]
+    assert rollouts[0] == rollouts[4] == 16
+    assert rollouts[1] > 16
+    assert rollouts[2] > 16
+    assert max(rollouts) <= 60
+    assert len(opened) == 2  # one engine for all looks
+    keys = [(row["id"], row["sample"]) for piece in pieces for row in piece.select(["id", "sample"]).to_pylist()]
+    assert sorted(keys) == sorted((f"p{number}", sample) for number in range(5) for sample in range(rollouts[number]))
 
 
 def test_a_levels_solve_rate_is_its_problems_mean():
@@ -135,10 +217,13 @@ def test_nothing_graded_is_measured_as_nothing():
         "leaned": {},
         "unanswered": None,
         "graded": 0,
-        "not_drawn": 0,
+        "not_sent": 0,
         "prompt_too_long": 1,
         "failed": 0,
         "solve_rate": None,
+        "solve_rate_ci95": None,
+        "rollouts": 0,
+        "saved": 0.0,
         "never_solved": 0,
         "always_solved": 0,
         "tokens": None,

@@ -33,7 +33,7 @@ def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
         "collect     kept",
         "dedup       kept",
         "denoise     kept",
-        "grade       kept: solve rate 0.250 of 4 rollouts, level 4",
+        "grade       kept: solve rate 0.250 of 4 rollouts (95%: 0.046 to 0.699), level 4",
         "              1 of 4 rollouts right; they answered 0, 1, 2, 3",
         "verify      kept: answer type integer",
         "curriculum  kept: trains rl-1, rl-3",

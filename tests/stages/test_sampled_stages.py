@@ -65,7 +65,7 @@ def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], t
     drawn = call["problems"]
     assert len(drawn) == 4
     assert (summary.counts.read, summary.counts.kept, summary.counts.dropped) == (5, 5, {})
-    assert (summary.metrics["graded"], summary.metrics["not_drawn"]) == (4, 1)
+    assert (summary.metrics["graded"], summary.metrics["not_sent"]) == (4, 1)
     kept = {row["id"]: row["solve_rate"] for row in read_records(tmp_path / "out/kept.parquet").to_pylist()}
     assert kept == {f"p{n}": n / 4 if f"p{n}" in drawn else None for n in range(5)}
     rollouts = pq.read_table(tmp_path / "out/rollouts.parquet")
