@@ -42,7 +42,7 @@ def terminate_in(work: Path, condition: Callable[[dict], bool]) -> None:
 def test_a_stage_that_is_taken_away_goes_on_from_its_last_whole_iteration(
     debug_root: Path, phase: str, saved: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = settings({"checkpoint": {"save_every": 20}}, steps=4)
+    ours = settings({"checkpoint": {"save_every": 20}, "rollout": {"dynamic_sampling": False}}, steps=4)
     work = debug_root / "work/rl-1"
     terminate_in(work, lambda at: at["step"] == 3 and at["phase"] == phase)
     with pytest.raises(TakenAwayError, match=f"ended by SIGTERM; iteration {saved} of 4 is saved"):
