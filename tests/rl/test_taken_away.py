@@ -17,6 +17,7 @@ import pytest
 
 from compass.rl.checkpoint import whole_checkpoints
 from compass.rl.launch import TakenAwayError
+from compass.rl.metrics import read_metrics
 from compass.rl.progress import read_progress
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings
@@ -38,19 +39,22 @@ def terminate_in(work: Path, condition: Callable[[dict], bool]) -> None:
     threading.Thread(target=look, daemon=True).start()
 
 
-@pytest.mark.parametrize(("phase", "saved"), [("rollout", 2), ("update", 3)])
+@pytest.mark.parametrize(("phase", "saved"), [("rollout", {2, 3}), ("update", {3})])
 def test_a_stage_that_is_taken_away_goes_on_from_its_last_whole_iteration(
-    debug_root: Path, phase: str, saved: int, monkeypatch: pytest.MonkeyPatch
+    debug_root: Path, phase: str, saved: set[int]
 ) -> None:
+    """A short phase may be over before the stage's process, which looks every half second, has passed the signal on."""
     ours = settings({"checkpoint": {"save_every": 20}, "rollout": {"dynamic_sampling": False}}, steps=4)
     work = debug_root / "work/rl-1"
     terminate_in(work, lambda at: at["step"] == 3 and at["phase"] == phase)
-    with pytest.raises(TakenAwayError, match=f"ended by SIGTERM; iteration {saved} of 4 is saved"):
+    with pytest.raises(TakenAwayError, match="ended by SIGTERM; iteration [23] of 4 is saved"):
         run(ours, "rl-1", debug_root)
-    (course,) = work.glob("*/stopped.json")
-    assert json.loads(course.read_text()) == {"step": saved}
-    assert whole_checkpoints(course.parent / "checkpoints") == [saved]
+    (stopped,) = work.glob("*/stopped.json")
+    step = json.loads(stopped.read_text())["step"]
+    assert step in saved
+    assert whole_checkpoints(stopped.parent / "checkpoints") == [step]
+    before = read_metrics(stopped.parent / "metrics.jsonl")
     run(ours, "rl-1", debug_root)
-    log = (course.parent / "train.log").read_text(errors="replace")
-    assert f"setting global step to {saved}" in log or f"global_step_{saved}" in log
     assert [row["step"] for row in iterations(debug_root)] == [1, 2, 3, 4]
+    after = read_metrics(stopped.parent / "metrics.jsonl")
+    assert after[:step] == before[:step]  # they were not trained again
