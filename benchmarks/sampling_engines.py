@@ -53,6 +53,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--problems", type=int, default=2000)
     options.add_argument("--parts", nargs="+", default=["same", "cpu", "prompts"], choices=["same", "cpu", "prompts"])
+    options.add_argument(
+        "--share", type=int, default=8, help="`prompts`: by what an H100's cache and queue are divided"
+    )
     options.add_argument("--model", type=Path, help="a model folder; by default a random one")
     options.add_argument("--out", type=Path, help="the page; by default printed alone")
     options.add_argument("--drive", help=argparse.SUPPRESS)
@@ -69,7 +72,8 @@ def main() -> None:
         parts = {"same": measure_same, "cpu": measure_cpu, "prompts": measure_prompts}
         pages = []
         for part in given.parts:
-            pages.append(parts[part](folder, str(model.resolve()), given.problems))
+            size = given.share if part == "prompts" else given.problems
+            pages.append(parts[part](folder, str(model.resolve()), size))
             print(pages[-1], flush=True)
     if given.out:
         head = f"# Sampling on several engines\n\n`python benchmarks/sampling_engines.py --problems {given.problems}`"
@@ -547,61 +551,67 @@ def run_two_bare(given: dict[str, Any], environment: dict[str, str]) -> dict[str
     return {name: sum(said[name] for said in found) for name in ("driver", "engines", "responses", "tokens")}
 
 
-def measure_prompts(folder: Path, model: str, problems: int) -> str:
+H100 = {"cache": 400_000, "at_once": 1024, "in_hand": 2048, "problems": 320}
+"""An 8B model in bfloat16 on an H100: tokens that the rest of its memory caches, vLLM's default of responses decoded at once, this
+project's default of responses in hand, and problems of 16 responses, two and a half times as many as are in hand."""
+
+
+def measure_prompts(folder: Path, model: str, share: int) -> str:
     """Prompt tokens computed per sampled token, in stretches and whole."""
+    scaled = {name: number // share for name, number in H100.items()}
     lines = [
-        "## Prompt tokens\n\n40 problems x 16 responses of at most 1,024 tokens, of which the random model ends one with a chance of 1 in 259 "
-        "per token; prompts of about 150 tokens, a cache of 50,000 tokens, 128 responses at once, 256 in hand.\n",
+        f"## Prompt tokens\n\n{scaled['problems']} problems x 16 responses of at most 1,024 tokens, of which the random model ends one with a "
+        f"chance of 1 in 259 per token; prompts of about 150 tokens. An H100 divided by {share}: a cache of {scaled['cache']:,} tokens, "
+        f"{scaled['at_once']} responses at once, in stretches {scaled['in_hand']} in hand. Counted in vLLM's scheduler.\n",
         "| requests | sampled tokens | prompt tokens | per sampled token |",
         "| --- | ---: | ---: | ---: |",
     ]
     for whole in (True, False):
-        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sampling_engines as s; s.count_prompts({model!r}, {whole})"
-        ran = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sampling_engines as s; "
+        code += f"s.count_prompts({model!r}, {whole}, {scaled!r})"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
         said = json.loads(ran.stdout.splitlines()[-1])
         name = "a response each" if whole else "stretches of 128 tokens"
         lines.append(
             f"| {name} | {said['sampled']:,} | {said['prompts']:,} | {said['prompts'] / said['sampled']:.2f} |"
         )
+        print(lines[-1], flush=True)
     return "\n".join(lines)
 
 
-def count_prompts(model: str, whole: bool) -> None:
+def count_prompts(model: str, whole: bool, scaled: dict[str, int]) -> None:
     """Sample as a GPU does, and print how many tokens vLLM's scheduler had computed of prompts, and sampled."""
     from compass.sampling import engine as module
     from compass.sampling.model_source import find_model
-    from compass.sampling.response import Wanted
+    from compass.sampling.response import UNFINISHED, Wanted
 
     options = module._cpu_options
-    cache = {"kv_cache_memory_bytes": None, "num_gpu_blocks_override": 50_000 // 32, "max_num_seqs": 128}
-    module._cpu_options = lambda sampling: {**options(sampling), **cache, "kv_cache_memory_bytes": 1 << 30}
+    changes = {"num_gpu_blocks_override": scaled["cache"] // 32, "max_num_seqs": scaled["at_once"]}
+    module._cpu_options = lambda sampling: options(sampling) | changes
     module.resumes_anywhere = lambda: whole
-    module.FEWEST, module.IN_HAND_SECONDS = 256, 1e9  # in stretches a GPU was fast enough to have its queue full
-    sampling = Sampling(max_tokens=1024, max_model_len=1408, dtype="float32", batch=256)
+    module.FEWEST, module.IN_HAND_SECONDS = scaled["in_hand"], 1e9  # a GPU is fast enough to have its queue full
+    sampling = Sampling(max_tokens=1024, max_model_len=1408, dtype="float32")
     text = "Ann has some books, and gives a few of them to Bob and to Carl. " * 2
-    wanted = [Wanted(f"p{number}", f"{number}. {text}", sample, False) for number in range(40) for sample in range(16)]
+    problems = {f"p{number}": f"{number}. {text}" for number in range(scaled["problems"])}
+    wanted = [Wanted(name, problem, sample, False) for name, problem in problems.items() for sample in range(16)]
     counted = {"prompts": 0, "sampled": 0}
     with module.Engine(find_model(model), sampling) as engine:
-        engine._most = 256
+        if not whole:
+            engine._most = scaled["in_hand"]
         scheduler = engine._llm.llm_engine.engine_core.engine_core.scheduler
         schedule = scheduler.schedule
 
         def counting(*arguments: Any) -> Any:
             output = schedule(*arguments)
-            decoding = set(output.scheduled_cached_reqs.req_ids) - set(output.scheduled_cached_reqs.resumed_req_ids)
-            for name, tokens in output.num_scheduled_tokens.items():
-                counted["prompts"] += 0 if name in decoding else tokens
+            cached = output.scheduled_cached_reqs
+            decoding = set(cached.req_ids) - set(cached.resumed_req_ids)
+            counted["prompts"] += sum(n for name, n in output.num_scheduled_tokens.items() if name not in decoding)
             return output
 
         scheduler.schedule = counting
         for one in engine.sample(wanted, seed=0):
-            counted["sampled"] += one.tokens if one.finish_reason in ("stop", "length") else 0
+            counted["sampled"] += one.tokens if one.finish_reason != UNFINISHED else 0
     print(json.dumps(counted))
 
 
