@@ -171,7 +171,7 @@ def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> lis
             Finding(
                 f"rl.stages.{name}.data.batch_size",
                 "problem",
-                f"{reason} {count} problems{validation}, fewer than a batch of {batch}",
+                f"{reason} {count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}",
                 f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
                 f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
             )

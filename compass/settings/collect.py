@@ -167,6 +167,14 @@ class Source(Section):
             raise ValueError(
                 f"source {self.name!r}: `answer_is_index` needs `adapter: options`, and the adapter is {self.adapter!r}"
             )
+        if self.first_index and not self.answer_is_index:
+            raise ValueError(
+                f"source {self.name!r}: `first_index` needs `answer_is_index: true`; golds that are letters have none"
+            )
+        if bool(self.options_field) != (self.adapter == "options"):
+            raise ValueError(
+                f"source {self.name!r}: `options_field` and `adapter: options` need each other, and the adapter is {self.adapter!r}"
+            )
         if self.level_means != "difficulty" and not self.level_field:
             raise ValueError(f"source {self.name!r}: `level_means` needs the `level_field` whose values it explains")
         return self
@@ -176,8 +184,8 @@ class Source(Section):
         if bool(self.path) == bool(self.hub):
             raise ValueError(f"source {self.name!r}: give either `path` or `hub`")
         if not self.hub:
-            for name in ("revision", "subset", "stream"):
-                if getattr(self, name):
+            for name in ("revision", "subset", "split", "stream"):
+                if getattr(self, name) != Source.model_fields[name].default:
                     raise ValueError(
                         f"source {self.name!r}: `{name}` is for a `hub` dataset, and this one has a `path`; leave it out"
                     )
@@ -247,6 +255,10 @@ class Collect(Section):
                 raise ValueError(f"the name {twice[0]!r} is used twice; every source needs its own")
         licences = [source.licence for source in self.sources]
         by_row = any(source.licence_field for source in self.sources)
+        if self.generate and not any("$GENERATED" in one.path for one in (*self.sources, *self.benchmarks)):
+            raise ValueError(
+                "`generate` makes problems that no source or benchmark reads: give one a `path` with `$GENERATED`, or leave `generate` out"
+            )
         if self.allow_licences and licences and not by_row and not set(licences) & set(self.allow_licences):
             raise ValueError(
                 f"`allow_licences` ({', '.join(self.allow_licences)}) has the licence of no source "

@@ -70,3 +70,11 @@ class Grade(Section):
         if len(self.thresholds) != 4 or sorted(set(self.thresholds), reverse=True) != self.thresholds:
             raise ValueError(f"`thresholds` must be four falling solve rates, found {self.thresholds}")
         return self
+
+    @model_validator(mode="after")
+    def _revision_of_a_hub_id(self) -> Grade:
+        if self.revision and self.model.startswith("models/"):
+            raise ValueError(
+                f"`revision` is for a hub id in `model`, which is {self.model!r}, a model of this pipeline"
+            )
+        return self

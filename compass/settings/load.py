@@ -117,7 +117,7 @@ def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
         raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
     if not isinstance(values, dict):
         sections = ", ".join(Settings.model_fields)
-        raise SettingsError(f"{path}: must hold sections ({sections}), found {type(values).__name__}")
+        raise SettingsError(f"{path}: not readable as YAML with sections ({sections}): it holds {'nothing' if values is None else f'a {type(values).__name__}'}")
     return values
 
 

@@ -62,6 +62,7 @@ class Settings(Section):
                 f"({self.collect.max_problem_chars}), or every problem is dropped"
             )
         self._check_amounts()
+        self._check_levels()
         if unknown := [name for name in self.evaluate.models if name not in self.models]:
             raise ValueError(f"`evaluate.models` has {unknown[0]!r}; allowed: {', '.join(self.models)}")
         scored = self.evaluate.models or self.models
@@ -89,6 +90,26 @@ class Settings(Section):
                     f"`curriculum.problems` ({self.curriculum.problems}) must be at least `data.batch_size` ({batch}) and "
                     f"`checkpoint.validation_problems` ({held}) of {name} together"
                 )
+
+    def _check_levels(self) -> None:
+        """Check that every level that an RL stage wants can have problems."""
+        grade, wanted = self.grade, self.curriculum
+        if grade.levels == "quantiles" and grade.thresholds != Grade().thresholds:
+            raise ValueError(
+                "`grade.thresholds` needs `grade.levels: thresholds`; `quantiles` ranks problems and reads none"
+            )
+        if grade.levels == "quantiles" or wanted.use_source_level:
+            return
+        lowest, highest = wanted.solve_rate
+        tops, floors = [1.0, *grade.thresholds], [*grade.thresholds, 0.0]
+        for stage, mix in wanted.mixes.items():
+            for level in sorted(level for level, share in mix.items() if share):
+                floor, top = floors[int(level) - 1], tops[int(level) - 1]
+                if floor > highest or (top <= lowest and level != "1"):  # only level 1 has its top
+                    raise ValueError(
+                        f"`curriculum.mixes.{stage}` wants level {level}, whose solve rates are {floor:g} to {top:g} by `grade.thresholds`, and "
+                        f"`curriculum.solve_rate` takes {lowest:g} to {highest:g}: no problem would be left of it"
+                    )
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -70,6 +70,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
                 f"`advantage.critic.warmup_steps` ({critic.warmup_steps}) must be less than the {length} iterations of the schedule: the "
                 "critic's learning rate would never reach its value"
             )
+    if recipe.reward.kl_controller == "adaptive" and not recipe.reward.kl_coef:
+        raise ValueError(
+            "`reward.kl_controller: adaptive` multiplies `reward.kl_coef`, which is 0 and stays 0; give the coefficient it begins with, or "
+            "take `fixed`"
+        )
     responses, horizon = recipe.data.batch_size * rollout.group_size, recipe.reward.kl_horizon
     if recipe.reward.kl_coef and recipe.reward.kl_controller == "adaptive" and horizon < responses:
         raise ValueError(

@@ -62,7 +62,7 @@ SLIPS = [
     ({"rl.resources.gpus": 2}, "rl.resources.gpus", "2 GPUs are asked for, and this machine has none", "ray_address"),
     ({"rl.data.batch_size": 64, "rl.optimizer.mini_batch_size": 64, "curriculum.problems": 64}, "rl.data.batch_size",
      "all sources together hold 50 problems, fewer than a batch of 64", "to 50 or less"),
-    ({"grade.max_problems": 1}, "rl.data.batch_size", "`grade.max_problems` leaves it 1 problems", "more problems"),
+    ({"grade.max_problems": 1}, "rl.data.batch_size", "`grade.max_problems` leaves it 1 problem,", "more problems"),
 ]  # fmt: skip
 """Values of a parameter file, and where, as what and with which advice they are told."""
 

@@ -75,6 +75,7 @@ def test_some_models_may_be_evaluated_alone(changed: Changed) -> None:
 
 HUB = {"name": "tiny-chat", "hub": "owner/name", "revision": "abc"}
 FILE = {"name": "tiny-chat", "path": "rows.jsonl"}
+CHOICES = FILE | {"adapter": "options", "options_field": "choices"}
 
 
 @pytest.mark.parametrize(
@@ -87,13 +88,20 @@ FILE = {"name": "tiny-chat", "path": "rows.jsonl"}
         ("collect.sources.0", FILE | {"revision": "abc"}, HUB),
         ("collect.sources.0", FILE | {"subset": "main"}, HUB | {"subset": "main"}),
         ("collect.sources.0", FILE | {"stream": True}, HUB | {"stream": True}),
-        ("collect.sources.0", FILE | {"answer_is_index": True}, FILE | {"answer_is_index": True, "adapter": "options"}),
+        ("collect.sources.0", FILE | {"split": "test"}, HUB | {"split": "test"}),
+        ("collect.sources.0", FILE | {"answer_is_index": True}, CHOICES | {"answer_is_index": True}),
+        ("collect.sources.0", CHOICES | {"first_index": 1}, CHOICES | {"answer_is_index": True, "first_index": 1}),
+        ("collect.sources.0", FILE | {"options_field": "choices"}, CHOICES),
+        ("collect.sources.0", FILE | {"adapter": "options"}, CHOICES),
         (
             "collect.sources.0",
             FILE | {"level_means": "solve_rate"},
             FILE | {"level_means": "solve_rate", "level_field": "x"},
         ),
         ("base.revision", "abc", ""),
+        ("grade.revision", "abc", ""),  # the grader is `models/base`
+        ("grade.thresholds", [0.9, 0.6, 0.4, 0.2], [0.8, 0.6, 0.4, 0.2]),  # `levels` is quantiles
+        ("rl.reward.kl_controller", "adaptive", "fixed"),  # `kl_coef` is 0
         ("grade.sampling.temperature", 0.0, 0.1),  # `grade.rollouts` is 8
         ("evaluate.sampling.temperature", 0.0, 0.1),
         ("evaluate.models", ["base", "base"], ["base", "rl-1"]),
@@ -106,6 +114,39 @@ def test_values_that_leave_nothing_or_do_nothing_are_refused(
     load_settings(_with(changed, values, fits))
     with pytest.raises(SettingsError, match=values.split(".")[0]):
         load_settings(_with(changed, values, refused))
+
+
+@pytest.mark.parametrize(
+    ("level", "solve_rate", "refused"),
+    [
+        ("1", [0.0, 0.7], True),  # level 1 begins at 0.8
+        ("1", [0.0, 0.8], False),
+        ("2", [0.8, 1.0], True),  # level 2 ends below 0.8
+        ("2", [0.7, 1.0], False),
+        ("5", [0.2, 1.0], True),
+        ("5", [0.0, 0.0], False),
+    ],
+)
+def test_a_level_without_any_problem_is_refused(
+    changed: Changed, level: str, solve_rate: list[float], refused: bool
+) -> None:
+    values = {
+        "grade.levels": "thresholds",
+        "curriculum.mixes": {name: {level: 1.0} for name in TINY.rl.stages},
+        "curriculum.solve_rate": solve_rate,
+    }
+    if refused:
+        with pytest.raises(SettingsError, match=rf"`curriculum\.mixes\.rl-1` wants level {level}, whose solve rates"):
+            load_settings(changed(values))
+    else:
+        load_settings(changed(values))
+
+
+def test_problems_that_nothing_reads_are_refused(changed: Changed) -> None:
+    nowhere = {"collect.sources": [FILE], "collect.benchmarks": [{"name": "aime-2024"}]}
+    with pytest.raises(SettingsError, match="`generate` makes problems that no source or benchmark reads"):
+        load_settings(changed(nowhere))
+    load_settings(changed(nowhere | {"collect.generate": None}))
 
 
 def _with(changed: Changed, name: str, value: Any) -> Path:
