@@ -13,15 +13,18 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The parser in C where it is built: dvc.lock may hold thousands of lines."""
 
 
-def read_yaml(path: Path) -> Any:
-    """What a YAML file holds; None for an empty one and for one that does not exist.
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML file holds; empty for an empty file and for one that does not exist.
 
     Raises:
-        UserError: the file cannot be read, or is no YAML; the message names file, line and column.
+        UserError: the file cannot be read, is no YAML, or holds something else than a mapping; the message names file, line and column.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER) if path.exists() else None
+        found = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER) if path.exists() else None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: {describe_yaml_error(error)}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    if not isinstance(found, dict | None):
+        raise UserError(f"{path}: not readable as YAML with sections: it holds a {type(found).__name__}")
+    return found or {}

@@ -42,7 +42,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     """
     if not path.exists():
         return
-    graph = read_yaml(path)["stages"]
+    graph = read_yaml(path).get("stages") or {}
     listed = rl_names(graph)
     starts = start_deps(settings)
     if sorted(listed) != sorted(settings.rl.stages):

@@ -27,6 +27,7 @@ from compass.runs.dvc_files import Graph
 from compass.runs.values import flatten
 from compass.settings import Settings, SettingsError
 from compass.settings.load import parse_values, read_values, settings_or_faults
+from compass.yaml_files import read_yaml
 from stages._rl_entries import check_names
 
 VERIFIED = Path("data/verify/kept.parquet")
@@ -85,12 +86,17 @@ def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
         return [
             Finding("dvc.yaml", "problem", f"there is none in {root.resolve()}", "run this in the repository's root")
         ]
-    if "-m stages." not in path.read_text(encoding="utf-8"):
-        return []  # a graph of another making, whose stages are its own
     try:
-        check_names(settings, path)
-    except SettingsError as error:
-        return [Finding("dvc.yaml", "problem", error.message.replace(str(path), path.name), error.remedy)]
+        stages = read_yaml(path).get("stages") or {}
+        if any(
+            "-m stages." in str(entry.get("cmd")) for entry in stages.values()
+        ):  # else its stages are of another making
+            check_names(settings, path)
+    except UserError as error:
+        remedy = error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`"
+        return [
+            Finding("dvc.yaml", "problem", error.message.replace(f"{path}: ", "").replace(str(path), path.name), remedy)
+        ]
     return []
 
 

@@ -24,9 +24,9 @@ class Graph:
 
     def __init__(self, folder: str | Path = ".") -> None:
         self.folder = Path(folder)
-        self.stages: dict[str, Any] = (read_yaml(self.folder / "dvc.yaml") or {}).get("stages") or {}
-        self.lock: dict[str, Any] = (read_yaml(self.folder / "dvc.lock") or {}).get("stages") or {}
-        self.parameters: Any = read_yaml(self.folder / "params.yaml") or {}
+        self.stages: dict[str, Any] = read_yaml(self.folder / "dvc.yaml").get("stages") or {}
+        self.lock: dict[str, Any] = read_yaml(self.folder / "dvc.lock").get("stages") or {}
+        self.parameters: Any = read_yaml(self.folder / "params.yaml")
 
     def deps(self, stage: str) -> list[str]:
         """Paths that a stage depends on, as `dvc.yaml` lists them; `${...}` is filled in from `params.yaml`."""

@@ -117,7 +117,9 @@ def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
         raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
     if not isinstance(values, dict):
         sections = ", ".join(Settings.model_fields)
-        raise SettingsError(f"{path}: not readable as YAML with sections ({sections}): it holds {'nothing' if values is None else f'a {type(values).__name__}'}")
+        raise SettingsError(
+            f"{path}: not readable as YAML with sections ({sections}): it holds {'nothing' if values is None else f'a {type(values).__name__}'}"
+        )
     return values
 
 
@@ -161,6 +163,8 @@ def _fault(problem: Any) -> Fault:
         allowed = _allowed(Settings, location[:-1])
         message = f"unknown key; allowed here: {', '.join(allowed)}"
         hint = did_you_mean(str(location[-1]), allowed, "`{}`").rstrip()
+    elif problem["type"] == "missing":
+        message = "is missing"
     elif problem["type"] == "literal_error":
         expected = re.findall(r"'([^']*)'", str(problem["ctx"]["expected"]))
         hint = did_you_mean(str(problem["input"]), expected, "`{}`").rstrip()

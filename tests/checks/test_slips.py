@@ -18,7 +18,7 @@ SLIPS = [
     ({"verify.require_self_equal": "no "}, "verify.require_self_equal", "valid boolean, found 'no '", "params.yaml"),
     ({"rl.loss.clip_low": 1.5}, "rl.loss.clip_low", "less than 1, found 1.5", "params.yaml"),
     ({"evaluate.samples": "four"}, "evaluate.samples", "valid integer, found 'four'", "params.yaml"),
-    ({"seed": None, "profile": None}, "profile", "Field required", "params.yaml"),
+    ({"seed": None, "profile": None}, "profile", "is missing", "params.yaml"),
     ({"rl.optimizer.mini_batch_size": 3}, "rl.stages.rl-1", "must divide `data.batch_size`", "params.yaml"),
     ({"denoise.languages": ["de"]}, "denoise.languages.0", "Input should be 'en' or 'zh', found 'de'", ""),
     ({"curriculum.mixes.rl-1": {"1": 0.5, "2": 0.4}}, "curriculum", "adds up to 0.9, not 1", "params.yaml"),

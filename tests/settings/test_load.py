@@ -50,8 +50,8 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
         ("rl.stages.rl-2.loss.clip", 0.3, "rl.stages.rl-2.loss.clip: unknown key; .*; did you mean `clip_low`?"),
         ("rl.stages.rl-2.rate", 0.3, "rl.stages.rl-2.rate: unknown key; allowed here: advantage, .*, found 0.3"),
         ("rl.stages.rl-2.steps", "40", "rl.stages.rl-2.steps: Input should be a valid integer, found '40'"),
-        ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: Field required"),
-        ("rl.reward", None, "rl.reward: Field required"),
+        ("rl.stages.rl-2.steps", None, "rl.stages.rl-2.steps: is missing"),
+        ("rl.reward", None, "rl.reward: is missing"),
         ("rl.optimizer", [1], "rl.optimizer: Input should be a valid dictionary .*, found [1]"),
         ("evaluate.samples", 0, "evaluate.samples: Input should be greater than or equal to 1, found 0"),
         ("evaluate.samples", "x" * 78, f"evaluate.samples: Input should be a valid integer, found '{'x' * 78}'"),
@@ -154,6 +154,6 @@ def test_a_missing_or_unreadable_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(
         SettingsError,
-        match=r"list\.yaml: must hold sections \(profile, seed, curation, engines, collect, .*\), found list",
+        match=r"list\.yaml: not readable as YAML with sections \(profile, seed, curation, engines, collect, .*\): it holds a list",
     ):
         load_settings(tmp_path / "list.yaml")
