@@ -17,7 +17,7 @@ from compass.errors import UserError, did_you_mean
 from compass.extras import name_missing
 
 try:
-    from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+    from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
 except ModuleNotFoundError as error:  # the verifier alone was installed
     sys.exit(name_missing(error, sys.argv[1:]))
 
@@ -70,7 +70,7 @@ COMMANDS = {
     ),
     "doctor": (
         "compass.commands.doctor:doctor",
-        "check this machine and this folder, and say how to mend what is wrong",
+        "check this machine and this folder, and say how to fix what is wrong",
     ),
     "up": ("compass.commands.up:up", "start the local servers: Prefect, MLflow and the page of the running stage"),
     "down": ("compass.commands.up:down", "end the local servers"),
@@ -83,21 +83,21 @@ COMMANDS = {
 
 SECTIONS = {
     "Run and watch": ("init", "doctor", "run", "status", "watch", "up", "down", "runs", "profile", "plan", "study"),
-    "Data": ("data", "curate", "why", "ledger", "card"),
-    "Training": ("rl", "rollouts", "chat", "forgetting"),
-    "Scores": ("evaluate", "memorised", "benchmarks", "report", "score", "table1"),
-    "The verifier": ("verify", "label"),
+    "Data": ("data", "curate", "why", "ledger"),
+    "Training": ("rl", "rollouts", "chat"),
+    "Scores": ("evaluate", "memorised", "benchmarks", "report", "score"),
+    "The verifier": ("verify",),
 }
-"""How `compass --help` groups the commands; one that is in no section comes after them."""
+"""How `compass --help` groups the commands; one that is in no section, since few need it, comes after them."""
 
 MORE = "More"
 
 USAGE_ERROR = 2
 EXIT_STATUS = """\
-Exit status: 0 all is well; 1 an input cannot be used, and the message says what to do; 2 wrong command or option; \
+Exit status: 0 all is well; 1 an input cannot be used, and the message says what to do; 2 wrong command, option or name of a stage; \
 3 a stage or a service failed; 130 interrupted. Where a command's own help says otherwise, that holds.
 
-`make pipeline` runs the whole pipeline. The documentation is in docs/ (`make docs` builds it as a site)."""
+`compass run` runs the whole pipeline. The documentation is in docs/ (`make docs` builds it as a site)."""
 
 
 def _shown_default(value: object) -> str | None:
@@ -235,6 +235,8 @@ def _usage_message(error: CycloptsError, chosen: str) -> str:
     command = " ".join(["compass", *(error.command_chain or ([chosen] if chosen else []))])
     if isinstance(error, UnusedCliTokensError):
         said = f"{(error.unused_tokens or [''])[0]!r} belongs to no option; a value follows the name of its option"
+    elif isinstance(error, MissingArgumentError) and error.argument:
+        said = f"{error.argument.name} is missing"
     else:
         said = " ".join(str(error).split()).rstrip(".")
     return f"{command}: {said} (`{command} --help` lists what it takes)"

@@ -20,6 +20,12 @@ class UserError(ValueError):
         """What to do, where it is kept apart for those who show it so; else empty."""
 
 
+class WrongName(UserError):
+    """A name on the command line, such as a stage's, that is none of those there are."""
+
+    exit_status = 2
+
+
 def find_nearest(name: str, names: Iterable[str]) -> str:
     """The one of these names that is nearest to a misspelt one; empty where none is near."""
     return next(iter(get_close_matches(name, list(names), n=1)), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ class Asked:
     """keep at most so many problems, by a seeded hash of their id (0: all)."""
     seed: int = 0
     """of that hash."""
+    json: bool = False
+    """print the counts (`summary.json`) as JSON; the stages' lines go to standard error."""
     allow_licences: Annotated[list[str], Parameter(consume_multiple=(1, None))] = field(default_factory=list)
     """drop rows under any licence but these."""
 
@@ -91,8 +94,13 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
     if not settings.collect.benchmarks:
         print("curate: no --benchmark given: nothing is checked for contamination", file=sys.stderr)
     with draw_progress("curate"):
-        summary = run_stages(settings, asked.out, say=lambda line: print(line, flush=True))
+        summary = run_stages(
+            settings, asked.out, say=lambda line: print(line, file=sys.stderr if asked.json else None, flush=True)
+        )
     _warn_of_empty(summary["sources"])
+    if asked.json:
+        print(json.dumps(summary, indent=2, ensure_ascii=False))
+        return 0
     last = list(summary["stages"])[-1]
     print(
         f"kept {summary['kept']:,} of {summary['read']:,} rows: {asked.out}/{last}/kept.parquet, "

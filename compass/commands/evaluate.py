@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ class Asked:
     """GiB of the key-value cache on a CPU."""
     engines: Annotated[int, SAMPLING] = 0
     """vLLM engines that sample at once (0: one per GPU)."""
+    json: bool = False
+    """print the scores as JSON, as `scores.json` has them."""
     price_per_million_tokens: Annotated[float, COST] = 0.0
     """of sampled tokens."""
     price_per_hour: Annotated[float, COST] = 0.0
@@ -118,6 +121,9 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
     results = _sample(
         found, benchmarks, {name: _limited(settings, model, asked) for name, model in found.items()}, asked
     )
+    if asked.json:
+        print(json.dumps({"models": results[0]}, indent=2, ensure_ascii=False))
+        return 0
     _print(*results)
     print(f"\nresponses, problems, setups, comparisons and scores: {asked.out}")
     return 0

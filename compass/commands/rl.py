@@ -19,7 +19,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 
 @app.command
-def show(stage: str, *, profile: str | None = None, params: Path | None = None, whole: bool = False) -> int:
+def show(stage: str, /, *, profile: str | None = None, params: Path | None = None, whole: bool = False) -> int:
     """Show what an RL stage would run with: its recipe on a page, or verl's complete configuration.
 
     `compass run STAGE --only` trains.
@@ -31,15 +31,16 @@ def show(stage: str, *, profile: str | None = None, params: Path | None = None, 
         whole: print every value that verl gets, resolved, as YAML.
 
     Raises:
-        SettingsError: the parameter file cannot be used, or has no such stage.
+        SettingsError: the parameter file cannot be used.
+        WrongName: it has no such stage.
 
     Examples:
         compass rl show rl-2                       the recipe
         compass rl show rl-2 --profile paper       of another profile
         compass rl show rl-2 --whole               every value that verl gets, about 1,000 lines
     """
-    from compass.errors import UserError
-    from compass.settings import SettingsError, load_settings
+    from compass.errors import UserError, WrongName
+    from compass.settings import load_settings
 
     if profile and params:
         raise UserError("give --profile or --params, not both")
@@ -47,7 +48,7 @@ def show(stage: str, *, profile: str | None = None, params: Path | None = None, 
     settings = load_settings(path)
     if stage not in settings.rl.stages:
         stages = ", ".join(settings.rl.stages)
-        raise SettingsError(f"{path}: `rl.stages` has no {stage!r}; there are {stages}")
+        raise WrongName(f"{path}: `rl.stages` has no {stage!r}; there are {stages}")
     if whole:
         print(_whole(stage, settings), end="")
     else:

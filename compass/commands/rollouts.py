@@ -15,6 +15,7 @@ VERDICT = Group("Verdict", validator=validators.MutuallyExclusive())
 
 def rollouts(
     stage: str | None = None,
+    /,
     *,
     file: Path | None = None,
     step: int | None = None,

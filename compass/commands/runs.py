@@ -60,8 +60,8 @@ def list_runs(
         )
     waiting = _count_waiting()
     if waiting:
-        records = "1 record waits" if waiting == 1 else f"{waiting} records wait"
-        print(f"{records} in .compass/outbox; `compass runs sync` sends them", file=sys.stderr)
+        records, them = ("1 record waits", "it") if waiting == 1 else (f"{waiting} records wait", "them")
+        print(f"{records} in .compass/outbox; `compass runs sync` sends {them}", file=sys.stderr)
     return 0
 
 
@@ -93,7 +93,7 @@ def format_headline(run: Any) -> str:
 
 
 @app.command
-def compare(a: str, b: str, *, html: Path | None = None, json: bool = False) -> int:
+def compare(a: str, b: str, /, *, html: Path | None = None, json: bool = False) -> int:
     """Compare two runs: what differed in settings, scores with intervals, rows dropped, hours.
 
     A run is named by its name, the beginning of its id, or its DVC experiment. Where DVC's cache holds the responses of both,
@@ -178,7 +178,7 @@ def sync() -> int:
         print(
             f"{stay} records are of another server: set MLFLOW_TRACKING_URI to it and call this again", file=sys.stderr
         )
-    print(f"{sent} records sent")
+    print(f"{sent} record{'s' * (sent != 1)} sent")
     return 0
 
 

@@ -24,7 +24,7 @@ def watch(
         json: print the state as one JSON object and end.
 
     Raises:
-        UserError: there is no such stage.
+        WrongName: there is no such stage.
 
     Examples:
         compass watch            follow the run
@@ -35,7 +35,7 @@ def watch(
     from rich.live import Live
 
     from compass.commands.up import find_repository
-    from compass.errors import UserError
+    from compass.errors import WrongName
     from compass.live.view import Reader
     from compass.page.terminal import draw
 
@@ -43,7 +43,7 @@ def watch(
     state = reader.newest().state(stage)
     names = [one["name"] for one in state["stages"]]
     if stage and stage not in names:
-        raise UserError(f"no stage {stage!r}; there are {', '.join(names)}")
+        raise WrongName(f"no stage {stage!r}; there are {', '.join(names)}")
     if json:
         import json as writer
 

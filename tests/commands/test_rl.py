@@ -14,7 +14,7 @@ TINY = str(ROOT / "profiles" / "tiny.yaml")
 
 
 def test_an_unknown_stage_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "show", "--stage", "rl-9", "--params", TINY]) == 1
+    assert main(["rl", "show", "rl-9", "--params", TINY]) == 2
     assert capsys.readouterr().err == (f"compass rl: {TINY}: `rl.stages` has no 'rl-9'; there are rl-1, rl-2, rl-3\n")
 
 
@@ -22,7 +22,7 @@ def test_an_unknown_stage_is_named_with_those_there_are(capsys: pytest.CaptureFi
     ("where", "told"), [(["--params", "none.yaml"], "none.yaml"), (["--profile", "none"], "profiles/none.yaml")]
 )
 def test_a_missing_parameter_file_is_named(where: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "show", "--stage", "rl-1", *where]) == 1
+    assert main(["rl", "show", "rl-1", *where]) == 1
     assert capsys.readouterr().err.startswith(f"compass rl: {told}: no such file")
 
 
@@ -32,7 +32,7 @@ def test_what_to_show_has_to_be_said(words: list[str]) -> None:
 
 
 def test_the_configuration_is_complete_and_names_the_stages_files(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rl", "show", "--stage", "rl-2", "--params", TINY, "--whole"]) == 0
+    assert main(["rl", "show", "rl-2", "--params", TINY, "--whole"]) == 0
     text = capsys.readouterr().out
     configuration = yaml.safe_load(text)
     assert {"actor_rollout_ref", "algorithm", "data", "trainer"} <= configuration.keys()
@@ -57,7 +57,7 @@ def test_the_short_view_is_a_page_of_the_recipe(capsys: pytest.CaptureFixture[st
 
 def test_a_profile_is_shown_by_its_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert main(["rl", "show", "--stage", "rl-2", "--profile", "paper", "--whole"]) == 0
+    assert main(["rl", "show", "rl-2", "--profile", "paper", "--whole"]) == 0
     configuration = yaml.safe_load(capsys.readouterr().out)
     assert configuration["trainer"]["n_gpus_per_node"] == 8
     assert configuration["actor_rollout_ref"]["ref"]["log_prob_max_token_len_per_gpu"] == 4096

@@ -87,9 +87,9 @@ def test_a_problem_is_shown_without_the_chat_template_s_words(data: Path, rollou
 
 def test_without_a_choice_the_kept_iterations_are_listed(rollouts: Any) -> None:
     assert rollouts().splitlines() == [
-        " step  responses   used  right  cut off  loops  tokens      gap",
-        "    1          2   100%    50%      50%     0%       9  2.0e-05",
-        "    5          3    67%    33%       0%    33%       9  2.0e-05",
+        " step  responses  trained on  right  cut off  repeats  tokens  log-prob difference",
+        "    1          2        100%    50%      50%       0%       9              2.0e-05",
+        "    5          3         67%    33%       0%      33%       9              2.0e-05",
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_response_is_shown_with_its_problem_verdict_and_numbers(rollouts: Any)
         "  problem   How much is 3 + 4?",
         "",
         "  sample 1  WRONG  answer 8 (equal, text, leaning on units,percent)",
-        "  reward -1, advantage +0.50, 9 tokens, log-probability gap 1.0e-06 on average, 2.0e-05 at most, cut off",
+        "  reward -1, advantage +0.50, 9 tokens, log-probabilities of rollout and trainer differ by 1.0e-06 on average, 2.0e-05 at most, cut off",
         "  | 3 + 4 = 8",
         "  | so \\boxed{8}",
     ]
