@@ -1,4 +1,4 @@
-"""What is asked of the operating system: how many cores there are to use, and to end a process with its parent."""
+"""What is asked of the operating system: how many cores there are to use, how full the machine is, and to end a process with its parent."""
 
 from __future__ import annotations
 
@@ -12,6 +12,28 @@ _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 def cores() -> int:
     """CPU cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def describe_load() -> str:
+    """Memory and load now: `3.1 of 24.0 GB of memory are free, and the load is 12.3 on 2 cores`."""
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return (
+        f"{memory.available / 1e9:.1f} of {memory.total / 1e9:.1f} GB of memory are free, and the load is {os.getloadavg()[0]:.1f} on "
+        f"{cores()} core{'s' * (cores() != 1)}"
+    )
+
+
+def describe_disk(path: str | os.PathLike[str]) -> str:
+    """Room on the disk of a path, which need not exist: `0.2 of 50.0 GB are free`."""
+    import shutil
+
+    folder = os.path.abspath(path)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    room = shutil.disk_usage(folder)
+    return f"{room.free / 1e9:.1f} of {room.total / 1e9:.1f} GB are free"
 
 
 def die_with_parent(parent: int) -> None:

@@ -18,6 +18,7 @@ from compass.errors import UserError
 from compass.files import write_json
 from compass.ledger import LEDGER, Counts, check_counts, most_first
 from compass.locks import OFF, hold_turn
+from compass.machine import describe_disk, describe_load
 from compass.process_tree import lock_stage, own_processes
 from compass.progress import report_phase
 from compass.records import RECORD, records_writer
@@ -126,7 +127,7 @@ def main(
     except UserError as error:
         sys.exit(f"{stage}: {error}")
     except KeyboardInterrupt:
-        print(f"{stage}: stopped. Run it again: it goes on with what is in work/{stage}", file=sys.stderr)
+        print(f"{stage}: stopped. Run it again: what it has saved in work/{stage} is used", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
@@ -140,7 +141,7 @@ def perform(
 
     `metrics/<stage>.json` holds the summary, or with `metrics_alone` the summary's `metrics` and nothing around them.
 
-    An error of the user's making and a full disk end the process with a message alone; any other propagates with its
+    An error of the user's making, a full disk and too little memory end the process with a message alone; any other propagates with its
     traceback.
     """
     from compass import tracking
@@ -148,7 +149,7 @@ def perform(
 
     try:
         with stage_progress(stage, pages=tracking.run_page):
-            report_phase("opening its record")
+            report_phase("connecting to MLflow")
             settings = load_settings()
             check_names(settings)
             _remove_secured(stage)
@@ -163,9 +164,15 @@ def perform(
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
+        place = error.filename or Path.cwd()
         sys.exit(
-            f"{stage}: the disk is full ({error.filename or Path.cwd()}); free some space and run it again. "
+            f"{stage}: the disk is full ({place}; {describe_disk(place)}); free some space and run it again. "
             "Outputs of earlier stages are as they were"
+        )
+    except MemoryError:
+        sys.exit(
+            f"{stage}: out of memory ({describe_load()}); run it again when less runs beside it, or give it less at a time. Outputs of "
+            "earlier stages are as they were"
         )
     if counts := summary.counts:
         reasons = f"; dropped {counts.reasons()}" if counts.dropped else ""

@@ -17,10 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from compass.errors import UserError
-from compass.machine import cores, die_with_parent
+from compass.machine import cores, describe_load, die_with_parent
 from compass.progress import report, report_phase
 from compass.rl.checkpoint import (
     best_step,
@@ -41,6 +39,9 @@ from compass.rl.trainer_watch import EssentialProcesses, Watchdog, end_trainer
 from compass.settings import RlStage
 from compass.settings.recipe import Resources
 from compass.tracking import current_run
+
+USUAL_CAUSE = "too little memory or too much load is the usual cause. Nothing that was saved is lost: run it again when less runs beside it"
+"""Of the end of a process of Ray or vLLM that says nothing itself."""
 
 
 class TrainingError(UserError):
@@ -182,7 +183,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                 elif asked and not (paths.notice.exists() and paths.progress.exists()):
                     process.kill()  # it has saved, or begun nothing, and a machine that is taken away has no time for a tidy end
                 if not lost and (ended := essential.find_lost()):
-                    lost = f"{ended} ended, and the trainer with it{_describe_load()}"
+                    lost = f"{ended} ended, and the trainer with it; {describe_load()}: {USUAL_CAUSE}{essential.last_lines}"
                 if lost:
                     process.kill()  # it would wait forever
                 time.sleep(0.5)
@@ -207,20 +208,11 @@ def _phase(progress: Path) -> str:
     return f"iteration {at['step']}: {at['phase']}" + (f" ({at['detail']})" if at["detail"] else "")
 
 
-def _describe_load() -> str:
-    """Memory and load now, which are the usual causes where a process of Ray or vLLM ends without an error of its own."""
-    memory, load = psutil.virtual_memory(), os.getloadavg()[0]
-    return (
-        f"; {memory.available / 1e9:.1f} of {memory.total / 1e9:.1f} GB of memory were free, and the load was {load:.1f} on {cores()} "
-        "cores: too little memory or too much load is the usual cause. Nothing that was saved is lost"
-    )
-
-
 def _killed(status: int) -> str:
     """What a trainer that a signal ended cannot say itself."""
     if status >= 0:
         return ""
-    memory = " (the kernel does so when memory runs out)" if status == -signal.SIGKILL else ""
+    memory = f" (the kernel does so when memory runs out); {describe_load()}" if status == -signal.SIGKILL else ""
     return f": {signal.Signals(-status).name} ended the trainer{memory}"
 
 

@@ -42,6 +42,9 @@ POLL_S = 1.0
 ENDED_BY_THE_JOB = (4, 5, 6)
 """Ray's numbers (`ActorDiedErrorContext.Reason`) for: killed by `ray.kill`, out of scope, no reference left."""
 
+LAST_LINES, LONGEST_LINE = 4, 300
+"""Lines that are kept of each log of a lost process of Ray's, and the characters of one."""
+
 SHOWN = 8
 """How many processes the watchdog's message names."""
 
@@ -55,6 +58,10 @@ class EssentialProcesses:
         """Every process below the trainer that was seen: those of one that has ended are nobody's children any more."""
         self._seen: dict[int, tuple[str, psutil.Process]] = {}
         self._missed, self._missed_at = "", 0.0
+        self._logs: dict[int, Path] = {}
+        """Where each of Ray's processes writes its log, a folder that Ray removes with the run's end."""
+        self.last_lines = ""
+        """What the lost one of Ray's processes wrote last, in lines of their own; empty where it wrote nothing, or is none of Ray's."""
 
     def find_lost(self) -> str:
         """What the first that ended was, more than `GRACE_S` seconds ago, while the trainer runs on; empty where none did."""
@@ -65,12 +72,34 @@ class EssentialProcesses:
             self.started[process.pid] = process
             if process.pid not in self._seen and (kind := _kind(process)):
                 self._seen[process.pid] = kind, process
-        ended = [kind for kind, process in self._seen.values() if not is_alive(process)]
+                if log := _find_log(process):
+                    self._logs[process.pid] = log
+        ended = [(kind, process.pid) for kind, process in self._seen.values() if not is_alive(process)]
         if not ended:
             return ""
         if not self._missed:  # others end because of it
-            self._missed, self._missed_at = ended[0], time.monotonic()
+            (self._missed, pid), self._missed_at = ended[0], time.monotonic()
+            self.last_lines = read_last_lines(self._logs[pid]) if pid in self._logs else ""
         return self._missed if time.monotonic() - self._missed_at >= GRACE_S else ""
+
+
+def _find_log(process: psutil.Process) -> Path | None:
+    """Where one of Ray's own processes logs, without the ending; None for any other process."""
+    try:
+        folders = [word.removeprefix("--log_dir=") for word in process.cmdline() if word.startswith("--log_dir=")]
+        return Path(folders[0]) / process.name() if folders and process.name() in RAY else None
+    except psutil.Error:
+        return None
+
+
+def read_last_lines(log: Path) -> str:
+    """The last lines of `LOG.out` and `LOG.err`, each on a line of its own; empty where both are."""
+    lines = []
+    for ending in (".out", ".err"):
+        path = Path(f"{log}{ending}")
+        if path.exists():
+            lines += path.read_text(encoding="utf-8", errors="replace").splitlines()[-LAST_LINES:]
+    return "".join(f"\n  {log.name}: {line[:LONGEST_LINE]}" for line in lines if line.strip())
 
 
 def _kind(process: psutil.Process) -> str:

@@ -162,7 +162,7 @@ def test_a_trainer_whose_ray_died_is_ended_and_told(
     ) as error:
         stage.train(steps=[1], reached=1, ray=str(program), sleeps=600)
     assert re.search(
-        r"; \d+\.\d of \d+\.\d GB of memory were free, and the load was \d+\.\d on \d+ cores", str(error.value)
+        r"; \d+\.\d of \d+\.\d GB of memory are free, and the load is \d+\.\d on \d+ cores", str(error.value)
     )
 
 

@@ -60,6 +60,26 @@ time.sleep(60)
 """
 
 
+def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
+    program = tmp_path / "raylet"
+    program.symlink_to(sys.executable)
+    raylet = psutil.Popen([program, "-c", "import time; time.sleep(60)", f"--log_dir={tmp_path}"])
+    try:
+        while raylet.name() != "raylet":
+            time.sleep(0.01)
+        watched = EssentialProcesses(os.getpid())
+        assert watched.find_lost() == ""
+        (tmp_path / "raylet.out").write_text("started\n" * 9 + "no room for objects\n")
+        (tmp_path / "raylet.err").write_text("\nterminate called\n")
+    finally:
+        raylet.kill()
+        raylet.wait()
+    watched.find_lost()
+    *_, out, err = watched.last_lines.splitlines()
+    assert (out, err) == ("  raylet: no room for objects", "  raylet: terminate called")
+    assert len(watched.last_lines.splitlines()) == 6
+
+
 def test_an_engine_that_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer_watch, "GRACE_S", 0.0)
     trainer = subprocess.Popen([sys.executable, "-c", ENGINE], stdout=subprocess.PIPE, text=True)
@@ -78,7 +98,7 @@ def test_an_engine_that_ends_before_the_trainer_is_lost(monkeypatch: pytest.Monk
 def test_the_first_that_ended_is_named_and_not_those_that_ended_because_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.1)
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 3600.0)
     server, rank = (psutil.Popen(["sleep", "60"]) for _ in range(2))
     watched = EssentialProcesses(os.getpid())
     watched._seen = {server.pid: ("Ray's gcs_server", server), rank.pid: ("a rank of the trainer", rank)}
@@ -86,7 +106,7 @@ def test_the_first_that_ended_is_named_and_not_those_that_ended_because_of_it(
         process.kill()
         process.wait()
         assert watched.find_lost() == ""
-    time.sleep(0.2)
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.0)
     assert watched.find_lost() == "a rank of the trainer"
 
 

@@ -113,8 +113,17 @@ def failing(error: BaseException) -> Callable[[Settings], Summary]:
     [(errno.ENOSPC, "data/collect/kept.parquet", "data/collect/kept.parquet"), (errno.EDQUOT, None, None)],
 )
 def test_a_full_disk_or_quota_is_one_message(number: int, named: str | None, said: str | None) -> None:
-    with pytest.raises(SystemExit, match=rf"^collect: the disk is full \({said or Path.cwd()}\)"):
+    with pytest.raises(
+        SystemExit, match=rf"^collect: the disk is full \({said or Path.cwd()}; \d+\.\d of \d+\.\d GB are free\)"
+    ):
         perform("collect", failing(OSError(number, "No space left on device", named)))
+
+
+def test_too_little_memory_is_one_message_with_the_figures_of_that_moment() -> None:
+    with pytest.raises(
+        SystemExit, match=r"^grade: out of memory \(\d+\.\d of \d+\.\d GB of memory are free, and the load"
+    ):
+        perform("grade", failing(MemoryError()))
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), ZeroDivisionError("by zero")])
