@@ -27,11 +27,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compass.environment import dvc_variables
-from compass.errors import UserError, did_you_mean
+from compass.errors import UserError, WrongName, did_you_mean
+from compass.machine import describe_load
 from compass.runs.dvc_files import Graph
 from compass.runs.last_run import read_last_run, write_last_run
 from compass.runs.progress import StageProgress, read_run
-from compass.runs.run_name import CHANGED
+from compass.runs.run_name import CHANGED, LAST_STAGE
 from flows.dvc_process import DvcError, dvc_command, repro_words, run_command, take_run_turn
 from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
 
@@ -158,10 +159,15 @@ def run(
             **(env or {}),
             **held,
         }
-        before = Graph(root).lock
-        with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"]) as facts:
+        graph = Graph(root)
+        before, last = graph.lock, "" if request.extra else _wanted(graph, request)[-1]
+        if last:
+            variables[LAST_STAGE] = last
+        with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"], last) as facts:
             facts["settings"] = _settings(root)
-            run_command(dvc_command(*request.words()), folder=root, log=log, env=variables)
+            # Quiet: of its own DVC would write four lines and a bar per stage, and hints at commands that this one calls itself.
+            verb, *rest = request.words()  # DVC heeds the option behind the verb alone
+            run_command(dvc_command(verb, "--quiet", *rest), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
             saved = save_experiment(root, name, ran, env=variables) if name else None
             if name and ran and not saved:
@@ -197,7 +203,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"{root / 'dvc.yaml'}: no stages found; run this from the repository's root")
     if request.target is not None and request.target not in stages:
         hint = did_you_mean(request.target, stages).rstrip() or f"there are {', '.join(stages)}"
-        raise UserError(f"there is no stage {request.target!r}; {hint}")
+        raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root, request.profile)
@@ -280,8 +286,11 @@ def save_experiment(
 
 
 @contextlib.contextmanager
-def _recorded(root: Path, command: str, key: str) -> Iterator[dict[str, Any]]:
-    """Write what the block did, for `compass status`, however it ends; name the stage in DVC's error."""
+def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[str, Any]]:
+    """Write what the block did, for `compass status`, however it ends; name the stage in DVC's error.
+
+    The stage `last` ends the run's page in MLflow; where another one was the last, this does.
+    """
     began, clock, state = time.time(), time.monotonic(), "finished"
     facts: dict[str, Any] = {}
     try:
@@ -292,13 +301,26 @@ def _recorded(root: Path, command: str, key: str) -> Iterator[dict[str, Any]]:
             facts["stage"] = stage.stage
             if isinstance(error, DvcError):
                 _, *last = str(error).splitlines()
-                message = "\n".join([f"stage {stage.stage} failed: {stage.error or stage.state}", *last])
+                killed = f"killed, as the kernel does when memory runs out; now {describe_load()}"
+                cause = stage.error or (killed if stage.state == "killed" else stage.state)
+                message = "\n".join([f"stage {stage.stage} failed: {cause}", *last])
                 raise DvcError(message, stage.stage, error.status) from None
         raise
     finally:
-        ran = [one.stage for one in read_run(root, key) if one.state == "finished"]
+        seen = read_run(root, key)
+        ran = [one.stage for one in seen if one.state == "finished"]
+        if last and ran and len(ran) == len(seen) and last not in ran and _is_tracked(root):
+            from compass.tracking.mlflow_send import end_pipeline
+
+            end_pipeline(key, {"finished": "FINISHED", "failed": "FAILED", "stopped": "KILLED"}[state], root)
         seconds = time.monotonic() - clock
         write_last_run(root, command=command, state=state, began=began, seconds=seconds, ran=ran, **facts)
+
+
+def _is_tracked(root: Path) -> bool:
+    """Whether stages are recorded in MLflow: on a server, or in the repository's own database."""
+    named = os.environ.get("MLFLOW_TRACKING_URI") or (root / ".compass" / "mlflow.db").exists()
+    return os.environ.get("COMPASS_TRACKING") != "off" and bool(named)
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:

@@ -37,6 +37,9 @@ class Change:
 CHANGED = "COMPASS_CHANGED"
 """Variable with the names of the settings that differ from the run before, separated by commas."""
 
+LAST_STAGE = "COMPASS_LAST_STAGE"
+"""Variable with the stage that ends the run: until then others follow. Without it, as under a plain `dvc repro`, nothing says so."""
+
 
 def run_name(settings: Settings, profiles_folder: str | Path = "profiles", newest: Sequence[str] = ()) -> str:
     """The name of a run with these settings.
@@ -58,7 +61,7 @@ def choose_changes(
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
         return [], 0
-    known, values = {one.name: one for one in changes}, dict(_settings(settings.model_dump(mode="json")))
+    known, values = {one.name: one for one in changes}, setting_values(settings)
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
     rest = [one for one in changes if one not in first]
     shown = (first + rest)[:SHOWN]
@@ -96,6 +99,11 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
     except SettingsError:
         return None
     return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
+
+
+def setting_values(settings: Settings) -> dict[str, str]:
+    """Every setting with its value as text, named as in `Change`."""
+    return dict(_settings(settings.model_dump(mode="json")))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:

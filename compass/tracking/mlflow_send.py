@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compass.processes import pipeline_has_ended
 from compass.tracking.mlflow_client import (
     can_write_artifacts,
     connect,
@@ -24,7 +25,18 @@ from compass.tracking.mlflow_client import (
 )
 from compass.tracking.mlflow_models import record_model, record_scores
 from compass.tracking.outbox import list_waiting, lock_outbox, outbox, remove_record
-from compass.tracking.record import CACHED, KIND, OUTPUTS, PIPELINE, RECORD, STAGE, Point, Record
+from compass.tracking.record import (
+    CACHED,
+    KIND,
+    OUTPUTS,
+    PIPELINE,
+    RECORD,
+    STAGE,
+    ParentShare,
+    Point,
+    Record,
+    experiment_name,
+)
 
 OF_THE_RUN = ("training", "evaluation")
 """Uses of a table that the pipeline's run shows as its own."""
@@ -165,7 +177,16 @@ def _begin_parent(client: Any, record: Record, sent: Sent) -> str:
     )
     run_id = run.info.run_id
     known = client.get_run(run_id).data
-    log_params(client, run_id, {name: value for name, value in share.params.items() if name not in known.params})
+    if not known.params:  # the run is new
+        others = [one for one in _pipelines(client, sent) if one.info.run_id != run_id]
+        end_abandoned(client, others)
+        _complete_params(client, share, others)
+        ever = dict.fromkeys(name for one in others for name in one.data.params)
+        log_params(
+            client, run_id, {name: share.settings[name] for name in ever if name in share.settings} | share.params
+        )
+    else:
+        log_params(client, run_id, {name: value for name, value in share.params.items() if name not in known.params})
     ran = {one.data.tags[STAGE] for one in client.search_runs([sent.experiment], f"{mine} = 'stage'")}
     new: dict[str, str] = {}
     for stage, digest in share.cached.items():
@@ -186,6 +207,48 @@ def _begin_parent(client: Any, record: Record, sent: Sent) -> str:
     return run_id
 
 
+def _pipelines(client: Any, sent: Sent) -> list[Any]:
+    """The newest runs of pipelines."""
+    return client.search_runs(
+        [sent.experiment], f"tags.`{KIND}` = 'pipeline'", max_results=1000, order_by=["attributes.start_time DESC"]
+    )
+
+
+def _complete_params(client: Any, share: ParentShare, others: Sequence[Any]) -> None:
+    """Give earlier runs of the profile the value that they had of each setting which differs for the first time: the profile's."""
+    for one in others:
+        if one.data.params.get("profile") == share.params["profile"]:
+            log_params(
+                client,
+                one.info.run_id,
+                {name: value for name, value in share.before.items() if name not in one.data.params},
+            )
+
+
+def end_abandoned(client: Any, pipelines: Sequence[Any]) -> None:
+    """End the runs of pipelines whose process is gone without a word, killed between two stages."""
+    for one in pipelines:
+        if one.info.status == "RUNNING" and pipeline_has_ended(one.data.tags.get(PIPELINE, "")):
+            client.set_terminated(one.info.run_id, "KILLED")
+
+
+def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
+    """End the run of a pipeline whose last stage did not: it came from the cache, or did not begin.
+
+    Args:
+        key: what its stages have in common (`compass.processes.pipeline_key`).
+        status: as MLflow names it.
+        folder: the repository.
+    """
+    with contextlib.suppress(*failures()):  # a server that is away: the next run ends it
+        client = connect(folder)
+        experiment = client.get_experiment_by_name(experiment_name())
+        mine = f"tags.`{PIPELINE}` = '{key}' and tags.`{KIND}` = 'pipeline'"
+        for one in client.search_runs([experiment.experiment_id], mine) if experiment else ():
+            if one.info.status == "RUNNING":
+                client.set_terminated(one.info.run_id, status)
+
+
 def _send_files(client: Any, record: Record, sent: Sent, place: Path) -> None:
     for name, to, on in record.files[sent.files :]:
         run, path = sent.parent if on == "parent" else sent.run, place / name
@@ -199,7 +262,7 @@ def _send_files(client: Any, record: Record, sent: Sent, place: Path) -> None:
 
 
 def _end(client: Any, record: Record, sent: Sent) -> None:
-    """End the stage's run, and its pipeline's, whose status is that of its last stage."""
+    """End the stage's run, and its pipeline's where no other stage follows: its status is that of its last stage."""
     log_tags(client, sent.run, record.tags)
     if record.model:
         with _refusals_shown(f"model of {record.stage}"):
@@ -215,7 +278,8 @@ def _end(client: Any, record: Record, sent: Sent) -> None:
         if hours:
             total: Point = [f"{HOURS}total", sum(hours.values()), record.ended, 0]
             log_metrics(client, sent.parent, [total])
-        client.set_terminated(sent.parent, record.status, record.ended)
+        if record.status != "FINISHED" or not (record.parent and record.parent.continues):
+            client.set_terminated(sent.parent, record.status, record.ended)
 
 
 def _create_once(client: Any, experiment: str, condition: str, create: Callable[[], Any]) -> Any:

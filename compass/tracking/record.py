@@ -24,9 +24,9 @@ from typing import Any
 from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.repository import git_state
-from compass.runs.run_name import CHANGED, changed_settings, run_name
+from compass.runs.run_name import CHANGED, LAST_STAGE, changed_settings, run_name, setting_values
 from compass.runs.stage_times import read_times
-from compass.runs.values import flatten, scrub
+from compass.runs.values import LONGEST_VALUE, flatten, scrub
 from compass.tracking.datasets import stage_datasets
 from compass.tracking.description import description
 from compass.tracking.stage_metrics import (
@@ -82,6 +82,12 @@ class ParentShare:
     """Stages that DVC skipped, to the digest of their outputs."""
     skipped_curves: dict[str, list[Point]] = field(default_factory=dict)
     """RL stages that DVC skipped, to their curves."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """Every setting with its value."""
+    before: dict[str, str] = field(default_factory=dict)
+    """The profile's value of each setting that differs from it."""
+    continues: bool = False
+    """Whether other stages of the run follow this one, if it ends well."""
     description: str = ""
     """Markdown; `{experiment}` and `{run}` stand for the ids of the experiment and of the stage's run."""
 
@@ -163,7 +169,10 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
             key=key,
             name=run_name(settings, folder / "profiles", os.environ.get(CHANGED, "").split(",")),
             params={"profile": settings.profile, "seed": str(settings.seed)}
-            | {one.name: one.after[:500] for one in changes},
+            | {one.name: one.after[:LONGEST_VALUE] for one in changes},
+            settings={name: value[:LONGEST_VALUE] for name, value in setting_values(settings).items()},
+            before={one.name: one.before[:LONGEST_VALUE] for one in changes},
+            continues=os.environ.get(LAST_STAGE, stage) != stage,
             tags={name: scrub(str(value)) for name, value in tags.items()},
             cached=skipped,
             skipped_curves={other: points for other in skipped if (points := _read_curves(settings, other, folder))},

@@ -1,8 +1,9 @@
 """The MLflow run of one stage: opened before the stage begins, filled while it runs, ended as the stage ended.
 
 What a stage records is in its record on disk (`compass.tracking.outbox`) at once; a thread sends the record, and sends it again
-as it grows. A server that is down, slow or stopped delays the record and nothing else. The parent's status is that of its last
-stage: nothing tells a stage that it is the last one of its `dvc repro`.
+as it grows. A server that is down, slow or stopped delays the record and nothing else. The parent runs until the
+stage that `compass run` names as its last one ends, or one fails. Under a plain `dvc repro` nothing tells a stage whether others follow: the
+parent's status is then that of its last stage so far.
 
 `COMPASS_TRACKING` says what a tracking server that cannot be reached when a stage begins means: `optional` (default) keeps the
 record in `.compass/outbox` and continues, `required` ends the stage before it begins, `off` records nothing.

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
 from compass.tracking.mlflow_client import connect
+from compass.tracking.mlflow_send import end_pipeline
 from compass.tracking.outbox import list_waiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,6 +98,53 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     assert json.loads(dataset.profile) == {"num_rows": 3}
     assert stage.data.tags["dvc.dep.data/collect"] == dvc_md5(repository.folder / "data/collect")
     assert (stage.info.status, parent.info.status) == ("FINISHED", "FINISHED")
+
+
+def test_a_pipelines_run_goes_on_between_two_stages_and_ends_with_the_last(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_LAST_STAGE", "denoise")
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("pipeline")] == ["RUNNING"]
+    with stage_run("denoise", SETTINGS, repository.folder):
+        assert [run.info.status for run in repository.runs("pipeline")] == ["RUNNING"]
+    assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
+
+
+def test_a_pipelines_run_whose_last_stage_did_not_run_is_ended_by_its_runner(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
+    run_dedup(repository.folder)
+    end_pipeline("first", "FINISHED", repository.folder)
+    assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
+
+
+def test_a_pipelines_run_that_was_killed_between_two_stages_is_ended_by_the_next(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    keys = (f"run-{socket.gethostname()}-{gone.pid}-1", f"run-elsewhere-{gone.pid}-1", "next")
+    for key, stage in zip(keys, ("collect", "dedup", "denoise"), strict=True):
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
+        with stage_run(stage, SETTINGS, repository.folder):
+            pass
+    assert [run.info.status for run in repository.runs("pipeline")] == ["KILLED", "RUNNING", "RUNNING"]
+
+
+def test_every_setting_that_ever_differed_has_its_value_in_every_run_of_the_profile(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.folder)
+    changed = SETTINGS.model_copy(update={"evaluate": SETTINGS.evaluate.model_copy(update={"samples": 12})})
+    for key, settings in (("one", SETTINGS), ("two", changed), ("three", SETTINGS)):
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
+        with stage_run("dedup", settings, repository.folder):
+            pass
+    assert [run.data.params["evaluate.samples"] for run in repository.runs("pipeline")] == ["8", "12", "8"]
+    assert {"profile", "seed", "evaluate.samples"} == set(repository.runs("pipeline")[0].data.params)
 
 
 def test_verl_finds_the_run_in_the_environment(repository: SimpleNamespace) -> None:
