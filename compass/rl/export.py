@@ -7,6 +7,7 @@ Here checkpoints hold the training state alone, and the shards of the last one a
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -159,6 +160,8 @@ def _joined(checkpoint: Path) -> Iterator[tuple[str, Any]]:
     # RL keeps each of its models in a folder of its own, supervised training its only one at the top.
     folder = checkpoint / "actor" if (checkpoint / "actor").is_dir() else checkpoint
     paths = sorted(folder.glob("model_world_size_*_rank_*.pt"), key=_rank)
+    # It warns that torch.compile will not find the ranks' process groups, which are gone with the trainer; nothing is compiled here.
+    logging.getLogger("torch.distributed.device_mesh").setLevel(logging.ERROR)
     ranks = [torch.load(path, map_location="cpu", weights_only=False, mmap=True) for path in paths]
     for name, first in ranks[0].items():
         if not isinstance(first, DTensor):
