@@ -51,6 +51,10 @@ SOLVE_RATE = "solve rate "
 """Before a `source_level` that is a share of right solutions, by which more is easier."""
 
 
+ROW_NUMBERS = "row numbers"
+"""What a source's summary says of its rows' ids where no field has them: they are row numbers, the first 0."""
+
+
 class RecordError(UserError):
     """Records that cannot be used; the message names the file and the row."""
 

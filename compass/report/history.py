@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from compass.evaluation.accuracy import wilson
-from compass.records import RecordError, split_stages
+from compass.records import ROW_NUMBERS, RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.item_history import item_scores, items_like
 from compass.report.outputs import Outputs, read_table, rewards, rollouts
@@ -61,7 +61,7 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
     first, last = rows[0], rows[-1]  # columns only ever gain values: the last stage's row has them all
     yield f"{id_}  {printable(item_name(first))}  licence {printable(first['licence'] or '?')}"
     if origin := outputs.origins().get(first["source"]):
-        yield f"  file      {printable(origin)}"
+        yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     if last.get("original"):
         how = (
@@ -81,6 +81,20 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         scores = item_scores(outputs.folder, {"id": item["id"], "source": item["benchmark"]})
         shares = ", ".join(f"{model} {one['right']}/{one['samples']}" for model, one in scores.items())
         yield f"{'evaluate':11} resembles {item['benchmark']} {item['id']} ({shares}): {printable(item['problem'], 90)}"
+
+
+def _row_place(outputs: Outputs, row: dict[str, Any]) -> str:
+    """Where a row is in its file, counted from 1, and its line where each row is one; empty where its id is the source's own."""
+    facts = outputs.sources()[row["source"]]
+    name, _, number = row["source_id"].rpartition(":")
+    if facts.get("ids") != ROW_NUMBERS or not number.isdigit():
+        return ""
+    place = int(number) + 1
+    path = (name or str(facts.get("path", ""))).removesuffix(".gz").removesuffix(".zst")
+    line = {".jsonl": place, ".csv": place + 1, ".tsv": place + 1}.get(Path(path).suffix)
+    return f", {name + ', ' if name else ''}row {place:,}" + (
+        f" (line {line:,} if each row is one line)" if line else ""
+    )
 
 
 def _visible(text: str) -> str:

@@ -88,15 +88,16 @@ class Outputs:
         files = [self.dropped[stage]] if stage in self.dropped else []
         return most_first({reason: count for (reason,), count in count_values(files, "reason").items()})
 
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What the collect stage recorded of each source; empty where it did not."""
+        summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / "collect.json"
+        if summary.exists():
+            return json.loads(summary.read_text(encoding="utf-8")).get("sources", {})
+        return json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"] if metrics.exists() else {}
+
     def origins(self) -> dict[str, str]:
         """Path or hub id of each source, as far as the collect stage recorded it."""
-        summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / "collect.json"
-        sources: dict[str, dict[str, Any]] = {}
-        if summary.exists():
-            sources = json.loads(summary.read_text(encoding="utf-8")).get("sources", {})
-        elif metrics.exists():
-            sources = json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"]
-        return {name: str(fact.get("path") or fact.get("hub") or "") for name, fact in sources.items()}
+        return {name: str(fact.get("path") or fact.get("hub") or "") for name, fact in self.sources().items()}
 
     def languages(self) -> list[str]:
         """The languages that were kept, where `compass curate` noted its settings."""

@@ -21,7 +21,7 @@ from compass.ledger import LEDGER, Drop, Reason, most_first, split
 from compass.operations import count_operations
 from compass.parallel import in_processes
 from compass.progress import reported
-from compass.records import RECORD, record_id, table
+from compass.records import RECORD, ROW_NUMBERS, record_id, table
 from compass.seeded_draw import draw_number
 from compass.settings import Collect, Source
 from compass.settings.denoise import NoiseReason
@@ -128,6 +128,7 @@ class Reading:
             origin = {"path": source.path, "warning": f"source {source.name!r} is skipped: {error}"}
         told = {
             **origin,
+            "ids": source.id_field or ROW_NUMBERS,
             "licence": source.licence,
             "read": facts.read,
             "kept": facts.read - facts.dropped.total(),

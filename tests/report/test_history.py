@@ -135,6 +135,21 @@ def test_the_file_of_a_source_is_named_where_it_is_known(pipeline: Pipeline) -> 
     assert told(pipeline, 5)[1] == "  problem   What is 5 plus 5?"
 
 
+@pytest.mark.parametrize(
+    ("facts", "place"),
+    [
+        ({"path": "web.csv", "ids": "row numbers"}, "web.csv, row 3 (line 4 if each row is one line)"),
+        ({"path": "web.jsonl.gz", "ids": "row numbers"}, "web.jsonl.gz, row 3 (line 3 if each row is one line)"),
+        ({"path": "web.parquet", "ids": "row numbers"}, "web.parquet, row 3"),
+        ({"path": "web.csv", "ids": "uid"}, "web.csv"),
+    ],
+)
+def test_a_row_is_named_as_its_file_counts_it(pipeline: Pipeline, facts: dict[str, str], place: str) -> None:
+    (pipeline[0].parent / "metrics").mkdir()
+    (pipeline[0].parent / "metrics" / "collect.json").write_text(json.dumps({"metrics": {"sources": {"web": facts}}}))
+    assert told(pipeline, 2)[1] == f"  file      {place}"
+
+
 def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
     with pytest.raises(RecordError, match=r"no row has the id '0000' in .*data; give the problem's text to search"):
         list(history(open_outputs(pipeline[0]), "0000"))
