@@ -111,7 +111,9 @@ def _is_file(given: str) -> bool:
 
 def _check_names(names: Sequence[str], kind: str) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UserError(f"two files of --{kind} are called {twice[0]!r}; rename one: scores and drops are told by name")
+        raise UserError(
+            f"two files of --{kind} are called {twice[0]!r}; rename one: scores and dropped rows are shown by name"
+        )
 
 
 def _check_target(target: Path, *, force: bool) -> None:
@@ -127,13 +129,13 @@ def _check_target(target: Path, *, force: bool) -> None:
 def _read(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     """How a file is read; asks for fields that cannot be guessed where someone is there to answer."""
     from compass.sources.read import SourceError
-    from compass.sources.recognise import columns, present, read_as
+    from compass.sources.recognise import NAME_IT, columns, present, read_as
 
     here = present(path.expanduser(), named)
     try:
         return read_as(path.expanduser(), here)
     except SourceError as error:
-        if "name them: --problem-field" not in str(error) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if f"{NAME_IT}--" not in str(error) or not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise
         print(error)
         return read_as(path.expanduser(), {**here, **_ask(columns(path.expanduser()))})
@@ -219,7 +221,7 @@ def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -
     # `profile use` fits dvc.yaml to the parameters.
     found = [problem for problem in find_problems(".", settings) if problem.where != "dvc.yaml"]
     if found:
-        again = f"mend {target}, then `compass profile use {name}`" if in_force else f"mend {target}"
+        again = f"fix {target}, then `compass profile use {name}`" if in_force else f"fix {target}"
         raise UserError(f"{format_findings(found)}\n{again}")
     if in_force:
         if force and Path("params.yaml").exists():

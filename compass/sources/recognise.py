@@ -10,6 +10,7 @@ of rows an adapter (`adapters.py`). A published set that a file's name tells is 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from heapq import heappush, heapreplace
 from itertools import islice
@@ -25,6 +26,10 @@ from compass.sources.recognised_sets import KNOWN_SOURCES, Known
 
 REGISTRY: dict[str, Known] = {known.source.name: known for known in KNOWN_SOURCES}
 """Every known source by its name."""
+
+
+NAME_IT = "name it: "
+"""Before the options that name a field which is not guessed."""
 
 
 def find(name: str) -> Known:
@@ -180,7 +185,9 @@ def _with_options(path: Path, message: str) -> str:
     found, _, _ = message.partition(". Name this file's fields in")
     if found == message:
         return message
-    return f"{found}; name them: --problem-field NAME --answer-field NAME (or --solution-field NAME)"
+    the_problem = re.search(r": (?:no field looks like a|several fields could be the) problem", found)
+    options = "--problem-field NAME" if the_problem else "--answer-field NAME (or --solution-field NAME)"
+    return f"{found}; {NAME_IT}{options}; one option serves every file that has the field"
 
 
 def columns(path: Path) -> Sequence[str]:

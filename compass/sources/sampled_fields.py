@@ -38,7 +38,7 @@ _SOLUTION = """
 """
 _OPTIONS = "options choices answeroptions optionlist answeroptionlist candidates mcoptions alternatives endings"
 _LEVEL = "level difficulty difficultylevel grade problemlevel hardness"
-_ID = "id idx uuid uniqueid problemid questionid qid queid index exampleid name problemname"
+_ID = "id idx uid guid uuid nr uniqueid problemid questionid qid queid index exampleid name problemname"
 
 _ABOUT_ROWS = """
     id ids idx index uuid hash md5 sha number no row line page date year month time timestamp url uri link source src dataset split file
@@ -83,7 +83,7 @@ class Field:
 
     @property
     def name(self) -> str:
-        return plain_name(self.path.rsplit(".", 1)[-1])
+        return plain_name(self.path.rstrip(".").rsplit(".", 1)[-1])
 
     @property
     def texts(self) -> list[str]:

@@ -236,7 +236,7 @@ def test_fields_that_are_named_are_not_guessed(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "odd.csv").write_text("alpha,beta,gamma\n" + rows)
     odd, out = str(tmp_path / "odd.csv"), str(tmp_path / "out")
     assert main(["curate", odd, "--out", out]) == 1
-    assert "--problem-field NAME --answer-field NAME" in capsys.readouterr().err
+    assert "name it: --" in capsys.readouterr().err
     assert main(["curate", odd, "--out", out, "--problem-field", "alpah"]) == 1
     assert f"no file has the field 'alpah': {odd} has alpha, beta, gamma" in capsys.readouterr().err
     assert main(["curate", odd, "--out", out, "--problem-field", "alpha", "--answer-field", "beta"]) == 0

@@ -139,7 +139,7 @@ def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsy
         (["--data", "examples/own_csv/problems.csv", "examples/own_csv/problems.csv", "--benchmark", "examples/own_csv/benchmark.jsonl"],
          "two files of --data are called 'problems'"),
         (["--data", "unclear.csv", *EXAMPLE[2:]], "found: alpha, beta"),
-        (["--data", "unclear.csv", *EXAMPLE[2:]], "--problem-field NAME --answer-field NAME"),
+        (["--data", "unclear.csv", *EXAMPLE[2:]], "name it: --"),
         (["--data", "few.csv", *EXAMPLE[2:]], "training needs at least 5 problems"),
     ],
 )  # fmt: skip

@@ -57,11 +57,11 @@ def test_a_field_counts_once_any_row_fills_it():
 
 @pytest.mark.parametrize("number", [int, str])
 def test_a_column_that_numbers_the_rows_is_no_gold(number: type) -> None:
-    rows = [{"nr": number(n), "aufgabe": f"What is {n} times 7?", "loesung": str(n * 7 % 10)} for n in range(1, 11)]
+    rows = [{"zahl": number(n), "aufgabe": f"What is {n} times 7?", "loesung": str(n * 7 % 10)} for n in range(1, 11)]
     assert guess("mine", PATH, rows).answer_field == "loesung"
     with pytest.raises(
         SourceError,
-        match=r"several fields could be the gold or solution \(`nr`, for example '1', `loesung`, for example '7'\)",
+        match=r"several fields could be the gold or solution \(`zahl`, for example '1', `loesung`, for example '7'\)",
     ):
         guess("mine", PATH, rows[:9])
 
