@@ -58,7 +58,7 @@ async def build_deployments() -> list[RunnerDeployment]:
     settings = load_settings()
     made = [
         await stages.pipeline_flow().ato_deployment(
-            "pipeline",
+            "0-pipeline",  # the first in a list by name, of which the page shows ten
             description=stages.PIPELINE,
             tags=[TAG],
             entrypoint_type=EntrypointType.MODULE_PATH,
@@ -70,7 +70,10 @@ async def build_deployments() -> list[RunnerDeployment]:
             await flow.ato_deployment(
                 stage,
                 description=stages.describe(stage, settings),
-                tags=[TAG, stages.machine(stage, settings)],
+                tags=[
+                    TAG,
+                    "data" if stages.machine(stage, settings) == "data" else "model",
+                ],  # this machine may have no GPU
                 entrypoint_type=EntrypointType.MODULE_PATH,
             )
         )

@@ -34,7 +34,7 @@ from compass.runs.progress import StageProgress, read_run
 from flows.artifacts import ProgressArtifact, show_command, show_links, show_results
 from flows.cancel import Guardian, find_serving_processes, interrupt_once
 from flows.dvc_process import DvcError, take_run_turn
-from flows.run import RunRequest, RunResult, find_unfinished, run
+from flows.run import RunRequest, RunResult, check_request, find_unfinished, run
 
 RECONNECT = 600
 """Times, a second apart, that the reports of task runs are tried while the server is down; Prefect's own 10 lose them."""
@@ -53,6 +53,7 @@ engine, and continue from what they have. RL stages do too."""
 def carry_out(
     request: RunRequest,
     *,
+    check_first: bool = True,
     before: Callable[[], AbstractContextManager[None]] = nullcontext,
     command: str = "",
     limit_minutes: float = 0,
@@ -62,6 +63,7 @@ def carry_out(
 
     Args:
         request: what to run.
+        check_first: refuse what cannot run at once, and not only when its turn has come; with another profile it is not known before that.
         before: a context to run it in when its turn has come, such as another profile in force.
         command: what does the same in a terminal; the request's own command by default.
         limit_minutes: a stage that takes longer is ended with all its processes; 0 sets no limit.
@@ -74,7 +76,7 @@ def carry_out(
     EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECT)
     key = f"prefect-{runtime.flow_run.id}"
     command = command or request.command()
-    logger.info("the same in a terminal: %s", command)
+    logger.info("terminal command that does the same: %s", command)
     show_command(command)
     show_links(root)
     variables = {
@@ -96,6 +98,8 @@ def carry_out(
             interrupt_once(),
         ):
             tasks: StageTasks | None = None
+            if check_first:
+                check_request(request, root)
             try:
                 with take_run_turn(root, command, on_wait=show_waiting) as held, before():
                     os.environ.update(held)  # `run` finds the lock in this process

@@ -57,7 +57,8 @@ Args:
 
 PIPELINE = """Run every stage whose inputs changed, in DVC's order: curation, grading, curriculum, RL, evaluation, report.
 
-DVC decides what runs; stages that have nothing to do are shown as cached."""
+DVC decides what runs; stages that have nothing to do are shown as cached. Runs that `compass run` starts in a terminal are not listed here:
+`compass status`, the live page and MLflow show them."""
 
 Minutes = Annotated[float, Field(ge=0)]
 Retries = Annotated[int, Field(ge=0, le=5)]
@@ -114,7 +115,12 @@ def _carry_out(request: RunRequest, given: dict[str, Any]) -> State:
     profile, limit, retries = given["profile"], given["limit_minutes"], given["retries"]
     command = request.command() if profile == AS_IT_IS else f"compass profile use {profile} && {request.command()}"
     return carry_out(
-        request, before=lambda: _use_profile(Path.cwd(), profile), command=command, limit_minutes=limit, retries=retries
+        request,
+        check_first=profile == AS_IT_IS,
+        before=lambda: _use_profile(Path.cwd(), profile),
+        command=command,
+        limit_minutes=limit,
+        retries=retries,
     )
 
 

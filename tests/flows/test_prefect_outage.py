@@ -99,7 +99,7 @@ def test_a_flow_goes_on_and_ends_right_while_its_server_is_down(toy: Path, serve
         )
     try:
         wait_for(lambda: "serving" in (toy.parent / "serve.log").read_text(), 180)
-        found = next(made for made in server.ask("deployments/filter") if made["name"] == "pipeline")
+        found = next(made for made in server.ask("deployments/filter") if made["name"] == "0-pipeline")
         run = server.ask(f"deployments/{found['id']}/create_flow_run", state={"type": "SCHEDULED"})["id"]
         wait_for(lambda: (toy / "data" / "collect").exists(), 240)
         time.sleep(5)

@@ -213,7 +213,7 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     assert [row["stage"] for row in funnel][:3] == ["collect", "dedup", "denoise"]
     clean = subprocess.run([sys.executable, "-m", "dvc", "status", "denoise"], capture_output=True, text=True)
     assert "up to date" in clean.stdout
-    pages.look(f"/runs/flow-run/{run}", "denoise-run", "the same in a terminal")
+    pages.look(f"/runs/flow-run/{run}", "denoise-run", "terminal command that does the same")
     pages.look(f"/runs/flow-run/{run}", "denoise-artifacts", "drop-funnel", tab="Artifacts")
     pages.look(pages.artifact_page(run, "drop-funnel"), "drop-funnel", "most frequent reasons")
 
@@ -233,7 +233,7 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     words = "\n".join(pages.at_work().values())
     assert "raylet" in words
     assert any(title in words for title in ENGINE), words
-    pages.look(f"/runs/flow-run/{run}", "rl-run", "the same in a terminal")
+    pages.look(f"/runs/flow-run/{run}", "rl-run", "terminal command that does the same")
     pages.page.goto(f"{pages.prefect}/runs/flow-run/{run}", wait_until="commit")
     pages.page.get_by_role("button", name="Cancel", exact=True).first.click()
     pages.page.get_by_role("button", name="Confirm").wait_for()
@@ -254,7 +254,7 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     assert max(gone.values()) < CANCEL_S, report
     assert pages.wait_for_state(run, *ENDED, seconds=60)["type"] == "CANCELLED"
     wait_for(lambda: pages.tasks(run).get("rl-3") == "Cancelled", 60)
-    pages.look(f"/runs/flow-run/{run}", "rl-cancelled", "the same in a terminal")
+    pages.look(f"/runs/flow-run/{run}", "rl-cancelled", "terminal command that does the same")
 
     # A plain `dvc repro` goes on from there; a few iterations more are enough to see it.
     trained = _iterations(pages, run)
@@ -267,14 +267,14 @@ def test_start_watch_and_cancel_from_the_pages(pages: Pages) -> None:
     assert _iterations(pages, run=None) == trained + 2
 
     # The pipeline does what is left, and leads to MLflow.
-    pages.open_form("pipeline")
+    pages.open_form("0-pipeline")
     run = pages.submit()
     ended = pages.wait_for_state(run, *ENDED, seconds=2 * RUN_S)
     assert ended["type"] == "COMPLETED", ended
     wait_for(lambda: pages.tasks(run).get("evaluate") == "Completed", 60)
     assert pages.tasks(run)["denoise"] == "Cached"
     assert "rl-3" in pages.artifacts(run)["scores"]
-    pages.look(f"/runs/flow-run/{run}", "pipeline-run", "the same in a terminal")
+    pages.look(f"/runs/flow-run/{run}", "pipeline-run", "terminal command that does the same")
     pages.look(f"/runs/flow-run/{run}", "pipeline-artifacts", "mlflow-run", tab="Artifacts")
     pages.look(pages.artifact_page(run, "scores"), "scores", "benchmark")
     [link] = re.findall(r"\((http[^)]+/runs/[^)]+)\)", pages.artifacts(run)["mlflow-run"])

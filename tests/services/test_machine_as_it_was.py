@@ -133,7 +133,7 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
 
     assert ask(f"{services['prefect']['url']}/ui-settings")["api_url"] == api
     stages = {one["name"] for one in ask(f"{api}/deployments/filter", {}, 20)}
-    assert {"pipeline", "collect", "denoise", "evaluate"} <= stages
+    assert {"0-pipeline", "collect", "denoise", "evaluate"} <= stages
 
     stage = flow_run(api, "collect")
     wait_for("collect", lambda: state(api, stage) in ("COMPLETED", "FAILED", "CRASHED"))
@@ -149,7 +149,7 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
         name: one["pid"] for name, one in services.items() if name != "mlflow"
     }
 
-    run = flow_run(api, "pipeline")
+    run = flow_run(api, "0-pipeline")
     wait_for("a stage of the pipeline", lambda: list(machine.folder.glob("work/progress/dedup.json")))
     refused = machine.compass("down")
     assert refused.returncode == 1
