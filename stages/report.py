@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from compass.files import atomic_path, write_json
 from compass.report.data_card import write_card
@@ -16,9 +17,10 @@ from compass.report.headline_metrics import measure_headline, score_rows
 from compass.report.ledger_page import write_page
 from compass.report.outputs import open_outputs
 from compass.report.page import write_report
+from compass.report.recorded import compare_with_run_before
 from compass.report.run import Run, read_run
 from compass.settings import Settings
-from compass.tracking import run_page
+from compass.tracking import current_run, run_page
 from stages._stage import Summary, main
 
 STAGE = "report"
@@ -36,18 +38,28 @@ def run(settings: Settings) -> Summary:
     write_card(outputs, CARD)
     write_page(outputs, LEDGER, seed=settings.seed)
     found = read_run(rl_stages=list(settings.rl.stages))
-    links = {
-        "data card": f"{CARD.name}/card.html",
-        "dropped rows": LEDGER.name,
-        "as Markdown": "report.md",
-        **run_page(),
-    }
-    megabytes = settings.report.viewer_megabytes
-    path = write_report(found, REPORTS, title=settings.report.title, megabytes=megabytes, links=links)
+    path = write_report(
+        found,
+        REPORTS,
+        title=settings.report.title,
+        megabytes=settings.report.viewer_megabytes,
+        links={"dropped rows": LEDGER, **_run_link()},
+        cards={"Data card": CARD / "card.md"},
+        before=compare_with_run_before(found, own=current_run().parent_id),
+    )
     write_json(HEADLINE, measure_headline(found.results, _seconds(found, settings)))
     _write_scores(found)
     averages = {model: {"average": scored.get("average", {})} for model, scored in found.results.scores.items()}
     return Summary(STAGE, metrics={**averages, "page_bytes": path.stat().st_size})
+
+
+def _run_link() -> dict[str, str]:
+    """The run's page in MLflow; of a server on this machine its name alone, since the report may be read elsewhere."""
+    links = {}
+    for text, address in run_page().items():
+        local = urlsplit(address).hostname in ("127.0.0.1", "localhost")
+        links |= {f"MLflow run {address.rpartition('/')[2][:8]} (`make up` shows it)": ""} if local else {text: address}
+    return links
 
 
 def _seconds(found: Run, settings: Settings) -> list[float]:

@@ -118,6 +118,8 @@ def _problem(rows: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
     half = EACH // 2
     chosen = [*right[: max(half, EACH - len(wrong))], *wrong[: max(half, EACH - len(right))]][:EACH]
     fate = "used" if rows[0]["used"] else "left out of the update"
+    if rows[0]["used"] and not any(row["advantage"] for row in rows):
+        fate = "in the update without any advantage"
     return {
         "about": _about(rows[0]["id"], level=rows[0]["level"], more=f"{len(right)} of {len(rows)} right, {fate}"),
         "problem": shorten(text, LONGEST),

@@ -62,6 +62,8 @@ class Rewards:
     used: int = 0
     left_out: int = 0
     """Groups that the update used, and that it left out as all right, all wrong or surplus."""
+    mixed: int = 0
+    """Groups that the update used and whose rewards differ."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,11 @@ def _headline(training: Training) -> Block:
             format_number(rewards.tokens / rewards.responses if rewards.responses else None),
             "tokens, mean of all responses",
         ),
-        ("groups used", f"{rewards.used} of {groups}" if groups else "–", f"in iteration {at}"),
+        (
+            "mixed groups",
+            f"{rewards.mixed} of {groups}" if groups else "–",
+            f"used, and with unequal rewards; iteration {at}",
+        ),
         ("throughput", format_number(_throughput(metrics)), "tokens per second, prompts included"),
         ("time per iteration", duration(step_time) if step_time is not None else "–", "median"),
     )
@@ -249,6 +255,7 @@ def _take_group(gathered: dict[int, Rewards], line: dict[str, Any]) -> None:
     row.tokens += tokens
     row.used += used
     row.left_out += not used
+    row.mixed += used and len(set(rewards)) > 1
 
 
 def _metrics(saved: Path, live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
@@ -296,9 +303,10 @@ def _read_rewards(path: Path) -> dict[int, Rewards]:
         row["step"]: Rewards(row["reward_count"], row["reward_sum"], row["right_sum"], row["response_tokens_sum"])
         for row in sums.to_pylist()
     }
-    for row in table.group_by(["step", "id", "used"]).aggregate([]).to_pylist():
-        if row["used"]:
-            rewards[row["step"]].used += 1
-        else:
-            rewards[row["step"]].left_out += 1
+    groups = table.group_by(["step", "id", "used"]).aggregate([("reward", "min"), ("reward", "max")])
+    for row in groups.to_pylist():
+        of = rewards[row["step"]]
+        of.used += row["used"]
+        of.left_out += not row["used"]
+        of.mixed += row["used"] and row["reward_min"] != row["reward_max"]
     return rewards

@@ -20,6 +20,9 @@ from compass.page.blocks import Link, Part, Section, Table
 
 HERE = Path(__file__).parent
 
+LARGEST_FILE = 5_000_000
+"""Bytes up to which a file is embedded in a page."""
+
 ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that a terminal would obey, that change the direction of text, or that are not seen."""
 
@@ -73,15 +76,30 @@ def template_html(path: Path, **values: Any) -> Markup:
     return Markup(_ENVIRONMENT.from_string(path.read_text(encoding="utf-8")).render(values))
 
 
-def links_html(addresses: Mapping[str, str]) -> str:
-    """Links by their text; an address of another scheme than http and https, or an empty one, is shown and not linked."""
+def links_html(addresses: Mapping[str, str | Path]) -> str:
+    """Links by their text; an address of another scheme than http and https, or an empty one, is shown and not linked.
+
+    A file is embedded, for the reader to save, so that the page can be sent alone; one of more than `LARGEST_FILE` bytes is named only.
+    """
     shown = []
     for text, address in addresses.items():
+        if isinstance(address, Path):
+            shown.append(_embedded_file(text, address))
+            continue
         # An address from elsewhere could be `javascript:`. Without a colon there is no scheme.
         linked = address.startswith(("http://", "https://")) or (address and ":" not in address)
         template = "<a href='{1}'>{0}</a>" if linked else "{0} {1}"
         shown.append(Markup(template).format(text, address).strip())
     return f"<p>{' · '.join(shown)}</p>" if shown else ""
+
+
+def _embedded_file(text: str, path: Path) -> Markup:
+    if path.stat().st_size > LARGEST_FILE:
+        return Markup("{}: {} beside this page").format(text, path.name)
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return Markup("<a download='{}' href='data:application/octet-stream;base64,{}'>{}</a>").format(
+        path.name, data, text
+    )
 
 
 def shown(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from compass.evaluation.benchmark_scores import MOST_UNREAD
 from compass.report.headline import AVERAGE, best_model, find_comparison, percent
@@ -19,7 +20,7 @@ LENIENT_GAP = 0.03
 
 
 def warnings(run: Run) -> list[str]:
-    """What a reader has to know before any score, the gravest first."""
+    """What a reader has to know before any score, the most serious first."""
     return [
         *_form_only(run),
         *_setups(run),
@@ -124,25 +125,34 @@ def _contamination(run: Run) -> Iterator[str]:
     hit = sum(bool(rows) for rows in similar)
     if not hit:
         return
-    cells = []
-    for model, scored in run.results.scores.items():
-        score = scored.get(AVERAGE, {})
-        if score.get("similar") and "clean" in score:
-            cells.append(
-                f"{model} {percent(score['accuracy'])}% with and {percent(score['clean']['accuracy'])}% without them"
-            )
+    changes = [abs(score["clean"]["accuracy"] - score["accuracy"]) for score in contaminated(run).values()]
+    without = (
+        f"Without {'them' if hit > 1 else 'it'} the scores change by at most {percent(max(changes))} points (the table is below Scores). "
+        if changes
+        else ""
+    )
     yield (
-        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble rows that were trained on"
-        + (f" ({_listed(cells)})" if cells else "")
-        + ". What the starting weights had seen is not known."
+        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble{'s' * (hit == 1)} rows that were trained on. {without}What the "
+        "starting weights had seen is not known."
     )
 
 
+def contaminated(run: Run) -> dict[str, Mapping[str, Any]]:
+    """Model to its average score, where some of its problems resemble trained rows and the score without them is known."""
+    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
+    return {model: score for model, score in averages.items() if score.get("similar") and "clean" in score}
+
+
 def _guards(run: Run) -> Iterator[str]:
+    fired: dict[str, dict[str, int]] = {}
     for stage, found in run.results.findings.items():
-        if found:
-            names = ", ".join(sorted({line["guard"] for line in found}))
-            yield f"Guards fired in {stage}: {names} ({len(found)} finding{'s' * (len(found) != 1)}, below)."
+        for line in found:
+            stages = fired.setdefault(line["guard"], {})
+            stages[stage] = stages.get(stage, 0) + 1
+    if fired:
+        times = {guard: [f"{stage} ({count} x)" for stage, count in stages.items()] for guard, stages in fired.items()}
+        cells = [f"{guard} in {', '.join(stages)}" for guard, stages in times.items()]
+        yield f"Guards fired (findings below Training): {'; '.join(cells)}."
 
 
 def _few(run: Run) -> Iterator[str]:

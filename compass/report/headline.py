@@ -17,6 +17,9 @@ from compass.report.run import Run
 
 AVERAGE = "average"
 
+RARE = 0.05
+"""Share of responses below which right (or wrong) ones are too rare to teach."""
+
 
 @dataclass(frozen=True)
 class Conclusion:
@@ -43,6 +46,8 @@ def conclude(run: Run) -> Conclusion:
         rival = first
         headline = f"{lead}; {first} has {format_accuracy(run, first)}."
     verdict = find_comparison(run, best, rival)
+    if idle := explain_idle_training(run):
+        headline = f"{idle} {headline}"
     if verdict:
         headline += f" On the same problems {best} against {rival}{format_verdict(run, verdict)}."
     more = []
@@ -68,6 +73,24 @@ def conclude(run: Run) -> Conclusion:
     if verdict and verdict.get("measures"):
         more.append(explain_measures(verdict["measures"], headline + " ".join(more)))
     return Conclusion(headline, more)
+
+
+def explain_idle_training(run: Run) -> str:
+    """That training had next to nothing to learn from, and why: for the iterations without any gradient; empty where most had one."""
+    curves = [curve for curve in run.results.curves.values() if curve.get("grad_norm")]
+    total = sum(len(curve["grad_norm"]) for curve in curves)
+    idle = sum(norm == 0 for curve in curves for norm in curve["grad_norm"])
+    if 2 * idle <= total:
+        return ""
+    right = sum(sum(curve["accuracy"]) for curve in curves) / total
+    cause = (
+        "hardly any response was right"
+        if right < RARE
+        else "hardly any response was wrong"
+        if right > 1 - RARE
+        else "the responses to a problem were all right or all wrong"
+    )
+    return f"Training had next to nothing to learn from: {idle:,} of {total:,} iterations had no gradient, because {cause}."
 
 
 def format_verdict(run: Run, found: Mapping[str, Any]) -> str:

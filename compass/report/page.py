@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from compass.files import atomic_path
-from compass.page.blocks import Note, Section
+from compass.page.blocks import Code, Note, Section
 from compass.page.html import block_html, document, links_html, section_html, sections_html
 from compass.page.markdown import write_markdown
 from compass.report.model_card import write_model_cards
@@ -20,7 +20,14 @@ AFTER = "problems"
 
 
 def write_report(
-    run: Run, folder: Path, *, title: str, megabytes: float, links: Mapping[str, str] | None = None
+    run: Run,
+    folder: Path,
+    *,
+    title: str,
+    megabytes: float,
+    links: Mapping[str, str | Path] | None = None,
+    cards: Mapping[str, Path] | None = None,
+    before: Section | None = None,
 ) -> Path:
     """Write `index.html`, `report.md`, `figures/` and `model_cards/` of a run into a folder; returns the page's path.
 
@@ -29,13 +36,17 @@ def write_report(
         folder: made where it is missing.
         title: the page's heading.
         megabytes: most that the viewer's data may add to the page.
-        links: text to address, of the web or of a file beside the page.
+        links: text to an address of the web, or to a file, which is embedded.
+        cards: title to a card in Markdown, shown at the page's end after those of the models.
+        before: the section that compares it with the run before, if there is one.
     """
-    cards = {
-        f"model card of {path.stem}": path.relative_to(folder).as_posix() for path in write_model_cards(run, folder)
-    }
+    texts = {f"Model card of {path.stem}": path for path in write_model_cards(run, folder)} | dict(cards or {})
     sections = report_sections(run, linked=kept_steps(run))
-    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links={**(links or {}), **cards})
+    if before:
+        sections.insert(1, before)
+    shown = [Code(text, path.read_text(encoding="utf-8")) for text, path in texts.items()]
+    sections.append(Section("Cards", shown, "cards"))
+    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links=links)
 
 
 def write_pages(
@@ -45,7 +56,7 @@ def write_pages(
     *,
     title: str,
     megabytes: float,
-    links: Mapping[str, str] | None = None,
+    links: Mapping[str, str | Path] | None = None,
 ) -> Path:
     """Write sections, with the viewer of a run where one is given, as a page and as Markdown; arguments as in `write_report`."""
     shown = viewer(run, megabytes=megabytes) if run else None
@@ -58,13 +69,15 @@ def write_pages(
     return path
 
 
-def render(sections: Sequence[Section], *, title: str, links: Mapping[str, str], shown: Viewer | None = None) -> str:
+def render(
+    sections: Sequence[Section], *, title: str, links: Mapping[str, str | Path], shown: Viewer | None = None
+) -> str:
     """Sections as one page, with the viewer after the section on problems, or at the end where there is none.
 
     Args:
         sections: the page's content.
         title: its heading.
-        links: text to address; an empty address shows the text alone.
+        links: text to address or file; an empty address shows the text alone.
         shown: the viewer.
     """
     parts = [_contents(sections, shown), *sections_html(sections[:1]), links_html(links)]

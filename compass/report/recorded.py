@@ -11,10 +11,13 @@ from compass.page.blocks import Block, Note, Section, Table
 from compass.report.compare import compare_sections, join_runs
 from compass.report.figures import curves_figure, draw_chart
 from compass.report.results import Results
-from compass.report.run import Run, read_run
+from compass.report.run import Run, changed_rows, read_run
 from compass.runs.run_name import Change, differences, slug
 from compass.tracking.from_cache import run_folder
 from compass.tracking.mlflow_runs import PastRun, Runs
+
+NEWEST = 20
+"""Recorded runs among which the one before is looked for."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,66 @@ def compare_recorded(a: str, b: str, folder: str | Path = ".") -> Recorded:
         missing += [f"{run.name}: {path}" for path in lacks]
     pairs = _pairs(*folders)
     return Recorded(first, second, differences(*settings), (folders[0], folders[1]), pairs, missing)
+
+
+def compare_with_run_before(run: Run, *, own: str | None) -> Section | None:
+    """The section of a run's report that compares it with the newest recorded run of other responses.
+
+    Args:
+        run: the run, in the folder where it ran.
+        own: its id in MLflow, if it is recorded.
+
+    Returns:
+        None where no other run is recorded, the tracking server is away, or DVC's cache lacks its responses.
+    """
+    if run.samples is None or own is None:
+        return None
+    try:
+        runs = Runs(run.folder)
+        for past in runs.newest(NEWEST):
+            if past.id == own or not past.models:
+                continue
+            place, _ = _folder(runs, past, runs.document(past, "settings.json") or {}, run.folder)
+            before = read_run(place) if (place / "data" / "evaluate" / "samples.parquet").exists() else None
+            if before is None or before.samples is None or before.samples.equals(run.samples):
+                continue
+            return _before_section(past, before, run)
+    except UserError:
+        return None  # the comparison is no reason to be without the report
+    return None
+
+
+def _before_section(past: PastRun, before: Run, run: Run) -> Section | None:
+    pairs = _pairs(before, run)
+    if not pairs:
+        return None
+    last = list(pairs)[-1]
+    rows = []
+    for model, pair in pairs.items():
+        low, high = pair["ci95"]
+        scores = (side.results.scores[model]["average"]["accuracy"] for side in (before, run))
+        rows.append(
+            [
+                model,
+                *(f"{100 * score:.1f}" for score in scores),
+                f"{100 * pair['difference']:+z.1f}",
+                f"{100 * low:+z.1f} to {100 * high:+z.1f}",
+            ]
+        )
+    changes = changed_rows(before.parameters, run.parameters)
+    return Section(
+        "The run before",
+        [
+            f"{last} of this run against {last} of {past.name} ({past.started:%Y-%m-%d %H:%M}, {past.id[:8]}), on the problems that both "
+            f"answered: {pairs[last]['words']}.",
+            Table(["model", "before %", "now %", "difference, points", "95% interval"], rows),
+            *([Table(["setting", "before", "now"], changes)] if changes else ["The settings are the same."]),
+            Note(
+                "Each side is one training run, and two runs of one recipe differ as well. `compass runs compare` does the same for any two runs."
+            ),
+        ],
+        "before",
+    )
 
 
 def _folder(runs: Runs, run: PastRun, settings: dict[str, Any], folder: str | Path) -> tuple[Path, list[str]]:

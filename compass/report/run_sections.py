@@ -76,8 +76,9 @@ def planted_section(run: Run) -> Section:
         for kind, row in planted["kinds"].items()
     ]
     clean = planted["clean"]
+    found, all_ = (sum(row[name] for row in planted["kinds"].values()) for name in ("right", "planted"))
     note = (
-        "Defects that were planted in the generated sources, against what curation did. "
+        f"{found:,} of {all_:,} planted defects found, each by the stage and for the reason that it was planted for. "
         f"Of {clean['rows']:,} clean rows {clean['dropped']:,} were dropped ({100 * clean['lost']:.2f}%)."
     )
     table = Table(["kind", "planted", "dropped", "for the right reason", "recall %"], rows)
@@ -93,15 +94,15 @@ def cost_section(run: Run) -> Section:
         fact = run.times.get(stage, {})
         seconds = fact.get("seconds")
         cores = fact.get("machine", {}).get("cores")
-        hours = round(seconds * cores / 3600, 2) if seconds is not None and cores else None
+        minutes = _core_minutes(seconds * cores) if seconds is not None and cores else None
         used = fact.get("cpu_seconds")
         rows.append(
             [
                 stage,
                 fact.get("started", "")[:16].replace("T", " "),
                 _duration(seconds),
-                hours,
-                None if used is None else round(used / 3600, 2),
+                minutes,
+                None if used is None else _core_minutes(used),
                 fact.get("peak_memory_gb"),
                 tokens.get(stage),
             ]
@@ -110,7 +111,7 @@ def cost_section(run: Run) -> Section:
         return Section("Time and cost", [])
     whole = sum(fact.get("seconds", 0) for fact in run.times.values())
     note = (
-        "Wall-clock time of each stage's last run here, core hours it had at its disposal and used, the most memory that its processes "
+        "Wall-clock time of each stage's last run here, core minutes it had at its disposal and used, the most memory that its processes "
         "held together, and tokens that models wrote."
     )
     note += (
@@ -118,8 +119,13 @@ def cost_section(run: Run) -> Section:
         if whole
         else " Times are not recorded for stages that ran elsewhere or before times were kept."
     )
-    head = ["stage", "started (UTC)", "time", "core hours", "of CPU time", "memory, GB", "tokens"]
+    head = ["stage", "started (UTC)", "time", "core minutes", "of CPU time", "memory, GB", "tokens"]
     return Section("Time and cost", [Note(note), Table(head, rows), *cost_per_point(run)], "cost")
+
+
+def _core_minutes(seconds: float) -> float:
+    """Minutes of one core, none of them 0."""
+    return max(0.1, round(seconds / 60, 1))
 
 
 def ran_section(run: Run) -> Section:
@@ -146,9 +152,20 @@ def ran_section(run: Run) -> Section:
     elif run.profile_parameters:
         parts.append(f"All settings are those of the profile {run.profile}.")
     for digest, setup in run.setups.items():
-        rows = [[name, _short(value, 200)] for name, value in setup.items()]
-        parts.append(Fold(f"Evaluation setup {digest}", [Table(["what", "value"], rows)]))
+        rows = [["digest", digest], *([name, _short(value, 200)] for name, value in setup.items())]
+        parts.append(
+            Fold(f"How {', '.join(_models_of(run, digest)) or digest} was evaluated", [Table(["what", "value"], rows)])
+        )
     return Section("What ran", parts, "ran")
+
+
+def _models_of(run: Run, digest: str) -> list[str]:
+    """The models whose responses were sampled with a setup."""
+    import pyarrow.compute as pc
+
+    if run.samples is None or "setup" not in run.samples.column_names:
+        return []
+    return pc.unique(run.samples.filter(pc.equal(run.samples["setup"], digest))["model"]).to_pylist()
 
 
 def details_section(run: Run) -> Section:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from compass.evaluation.looks import describe_looks
 from compass.page.blocks import Bullets, Caution, Fold, Link, Note, Part, Section, Table
-from compass.report.cautions import limits, warnings
+from compass.report.cautions import contaminated, limits, warnings
 from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.headline import AVERAGE, best_model, conclude, find_comparison, format_gap, percent
@@ -40,7 +40,7 @@ MEASURES = {
     "unextracted": "answer not extracted %",
     "unreadable": "unreadable %",
     "truncated": "cut off %",
-    "looped": "loops %",
+    "looped": "ends in repetition %",
     "length": "tokens per response",
     "tokens": "tokens per problem",
     "seconds": "seconds per problem",
@@ -108,6 +108,7 @@ def scores_section(run: Run) -> Section:
     counts = "/".join(map(str, samples))
     names = list(dict.fromkeys(name for scored in scores.values() for name in scored))
     names.sort(key=lambda name: name != AVERAGE)
+    names = names[1:] if len(names) == 2 and names[0] == AVERAGE else names  # of one benchmark
     rows = [[name, *(_cell(scored.get(name)) for scored in scores.values())] for name in names]
     parts: list[Part] = [
         Note(
@@ -123,8 +124,9 @@ def scores_section(run: Run) -> Section:
         Table(["benchmark", *scores], rows),
         *_verdicts(run, names),
         *_looks(run),
+        *_contamination(run),
         *_these_problems(scores, names),
-        Fold("All measures", [_measures(scores)]),
+        Fold("All measures", [_measures(scores, names)]),
     ]
     return Section("Scores", parts, "scores")
 
@@ -328,7 +330,23 @@ def _looks(run: Run) -> Iterator[Part]:
     yield Table(["samples", "information %", " less ".join(looks["pair"]), "p", "limit of p", "verdict"], rows)
 
 
-def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
+def _contamination(run: Run) -> Iterator[Part]:
+    """What the benchmark problems that resemble trained rows do to each model's score."""
+    rows = [
+        [
+            model,
+            percent(score["accuracy"]),
+            percent(score["clean"]["accuracy"]),
+            f"{100 * (score['clean']['accuracy'] - score['accuracy']):+z.1f}",
+        ]
+        for model, score in contaminated(run).items()
+    ]
+    if rows:
+        yield "Accuracy without the benchmark problems that resemble rows which were trained on:"
+        yield Table(["model", "all problems %", "without them %", "difference, points"], rows)
+
+
+def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmarks: list[str]) -> Table:
     every = [score for scored in scores.values() for score in scored.values()]
     names = [name for name in MEASURES if any(name in score for score in every)]
     at_k = sorted({name for score in every for name in score if name.startswith(("pass@", "maj@"))}, key=_by_k)
@@ -338,6 +356,7 @@ def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
         [model, benchmark, *(_measure(name, score.get(name)) for name in names)]
         for model, scored in scores.items()
         for benchmark, score in scored.items()
+        if benchmark in benchmarks
     ]
     return Table(["model", "benchmark", *(MEASURES.get(name, f"{name} %") for name in names)], rows)
 

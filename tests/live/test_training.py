@@ -40,7 +40,7 @@ def test_curves_are_of_all_responses_and_of_verls_metrics(repository: Path, trai
     assert [item["last"] for item in charts["items"]] == [20] * len(charts["items"])
     figures = {item["name"]: item["value"] for item in seen["figures"]["items"]}
     assert figures["accuracy"] == "87.5%"
-    assert figures["groups used"] == "1 of 2"
+    assert figures["mixed groups"] == "1 of 2"
     assert figures["throughput"] == "1,000"
 
 

@@ -97,7 +97,10 @@ SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": 
             lambda: evaluated(setups={name: {"engine": {"name": name, "version": "1"}} for name in "xy"}),
             "their engine differs (name x, version 1 against name y, version 1)",
         ),
-        (lambda: with_results(findings={"rl-1": [FINDING]}), "Guards fired in rl-1: loops (1 finding,"),
+        (
+            lambda: with_results(findings={"rl-1": [FINDING]}),
+            "Guards fired (findings below Training): loops in rl-1 (1 x).",
+        ),
         (
             lambda: with_results(summaries={"grade": {"metrics": {"unanswered": 0.31}}}),
             "no answer that could be read in 31.0% of its rollouts",
@@ -115,11 +118,35 @@ def test_contamination_is_told_with_the_scores_without_it_and_so_is_that_nothing
     hit = [{"benchmark": "easy", "id": f"easy-{n}", "similar": ["row"] if n < 4 else []} for n in range(40)]
     scores = summarise(run.samples, run.comparisons, {f"easy-{n}" for n in range(4)})
     said = told(replace(run, problems=pa.Table.from_pylist(hit, schema=PROBLEMS), results=Results(scores=scores)))
-    clean = scores["rl-1"]["average"]["clean"]["accuracy"]
-    assert "Contamination: 4 of 40 " in said
-    assert f"rl-1 {100 * scores['rl-1']['average']['accuracy']:.1f}% with and {100 * clean:.1f}% without them" in said
+    averages = [scored["average"] for scored in scores.values()]
+    most = max(abs(one["clean"]["accuracy"] - one["accuracy"]) for one in averages)
+    assert "Contamination: 4 of 40 benchmark problems resemble rows" in said
+    assert f"Without them the scores change by at most {100 * most:.1f} points" in said
     unknown = pa.Table.from_pylist([{**row, "similar": None} for row in hit], schema=PROBLEMS)
     assert "Contamination was not checked" in told(replace(run, problems=unknown))
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "norms", "cause"),
+    [
+        ([0.0, 0.01], [0.0, 0.0], "2 of 2 iterations had no gradient, because hardly any response was right."),
+        ([1.0, 0.99], [0.0, 0.0], "because hardly any response was wrong."),
+        (
+            [0.5, 0.5, 0.5],
+            [0.0, 0.0, 0.1],
+            "2 of 3 iterations had no gradient, because the responses to a problem were",
+        ),
+        ([0.0, 0.0], [0.0, 0.1], None),
+    ],
+)
+def test_training_without_a_gradient_is_the_first_thing_that_is_said(
+    accuracy: list[float], norms: list[float], cause: str | None
+) -> None:
+    curves = {"rl-1": {"step": [1.0] * len(norms), "accuracy": accuracy, "grad_norm": norms}}
+    run = evaluated()
+    headline = conclude(replace(run, results=replace(run.results, curves=curves))).headline
+    assert headline.startswith("Training had next to nothing to learn from: ") is bool(cause)
+    assert cause is None or cause in headline
 
 
 def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:

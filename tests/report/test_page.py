@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -59,7 +60,11 @@ def tables(page: str, title: str) -> list[list[list[str]]]:
 def written(finished_run: Path, tmp_path: Path) -> tuple[Path, str]:
     """A run's folder and its page."""
     path = write_report(
-        read_run(finished_run), tmp_path / "reports", title="t", megabytes=5, links={"card": "card.html"}
+        read_run(finished_run),
+        tmp_path / "reports",
+        title="t",
+        megabytes=5,
+        links={"settings": finished_run / "params.yaml"},
     )
     return finished_run, path.read_text(encoding="utf-8")
 
@@ -90,7 +95,7 @@ def test_every_score_of_the_page_is_that_of_the_metrics(written: tuple[Path, str
         "lenient %": "lenient",
         "in a box %": "boxed",
         "cut off %": "truncated",
-        "loops %": "looped",
+        "ends in repetition %": "looped",
     }
     keys |= {f"{name} %": name for name in ("pass@2", "pass@4", "maj@4")}
     assert len(measures) == 1 + 3 * 3
@@ -117,9 +122,17 @@ def test_every_verdict_of_the_page_is_that_of_the_comparisons(written: tuple[Pat
         assert bool(remark) == (found["words"] != re.sub(r"(?<=\)).*", "", found["words"]))
         shown = [f"{100 * share:+.1f}" for share in (found["difference"], *found["ci95"])]
         assert re.findall(r"[-+][\d.]+", difference) == shown
-    [against] = tables(page, "rl-2 against rl-1")
+    [against, *_] = tables(page, "rl-2 against rl-1")
     assert len(against) == 4
     assert f"rl-2 against base: {pair['average']['words']}" in page
+
+
+def test_the_page_can_be_sent_alone(written: tuple[Path, str]) -> None:
+    root, page = written
+    for address in re.findall(r"(?:href|src)='([^']*)'", page):
+        assert address.startswith(("#", "data:", "https://")), address
+    [(name, data)] = re.findall(r"<a download='([^']*)' href='data:[^,]*,([^']*)'", page)
+    assert (name, base64.b64decode(data)) == ("params.yaml", (root / "params.yaml").read_bytes())
 
 
 def test_counts_of_rows_are_those_of_the_files(written: tuple[Path, str]) -> None:
@@ -186,7 +199,7 @@ def test_what_ran_names_the_setting_that_differs_and_the_time(written: tuple[Pat
     assert differing == [["setting", "profile mine", "this run"], ["rl.stages.rl-2.steps", "2", "9"]]
     [cost] = tables(page, "Time and cost")
     evaluated = next(row for row in cost if row[0] == "evaluate")
-    assert evaluated[1:4] == ["2026-01-02 03:04", "1 h 02 min", "2.07"]
+    assert evaluated[1:4] == ["2026-01-02 03:04", "1 h 02 min", "124.1"]
     assert "0.123457" in page
     assert "0.123456789012" not in page
 

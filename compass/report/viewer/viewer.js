@@ -86,6 +86,7 @@
     const update = () => { shown = PAGE; draw(); };
     const [byBenchmark, benchmark] = choice("benchmark", [all("benchmarks"), ...distinct(items.map((i) => i[0])).map((n) => [n, n])], update, "benchmark");
     const [byLevel, level] = choice("level", [all("levels"), ...distinct(items.map((i) => i[4])).filter(Boolean).sort().map((n) => [n, n])], update, "level");
+    byLevel.hidden = level.options.length < 3;  // nothing to choose from
     const numbered = models.map((model, number) => [String(number), model]);
     const [byBefore, before] = choice("before", numbered, update, "before");
     const [byAfter, after] = choice("after", numbered, update, "after");
