@@ -84,7 +84,7 @@ ui: $(READY)  ## start MLflow alone and say where its runs are (MLFLOW_PORT)
 down:  ## end what `make up` and `make ui` started (ARGS="--force" cancels a run in progress)
 	@$(BIN)/compass down $(ARGS)
 
-doctor: $(READY)  ## check this machine and this folder, and say how to mend what is wrong
+doctor: $(READY)  ## check this machine and this folder, and say how to fix what is wrong
 	@$(BIN)/compass doctor
 
 SERVICE_PORTS = $(if $(PREFECT_PORT),--prefect-port $(PREFECT_PORT)) \

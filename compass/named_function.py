@@ -72,7 +72,7 @@ def load_function(
     try:
         found = getattr(importlib.import_module(module), function, None)
     except Exception as raised:  # whatever a user's module raises at its top
-        raise error(f"importing it raised {type(raised).__name__}: {raised}", "mend the module") from raised
+        raise error(f"importing it raised {type(raised).__name__}: {raised}", "fix the module") from raised
     if not callable(found) or inspect.iscoroutinefunction(found):
         what = "is async" if callable(found) else f"has no function {function}"
         raise error(f"{Path(sys.modules[module].__file__ or module).name} {what}", signature)

@@ -81,7 +81,7 @@ def check_cache(place: Place) -> Iterator[Finding]:
             damaged.append(state)
     if damaged:
         names = " ".join(str(one.relative_to(place.root) if one.is_relative_to(place.root) else one) for one in damaged)
-        remedy = f"`rm -f {names}`, then `make pipeline` (or `dvc fetch`)"
+        remedy = f"`rm -f {names}`, then `compass run` (or `dvc fetch`)"
         yield Finding("DVC cache", "problem", f"{len(damaged)} damaged file{'s' * (len(damaged) != 1)}", remedy)
     if missing:
         some = ", ".join(missing[:4]) + (" …" if len(missing) > 4 else "")

@@ -8,9 +8,9 @@ MARKS = {"ok": "ok     ", "warning": "WARNING", "problem": "PROBLEM"}
 
 
 def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
-    """Check Python, packages, machine, services, network, repository and parameters, and say how to mend what is wrong.
+    """Check Python, packages, machine, services, network, repository and parameters, and say how to fix what is wrong.
 
-    It changes nothing, and takes two seconds on an idle machine. Exit status 1 where there is a problem; a warning is none.
+    It changes nothing, and takes two seconds on an idle machine. Exit status 1 where there is a problem, and 0 where there are only warnings.
 
     Args:
         json: print the findings as JSON: `check`, `level`, `found` and `remedy` of each.
@@ -36,7 +36,7 @@ def doctor(*, json: bool = False, seconds: float = 2.5) -> int:
     for finding in findings:
         print(f"{MARKS[finding.level]}  {finding.where:<{width}}  {finding.found}")
         if finding.remedy:
-            print(f"{'':>{len(MARKS['ok']) + width + 4}}mend: {finding.remedy}")
+            print(f"{'':>{len(MARKS['ok']) + width + 5}}fix: {finding.remedy}")
     warnings = sum(finding.level == "warning" for finding in findings)
     sys.stdout.flush()
     counts = (f"{count} {noun}{'s' * (count != 1)}" for count, noun in ((problems, "problem"), (warnings, "warning")))

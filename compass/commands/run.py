@@ -109,7 +109,7 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
         if error.stage is None:
             show(str(error))
         else:
-            show(f"{what}. When that is put right, run it again: {describe_resume(root, error.stage)}")
+            show(f"{what}. Then run it again: {describe_resume(root, error.stage)}")
         return error.exit_status, None
     for line in summarize(result):
         show(line)

@@ -119,7 +119,7 @@ class Reader:
         log = self._log(stage)
         return [
             Caution(f"{stage.name} failed: {told.error}", log),
-            Note("After the mend:", command=f"compass run {stage.name}"),
+            Note("When that is fixed:", command=f"compass run {stage.name}"),
         ]
 
     def _log(self, stage: Stage) -> str:

@@ -65,7 +65,9 @@ def line(stage: str, step: Step, seconds_left: float | None) -> str:
 
 
 def count(step: Step) -> str:
-    """`120 of 400 rows`, or `120 rows` where the total is not known."""
+    """`120 of 400 rows`, or `120 rows` where the total is not known; of a share `12%`."""
+    if step.unit == "percent":
+        return f"{step.done:,.0f}%"
     of = "" if step.total is None else f" of {step.total:,.0f}"
     return f"{step.done:,.0f}{of} {step.unit}".rstrip()
 

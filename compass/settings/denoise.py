@@ -57,7 +57,7 @@ class Denoise(Section):
     """The weakest noise finding that drops a row. A row with weaker findings is kept, and they are its doubts."""
 
     drawing_code: Literal["drop", "keep"] = "drop"
-    """What becomes of problems that need their Asymptote or TikZ code. Kept code counts as the figure that the text speaks of."""
+    """What to do with problems that need their Asymptote or TikZ code. Kept code counts as the figure that the text speaks of."""
 
     contamination_ngram: Positive = 13
     """Words in the n-grams by which a problem is compared with benchmark items."""

@@ -17,7 +17,7 @@ class Verify(Section):
     """A gold in words that is longer is an opinion or an explanation, and dropped as unreadable."""
 
     wordy_golds: Literal["drop", "keep"] = "drop"
-    """What becomes of a gold that is a statement in words, which hardly any other wording equals. Such a reward teaches spelling, so
+    """What to do with a gold that is a statement in words, which hardly any other wording equals. Such a reward teaches spelling, so
     that it is dropped; `keep` marks it with the answer type `wording`."""
 
     suspicious_agreement: Probability = 0.75

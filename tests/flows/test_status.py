@@ -76,5 +76,5 @@ def test_a_stage_that_has_nothing_to_count_yet_is_told_without_a_number() -> Non
     found = Status(None, [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
     assert list(format_status(found))[1:3] == [
         "          rl-1: reading inputs",
-        "          grade: sampling, 3 of 8 responses, 90 s left",
+        "          grade: sampling, 3 of 8 responses, 1 min 30 s left",
     ]

@@ -154,7 +154,7 @@ def test_lines_say_what_is_left() -> None:
     step = Step(1200, 4000, "responses", "rollouts", "510 tokens/s")
     assert line("grade", step, 30.4) == "grade: rollouts, 1,200 of 4,000 responses, 30 s left, 510 tokens/s"
     assert line("collect", Step(7, None, "rows"), None) == "collect: 7 rows"
-    assert [duration(seconds) for seconds in (0, 99, 200, 7500)] == ["0 s", "99 s", "3 min 20 s", "2 h 05 min"]
+    assert [duration(seconds) for seconds in (0, 59, 93, 7500)] == ["0 s", "59 s", "1 min 33 s", "2 h 05 min"]
 
 
 def test_without_a_terminal_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

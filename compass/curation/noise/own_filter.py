@@ -59,7 +59,7 @@ def load_filter(name: str) -> Callable[[dict, Denoise], Finding | None]:
         except Exception as raised:
             place = traceback.extract_tb(raised.__traceback__)[-1]
             where = f"{place.filename}:{place.lineno}"
-            raise error(f"{row} it raised {type(raised).__name__}: {raised} ({where})", "mend the filter") from raised
+            raise error(f"{row} it raised {type(raised).__name__}: {raised} ({where})", "fix the filter") from raised
         if finding is not None and (wrong := _find_wrong(finding)):
             raise error(f"{row} it returned {wrong}", _RESULT)
         return finding
