@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from compass.files import atomic_path
 from compass.locks import take_lock
 from compass.runs.repository import repository_root
 from compass.runs.values import scrub
@@ -120,6 +121,11 @@ def connect(folder: str | Path = ".") -> Any:
     logging.getLogger("mlflow.store").setLevel(logging.WARNING)
     uri = tracking_uri(folder)
     with lock_store(folder) if uri == local_uri(folder) else contextlib.nullcontext():
+        path = repository_root(folder) / DATABASE
+        if uri == local_uri(folder) and not path.exists():
+            # A kill during the migrations would leave a database that no later call can use: it appears when it is whole.
+            with atomic_path(path) as temporary:
+                MlflowClient(tracking_uri=f"sqlite:///{temporary}")._tracking_client.store.engine.dispose()
         return MlflowClient(tracking_uri=uri)
 
 
