@@ -86,29 +86,8 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
     rewards = write_rewards(paths.rewards, out / "rewards.parquet")
     write_rollouts(paths.rollouts, out / "rollouts.parquet")
     found = write_findings(paths.findings, paths.samples, out)
-    model = Path("models") / stage
     chosen = best_step(metrics) or ours.steps
-    begun = describe_beginning(metrics, ours.rollout.temperature)
-    card = rl_card(
-        stage,
-        ours,
-        profile=settings.profile,
-        seed=settings.seed,
-        step=chosen,
-        problems=counts["problems"],
-        metrics=metrics,
-    )
-    (out / "card.md").write_text(card, encoding="utf-8")  # for the report, which needs no weights
-    export_model(
-        checkpoint_folder(paths.checkpoints, chosen),
-        start,
-        root / model,
-        dtype=ours.resources.dtype,
-        card=card,
-        building=paths.work / "model",
-        keep_optimizer=ours.checkpoint.keep_optimizer,
-        beginning=begun,
-    )
+    model = _write_model(settings, stage, paths, metrics, chosen, root, problems=counts["problems"])
     mark_finished(paths.work, model, dvc_md5(root / model))
     remove_other_courses(work, name)
     remove_start(stage, ours, root)
@@ -126,6 +105,35 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
             "seconds_per_step": sorted(row["timing_s/step"] for row in metrics)[len(metrics) // 2],
         },
     )
+
+
+def _write_model(
+    settings: Settings,
+    stage: str,
+    paths: StagePaths,
+    metrics: list[dict[str, Any]],
+    chosen: int,
+    root: Path,
+    *,
+    problems: int,
+) -> Path:
+    """Make the stage's model of the checkpoint of an iteration, with its card, and return its folder below `root`."""
+    ours, model = settings.rl.stages[stage], Path("models") / stage
+    card = rl_card(
+        stage, ours, profile=settings.profile, seed=settings.seed, step=chosen, problems=problems, metrics=metrics
+    )
+    (root / "data" / stage / "card.md").write_text(card, encoding="utf-8")  # for the report, which needs no weights
+    export_model(
+        checkpoint_folder(paths.checkpoints, chosen),
+        paths.model,
+        root / model,
+        dtype=ours.resources.dtype,
+        card=card,
+        building=paths.work / "model",
+        keep_optimizer=ours.checkpoint.keep_optimizer,
+        beginning=describe_beginning(metrics, ours.rollout.temperature),
+    )
+    return model
 
 
 def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | None:

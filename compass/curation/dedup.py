@@ -14,6 +14,7 @@ from contextlib import closing
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
