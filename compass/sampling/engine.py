@@ -93,7 +93,7 @@ class Engine:
         self._prompt = find_prompt(sampling.model_dump())
         on_cpu = current_platform.is_cpu()
         self._whole = resumes_anywhere()
-        if self._whole:
+        if self._whole and not on_cpu:
             os.environ.setdefault(RUNNER, "1")  # vLLM chooses the other one for some models
         if on_cpu:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
