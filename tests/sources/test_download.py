@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -16,6 +19,7 @@ import pytest
 from compass.sources import download as module
 from compass.sources.download import DownloadError, download, download_set
 from compass.sources.published_files import PUBLISHED_SETS, Published, PublishedSet
+from tests.conftest import ROOT
 
 ROWS = [{"question": f"What is {n} + {n}?", "answer": str(2 * n)} for n in range(3_000)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -37,6 +41,18 @@ class Handler(BaseHTTPRequestHandler):
             return
         partial = {"content-range": f"bytes {begin}-{len(content) - 1}/{len(content)}"} if begin else {}
         self._answer(206 if begin else 200, content[begin:], partial)
+
+    def do_HEAD(self) -> None:
+        """What the hub says of a file: its commit, and a mark of its content."""
+        content = self.server.files.get(self.path)
+        self.send_response(404 if content is None else 200)
+        for name, value in {
+            "x-repo-commit": self.path.split("/")[5],
+            "etag": '"1"',
+            "content-length": str(len(content or b"")),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
 
     def _answer(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
@@ -166,3 +182,25 @@ def test_every_published_file_has_a_commit_a_size_and_a_hash() -> None:
             assert len(file.url.split("/")[5]) == 40, "a branch would move"
             assert file.size > 0
             assert len(file.sha256) == 64
+
+
+def test_a_file_of_the_hub_comes_by_the_hub_s_own_library(server, tmp_path: Path) -> None:
+    revision = "6e4ed1a2a79af7d8630a6b768ec859cb5af4d3be"
+    server.files[f"/datasets/owner/name/resolve/{revision}/data/test.jsonl"] = LINES
+    code = (
+        "import sys; from pathlib import Path; from compass.sources.download import download_file; "
+        "from compass.sources.published_files import Published; "
+        "download_file(Published(sys.argv[1]), Path('out/test.jsonl'), Path('out'))"
+    )
+    url = f"https://huggingface.co/datasets/owner/name/resolve/{revision}/data/"
+    environment = os.environ | {"HF_ENDPOINT": server.url, "PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / "hub")}
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-c", code, url + name]
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    done = run("test.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/test.jsonl").read_bytes() == LINES
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["test.jsonl"], "nothing else is left"
+    assert "cannot be had from the hub" in run("gone.jsonl").stderr
