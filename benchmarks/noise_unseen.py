@@ -2,7 +2,7 @@
 
     COMPASS_DATA=folder python benchmarks/noise_unseen.py [--split held] [--misses] [--write docs/measurements/noise_measured.md --mark last]
     COMPASS_DATA=folder python benchmarks/noise_unseen.py --labels tests/data/two_reasons_labels.csv --reasons multi_question lost_context
-    COMPASS_DATA=folder python benchmarks/noise_unseen.py --filters docs.example.own_judge:unsolvable --questions 400
+    COMPASS_DATA=folder python benchmarks/noise_unseen.py --filters examples.own_csv.own_judge:unsolvable --questions 400
 
 Labels are in `tests/data/fresh_labels.csv` (ids only, see docs/measurements/noise_measured.md). Rows with an odd number in their file
 are the split `held`: no rule is written on them. `label_sources.yaml` says how the files are read. `--filters` measures filters of

@@ -1,4 +1,4 @@
-"""docs/example/datatrove: the same rows as `compass curate`, its ledger whole, and a second run that does nothing again."""
+"""examples/datatrove: the same rows as `compass curate`, its ledger whole, and a second run that does nothing again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ pytest.importorskip("datatrove", reason="datatrove is not installed: pip install
 from benchmarks.curation_memory import made_row
 from compass.library.curate import CurateOptions, curate_settings
 from compass.library.curate_stages import run_stages
-from docs.example.datatrove.compare import differences, ids, rows
-from docs.example.datatrove.pipeline import curate_in_steps
+from examples.datatrove.compare import differences, ids, rows
+from examples.datatrove.pipeline import curate_in_steps
 
 
 def test_the_same_rows_are_kept_but_for_near_duplicates(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Which rows `pipeline.py` and `compass curate` do not both keep, and why.
 
 compass curate shards/*.jsonl --benchmark bench.jsonl --out curated
-python -m docs.example.datatrove.compare OUT curated
+python -m examples.datatrove.compare OUT curated
 """
 
 from __future__ import annotations

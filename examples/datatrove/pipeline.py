@@ -1,6 +1,6 @@
 """Curation of more rows than one machine holds, by datatrove: its executors and its MinHash, our readers, filters and ledger.
 
-    python -m docs.example.datatrove.pipeline OUT shards/*.jsonl --benchmark bench.jsonl
+    python -m examples.datatrove.pipeline OUT shards/*.jsonl --benchmark bench.jsonl
 
 Every step goes from files to files, task by task; a killed run goes on with the tasks that have not ended.
 
