@@ -58,7 +58,10 @@ def test_a_profile_brings_all_that_has_an_address_and_names_the_rest(mirror: Pat
     Path("profiles").mkdir()
     Path("profiles/mine.yaml").write_text(
         yaml.safe_dump(
-            changed_profile("tiny", {"collect.sources": sources, "collect.benchmarks": [{"name": "aime-2024"}]})
+            changed_profile(
+                "tiny",
+                {"collect.generate": None, "collect.sources": sources, "collect.benchmarks": [{"name": "aime-2024"}]},
+            )
         )
     )
     assert main(["data", "get", "mine", "--mirror", str(mirror)]) == 1

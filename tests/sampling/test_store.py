@@ -42,5 +42,5 @@ def test_another_model_or_engine_makes_another_setup(model, tmp_path, monkeypatc
     before = digest(model)
     (tmp_path / "config.json").write_text('{"layers": 2}')
     changed = digest(model)
-    monkeypatch.setattr("compass.sampling.model_source.version", lambda name: "99.0")
+    monkeypatch.setattr("compass.sampling.engine.version", lambda name: "99.0")
     assert len({before, changed, digest(model)}) == 3
