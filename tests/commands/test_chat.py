@@ -130,7 +130,7 @@ def test_another_model_has_its_own_limits(length, limits, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch, capsys) -> None:
+def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch, capfd) -> None:
     monkeypatch.chdir(tmp_path)
     make_random_model(tmp_path / "models/rl-1", seed=0)
     sampling = {"max_tokens": 12, "max_model_len": 96, "dtype": "float32"}
@@ -141,11 +141,11 @@ def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch, capsys) -
     )
     words = ["chat", "rl-1", "What is 2+3?", "--gold", "5", "--json", "--samples", "2"]
     assert main(words) == 0
-    first = capsys.readouterr().out
+    first = capfd.readouterr().out
     assert main(words) == 0
-    assert capsys.readouterr().out == first, "the same seed samples the same"
+    assert capfd.readouterr().out == first, "the same seed samples the same"
     rows = [json.loads(line) for line in first.splitlines()]
     assert len(rows) == 2
     assert all(1 <= row["tokens"] <= 12 and row["right"] is False for row in rows)
     assert main(["chat", "rl-2", "What is 2+3?"]) == 1
-    assert "did you mean rl-1? give the stages that have run here (rl-1)" in capsys.readouterr().err
+    assert "did you mean rl-1? give the stages that have run here (rl-1)" in capfd.readouterr().err
