@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from compass.commands.chat import Asked, read_sampling
 from compass.errors import UserError
 from compass.sampling.model_source import Model
 from compass.settings import Settings
-from tests.conftest import changed_profile, make_random_model
+from tests.conftest import ROOT, changed_profile, make_random_model
 
 
 @pytest.fixture
@@ -130,7 +133,7 @@ def test_another_model_has_its_own_limits(length, limits, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch, capfd) -> None:
+def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     make_random_model(tmp_path / "models/rl-1", seed=0)
     sampling = {"max_tokens": 12, "max_model_len": 96, "dtype": "float32"}
@@ -139,13 +142,19 @@ def test_a_stage_of_this_folder_answers_by_vllm(tmp_path, monkeypatch, capfd) ->
             changed_profile("tiny", {f"evaluate.sampling.{name}": value for name, value in sampling.items()})
         )
     )
-    words = ["chat", "rl-1", "What is 2+3?", "--gold", "5", "--json", "--samples", "2"]
-    assert main(words) == 0
-    first = capfd.readouterr().out
-    assert main(words) == 0
-    assert capfd.readouterr().out == first, "the same seed samples the same"
-    rows = [json.loads(line) for line in first.splitlines()]
+
+    def chat(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "compass.cli", "chat", *words]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    words = ("rl-1", "What is 2+3?", "--gold", "5", "--json", "--samples", "2")
+    first = chat(*words)
+    assert first.returncode == 0, first.stderr
+    assert chat(*words).stdout == first.stdout, "the same seed samples the same"
+    rows = [json.loads(line) for line in first.stdout.splitlines()]
     assert len(rows) == 2
     assert all(1 <= row["tokens"] <= 12 and row["right"] is False for row in rows)
-    assert main(["chat", "rl-2", "What is 2+3?"]) == 1
-    assert "did you mean rl-1? give the stages that have run here (rl-1)" in capfd.readouterr().err
+    unknown = chat("rl-2", "What is 2+3?")
+    assert unknown.returncode == 1
+    assert "did you mean rl-1? give the stages that have run here (rl-1)" in unknown.stderr
