@@ -170,7 +170,7 @@ def test_a_server_killed_for_good_keeps_the_record_which_is_sent_later_and_once(
     server.start()
     assert [run.info.status for run in runs(server, request.node.name)] == ["RUNNING"]
     assert sync() == 0
-    assert "1 records sent" in capsys.readouterr().out
+    assert "1 record sent" in capsys.readouterr().out
     check_whole(server, request.node.name, 10)
     assert sync() == 0
     check_whole(server, request.node.name, 10)
