@@ -70,10 +70,8 @@ async def build_deployments() -> list[RunnerDeployment]:
             await flow.ato_deployment(
                 stage,
                 description=stages.describe(stage, settings),
-                tags=[
-                    TAG,
-                    "data" if stages.machine(stage, settings) == "data" else "model",
-                ],  # this machine may have no GPU
+                # this machine may have no GPU
+                tags=[TAG, "data" if stages.choose_machine(stage, settings) == "data" else "model"],
                 entrypoint_type=EntrypointType.MODULE_PATH,
             )
         )

@@ -112,7 +112,7 @@ def test_every_output_exists(finished: SimpleNamespace) -> None:
         assert (finished.folder / "models" / model / "config.json").is_file()
     page = (finished.folder / "reports/index.html").read_text()
     assert "<svg" in page
-    assert "href='data_card/card.html'" in page
+    assert "Data card" in page
     assert "<h1>Data card</h1>" in (finished.folder / "reports/data_card/card.html").read_text()
 
 

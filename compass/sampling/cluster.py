@@ -9,7 +9,6 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import compass
@@ -51,9 +50,10 @@ def ray_cluster(address: str = "") -> Iterator[None]:
     if not address:
         folder = tempfile.mkdtemp(prefix="ray-")
         os.environ.pop("RAY_ADDRESS", None)
-        os.environ.update(_OWN, RAY_AUTH_TOKEN=_own_token())
-    import ray  # reads the environment
+        os.environ.update(_OWN, RAY_AUTH_TOKEN=secrets.token_hex(32))
+    import ray
 
+    _read_environment()
     try:
         _start(folder) if folder else _join(address)
         yield
@@ -63,6 +63,7 @@ def ray_cluster(address: str = "") -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+            _read_environment()
 
 
 def code_path() -> str:
@@ -70,10 +71,12 @@ def code_path() -> str:
     return str(Path(compass.__file__).resolve().parents[1])
 
 
-@cache
-def _own_token() -> str:
-    """Ray reads its token once per process."""
-    return secrets.token_hex(32)
+def _read_environment() -> None:
+    """Have Ray read its settings and its token anew: it does so at its import, which may be long ago (vLLM imports it)."""
+    from ray._raylet import AuthenticationTokenLoader, Config
+
+    Config.initialize("")
+    AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _join(address: str) -> None:
@@ -108,13 +111,13 @@ def _start(folder: str) -> None:
             )
             return
         except Exception as error:  # Ray has no type of its own for this one
-            if "timed out during startup" not in str(error):
-                raise
             ray.shutdown()
-            late = set(psutil.Process().children()) - others
+            late = set(psutil.Process().children()) - others  # of a node that failed to start, Ray ends nothing
             for process in late:
                 process.kill()
             psutil.wait_procs(late, timeout=30)
+            if "timed out during startup" not in str(error):
+                raise
     raise SamplingError(
         f"Ray's services did not answer within 30 s, {STARTS} times in a row; this machine is too busy (load {os.getloadavg()[0]:.0f} on "
         f"{cores()} cores): try again later, or set `engines.count: 1`"
