@@ -65,11 +65,14 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
         UserError: the profile, a setting or a value is none, an arm equals another, or the model or measure is none.
     """
     path, text, planned = root / FOLDER / f"{name}.yaml", read_text(root, study.profile), []
+    arms: dict[str, dict[str, Any]] = {}
     for seed in study.seeds:
         for arm, own in study.arms.items():
             overrides = {**study.settings, **own, "seed": seed}
             try:
-                values = parse_values(change_text(text, overrides)[0])
+                if arm not in arms:
+                    arms[arm] = parse_values(change_text(text, overrides)[0])
+                values = {**arms[arm], "seed": seed}
                 settings = check_values(values)
                 find_model(study, settings)
             except UserError as error:
