@@ -91,7 +91,7 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
         known = Known(rows, "setting", known.response, known.groups_used)
     if known.rows is None:
         raise UserError(
-            "how many problems curation leaves is not known before it ran: give --rows N, or `compass run verify` first"
+            "how many problems curation leaves is not known before it ran: give --rows N, or `compass run denoise` first"
         )
     return known
 

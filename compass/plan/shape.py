@@ -103,7 +103,7 @@ PUBLISHED = {
 }
 """Models that profiles name, by their published config.json, for a forecast before anything is downloaded."""
 
-_VOCABULARY = 220
+_VOCABULARY = 750
 """Tokens of the policy that is pre-trained here, about."""
 
 
