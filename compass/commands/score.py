@@ -32,12 +32,12 @@ def score(
 
     Args:
         responses: JSON lines, JSON, CSV or parquet, plain, .gz or .zst.
-        others: further files with the same fields, such as other models' responses.
+        others: further files with the same fields, such as other models' responses; with --id-field or --problem-field they are compared, problem by problem.
         response_field: the field with the response, or a list of them.
         gold_field: the field with the gold answer.
         problem_field: the field with the problem: an answer that only copies a formula of it is wrong.
         id_field: rows with the same id are samples of one problem (without it, problem and gold, else each row).
-        verdicts: write a line of JSON per response, with the verdict, into this file.
+        verdicts: write a line of JSON per response, with gold, verdict and the response's end, into this file; for one file of responses.
         readers: score the same responses as other evaluations read them, too: all, math-verify (needs its package), boxed-text, minerva-text,
             last-number, answer-line. Shows what the choice of a reader does to accuracies and to the order of files.
 
@@ -50,6 +50,7 @@ def score(
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
     """
     from compass.commands.progress import draw_items
+    from compass.library.score import compare_scored
     from compass.library.score import score as score_responses
 
     files = [responses, *others]
@@ -65,11 +66,14 @@ def score(
                 problem_field=problem_field,
                 id_field=id_field,
                 readers=readers or (),
-                each=write,
+                each=None if others else write,
                 watch=draw_items,
             )
     for path, scored in found.items():
         print(json.dumps({"file": path} | scored.scores, indent=2, ensure_ascii=False))
+    if others and (id_field or problem_field):
+        compared = compare_scored({path: own.verdicts for path, own in found.items()})
+        print(json.dumps({"comparisons": compared}, indent=2, ensure_ascii=False))
     if readers and others:
         print(json.dumps({"order": _order({path: scored.scores for path, scored in found.items()})}, indent=2))
     for path, scored in found.items():

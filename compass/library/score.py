@@ -21,6 +21,10 @@ Watch: TypeAlias = "Callable[[Iterator[Any], int, str], Iterator[Any]]"
 """Passes rows on as they come; also told how many there are and what is done with them."""
 
 
+RESPONSE_END = 200
+"""Characters of a response's end that a verdict shows."""
+
+
 @dataclass(frozen=True)
 class Scored:
     """What the verifier makes of responses."""
@@ -28,7 +32,7 @@ class Scored:
     scores: dict[str, Any]
     """Accuracies (fractions from 0 to 1) with intervals, and counts: what `compass score` prints; docs/reference/evaluation.md explains each name."""
     verdicts: list[dict[str, Any]] = field(repr=False)
-    """One per response with a gold: row, id, sample, answer, correct, outcome, method, …; empty where they went to `each`."""
+    """One per response with a gold: row, id, sample, gold, response_end, answer, correct, outcome, method, …; empty where they went to `each`."""
     warnings: list[str]
     """What to know about how the answers were read; empty where all is well."""
     left_out: list[str]
@@ -87,6 +91,36 @@ def score(
     return Scored(scores, verdicts, tally.warnings(), missing)
 
 
+def compare_scored(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Every two files' strict accuracies compared, paired by problem.
+
+    Args:
+        verdicts: each file's name to its verdicts, as in `Scored.verdicts`; those of one `id` are samples of one problem.
+
+    Returns:
+        Per pair with a problem in common `file`, `other`, `words` (better, worse or neither, by how many points, with the 95% interval), `p`,
+        `p_corrected` (Holm, over all pairs), `problems` (in both) and `missing` (in one alone).
+    """
+    import pyarrow as pa
+
+    from compass.evaluation.comparisons import compare_models
+
+    columns = ("id", "answer", "correct", "correct_lenient")
+    rows = [
+        {column: row[column] for column in columns} | {"model": name, "benchmark": "responses", "greedy": False}
+        for name, own in verdicts.items()
+        for row in own
+    ]
+    decides = list(verdicts) if len(verdicts) == 2 else None
+    pairs = compare_models(pa.Table.from_pylist(rows), seed=0, primary=decides)["pairs"]
+    return [
+        {"file": pair["model"], "other": pair["other"]}
+        | {name: found[name] for name in ("words", "p", "p_corrected", "problems", "missing")}
+        for pair in pairs
+        if (found := pair["benchmarks"]["responses"])["problems"]
+    ]
+
+
 def _as_rows(given: Any) -> list[Mapping[str, Any]]:
     """Rows of a table or a list.
 
@@ -106,13 +140,15 @@ def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], i
     """A row's verdicts; `samples` counts those of each problem."""
     from compass.evaluation.given_responses import outcome
 
-    for strict, lenient, anyhow in judged:
+    for text, (strict, lenient, anyhow) in zip(row.responses, judged, strict=True):
         sample = samples.get(row.problem_key, 0)
         samples[row.problem_key] = sample + 1
         yield {
             "row": row.row,
             "id": row.id,
             "sample": sample,
+            "gold": row.gold,
+            "response_end": (text or "")[-RESPONSE_END:],
             "answer": strict.answer,
             "answer_lenient": lenient.answer,
             "correct": strict.equal,
