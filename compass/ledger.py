@@ -140,7 +140,8 @@ class Counts:
 
     def reasons(self, most: int | None = None) -> str:
         """`near_duplicate 1,200, exact_duplicate 7`: of the most frequent reasons at most so many."""
-        return ", ".join(f"{reason} {count:,}" for reason, count in list(self.dropped.items())[:most])
+        shown = [f"{reason} {count:,}" for reason, count in list(self.dropped.items())[:most]]
+        return ", ".join([*shown, "…"] if len(shown) < len(self.dropped) else shown)
 
 
 def count_rows(stage: str, kept: int, dropped: pa.Table) -> Counts:

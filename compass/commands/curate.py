@@ -52,7 +52,7 @@ class Asked:
     """drop rows under any licence but these."""
 
 
-def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
+def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> int:
     """Run the data stages alone on any files: collect, dedup, denoise, verify, without DVC, vLLM or a parameter file.
 
     The output folder then holds `STAGE/kept.parquet` and `STAGE/dropped.parquet` for each stage, the data card (`card.html`,
@@ -60,7 +60,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
 
     Args:
         sources: files or folders, local or by URL (s3://, gs://, hf://, …): jsonl, json, csv, tsv, parquet; plain, .gz, .zst;
-            the preferred one first.
+            the preferred one first. Without any, those of the parameter file that --params names.
 
     Raises:
         UserError: an argument, a parameter file, a source or the output folder cannot be used; nothing was written.
@@ -70,7 +70,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate mine.csv --filter examples.own_csv.own_filter:program  drop what a filter of yours finds
-        compass curate a.jsonl.gz b.parquet --problems 1000              the best of two sources, 1,000 problems
+        compass curate a.jsonl.gz b.parquet --problems 1000              two sources as one, 1,000 problems of them
     """
     from compass.library.curate import CurateOptions, curate_settings
     from compass.library.curate_sources import write_params
@@ -86,7 +86,7 @@ def curate(sources: list[str], /, *, asked: Asked = Asked()) -> int:
         seed=asked.seed,
         allow_licences=asked.allow_licences,
     )
-    settings = curate_settings(sources, options, asked.out)
+    settings = curate_settings(sources or [], options, asked.out)
     if asked.write_params:
         write_params(asked.write_params, settings.collect)
     if asked.explain or asked.write_params:

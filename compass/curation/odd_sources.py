@@ -26,7 +26,7 @@ FEWEST = 10
 MOST_FORMS = 10_000
 """Forms that are counted per source and reason; later ones are not, which bounds memory."""
 
-_LOOK = "`compass ledger --reason {reason} --source {source} --sample 5` shows some"
+_LOOK = "`compass ledger --reason {reason} --source {source} --sample 5` shows some (with `--data OUT` after `compass curate`)"
 _FIELDS = "name the fields if they are others (`compass curate FILE --explain` shows how they were read)"
 _GOLDS = "write these golds in a form that the verifier reads (`compass verify GOLD ANSWER` tries one), or name another field for them"
 _ELSEWHERE = "expected where it repeats another source; otherwise its problems lack a field that tells them apart"
@@ -39,7 +39,7 @@ _REMEDIES: dict[str, str] = {
     Reason.UNREADABLE_GOLD: _GOLDS,
     Reason.UNSTABLE_GOLD: _GOLDS,
     Reason.WORDY_GOLD: "`verify.wordy_golds: keep` keeps them",
-    NoiseReason.LANGUAGE: "`denoise.languages` names the languages that are kept",
+    NoiseReason.LANGUAGE: "`denoise.languages: [en, zh]` would keep English and Chinese",
     NoiseReason.TOO_SHORT: "`denoise.min_problem_chars` is the limit",
     NoiseReason.TOO_LONG: "`denoise.max_problem_chars` is the limit",
     Reason.EXACT_DUPLICATE: _ELSEWHERE,

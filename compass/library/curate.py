@@ -138,6 +138,12 @@ def curate_settings(
     sections = ("curation", "collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(options.params, sections) if options.params else {}
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
+    if not files:
+        files = [Path(source.path) for source in limits.sources if source.path]
+    if not files:
+        raise UserError(
+            "which files? Name them, or give --params FILE, a parameter file whose `collect.sources` have a `path`"
+        )
     skip = options.skip_unreadable or limits.skip_unreadable
     questions: list[str] = []
     named = options.named

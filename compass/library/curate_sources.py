@@ -104,4 +104,4 @@ def write_params(path: Path, collect: Collect) -> None:
         for kind in ("sources", "benchmarks")
     }
     path.write_text(yaml.safe_dump({"collect": read}, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    print(f"wrote {path}: edit it, and give it to --params")
+    print(f"wrote {path}: edit it, then: compass curate --params {path}")

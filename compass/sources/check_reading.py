@@ -279,5 +279,8 @@ def _remedy(field: Field, source: Source) -> str:
     if is_problem(field) and asks(field) and field.name not in CONTEXT:
         return f"if this is the problem to solve: `problem_field: {field.path}`"
     if is_context(field):
-        return f"if problems refer to it: `problem_field: {field.path}, {source.problem_field}`"
+        refer = f"if problems refer to it: `problem_field: {field.path}, {source.problem_field}`"
+        return (
+            refer if source.solution_field else f"{refer}; if it works the answer out: `solution_field: {field.path}`"
+        )
     return ""

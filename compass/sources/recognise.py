@@ -66,10 +66,7 @@ def described(path: Path) -> tuple[Source, list[str]]:
                 f"{path}: is named as the known source {source.name}, but no row has its field {lacking}: its fields are guessed"
             )
     samples = sample_files(files)
-    guessed = guess(stem, path, [row for rows in samples.values() for row in rows])
-    if (field := guessed.source.id_field) and not _is_unique(files, field):
-        guessed.evidence.pop("id_field")
-        guessed = Guess(guessed.source.model_copy(update={"id_field": ""}), guessed.evidence)
+    guessed = _without_repeated_id(guess(stem, path, [row for rows in samples.values() for row in rows]), files)
     notes = [f"  {note}" for note in check_reading(path, guessed.source, samples)]
     return guessed.source, [*said, *explain(guessed), *notes]
 
@@ -105,8 +102,15 @@ def _lacking(files: Sequence[Path], source: Source) -> str:
     return next((repr(path) for path in fields.unseen.values()), "")
 
 
+def _without_repeated_id(guessed: Guess, files: Sequence[Path]) -> Guess:
+    """The guess without its id field where two rows share an id: those with an id that is taken would be dropped."""
+    if not guessed.source.id_field or _is_unique(files, guessed.source.id_field):
+        return guessed
+    evidence = {setting: why for setting, why in guessed.evidence.items() if setting != "id_field"}
+    return Guess(guessed.source.model_copy(update={"id_field": ""}), evidence)
+
+
 def _is_unique(files: Sequence[Path], field: str) -> bool:
-    """Whether no two rows of the files share an id: rows with an id that is taken would be dropped."""
     seen: set[str] = set()
     for file in files:
         for _, row in file_rows(file):
@@ -160,12 +164,14 @@ def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
             return described(path)
         except SourceError as error:
             raise SourceError(_with_options(path, str(error))) from None
-    samples = sample_files(data_files(path))
+    files = data_files(path)
+    samples = sample_files(files)
     rows = [row for sample in samples.values() for row in sample]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if absent := [field for field in given.values() if field not in columns]:
         raise SourceError(f"{path}: no row has the field {absent[0]!r}; its fields are {', '.join(columns)}")
     guessed = guess(path.name.split(".")[0], path, [_renamed(row, given) for row in rows])
+    guessed = _without_repeated_id(guessed, files)
     source = guessed.source.model_copy(update=given)
     for setting in given:
         guessed.evidence[setting] = "as you said"

@@ -243,3 +243,12 @@ def test_fields_that_are_named_are_not_guessed(tmp_path: Path, capsys: pytest.Ca
     told = capsys.readouterr()
     assert "problem_field: alpha (as you said)" in told.err
     assert "of 12 rows" in told.out
+
+
+def test_the_files_of_a_parameter_file_need_not_be_named(files, tmp_path, capsys):
+    params = tmp_path / "mine.yaml"
+    assert main(["curate", str(files / "first.jsonl"), "--write-params", str(params)]) == 0
+    assert main(["curate", "--params", str(params), "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out.partition("\n")[2])["sources"]) == {"first"}
+    assert main(["curate", "--out", str(tmp_path / "none")]) == 1
+    assert "which files?" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def lost(problem: str, gold: str, reason: Reason, **evidence) -> tuple[str, str,
             [lost("In the figure, x.", "1", NoiseReason.FIGURE, span=[0, 13])] * 20,
             "20 of them like 'In the figure'; `denoise.skip_reasons: [figure]`",
         ),
-        ([lost("Quanto?", "1", NoiseReason.LANGUAGE, language="it")] * 20, "like 'it'; `denoise.languages`"),
+        ([lost("Quanto?", "1", NoiseReason.LANGUAGE, language="it")] * 20, "like 'it'; `denoise.languages: "),
         ([lost("?", "1", Reason.EXACT_DUPLICATE, twin_source="best")] * 20, "20 of them like 'best'; expected"),
     ],
 )  # fmt: skip
@@ -53,7 +53,7 @@ def test_a_reason_that_takes_much_of_a_source_is_a_warning_with_its_form_and_a_r
     else:
         assert len(found) == 1
         assert said in found[0]
-        assert found[0].endswith("--source shop --sample 5` shows some")
+        assert found[0].endswith("--source shop --sample 5` shows some (with `--data OUT` after `compass curate`)")
         assert capsys.readouterr().out == f"verify: warning: {found[0]}\n"
 
 

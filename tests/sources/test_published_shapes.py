@@ -8,7 +8,7 @@ import pytest
 
 from compass.sources.adapters import ADAPTERS
 from compass.sources.read import SourceError
-from compass.sources.recognise import described
+from compass.sources.recognise import described, read_as
 
 ASKED = ["How many apples are 2 and 3 apples?", "What is 4 times 7 in all?", "Find the sum of 10 and 8."]
 GOLDS = ["5", "28", "18"]
@@ -111,6 +111,9 @@ def test_levels_and_ids_are_named_and_an_id_that_repeats_is_not(tmp_path):
         dict(made[n % 3], **{"Problem ID": str(min(n, 250)), "QUESTION": f"What is {n} and 5?"}) for n in range(300)
     ]
     assert published(tmp_path, late)[1].id_field == ""
+    (tmp_path / "late.jsonl").write_text("".join(json.dumps(row) + "\n" for row in late))
+    named = {"problem_field": "QUESTION", "answer_field": "", "solution_field": ""}
+    assert read_as(tmp_path / "late.jsonl", named)[0].id_field == ""
 
 
 @pytest.mark.parametrize(
