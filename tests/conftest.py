@@ -36,6 +36,11 @@ def shared() -> Path:
     return SHARED
 
 
+def data_rows(name: str) -> list[dict[str, Any]]:
+    """The rows of a file of `tests/data`."""
+    return [json.loads(line) for line in (ROOT / "tests/data" / name).read_text(encoding="utf-8").splitlines()]
+
+
 def changed_profile(name: str, values: dict[str, Any]) -> dict[str, Any]:
     """A profile's tree with some values set; dots reach into sections and lists, and None takes a key away."""
     tree = yaml.safe_load((ROOT / f"profiles/{name}.yaml").read_text())

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,8 +11,8 @@ from compass.curation.denoise import denoise, judge, pack, unpack
 from compass.ledger import Drop
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
+from tests.conftest import data_rows
 
-ROOT = Path(__file__).resolve().parents[2]
 ITEM = (
     "A train leaves with 27 people. At the next stop 2 people get on and 6 get off. How many people are on the train?"
 )
@@ -61,12 +60,6 @@ def test_the_order_of_reasons(rule, noisy, reason):
         assert drop.evidence == {"text": "x", "also_contaminated": "first:1"}
 
 
-def test_without_a_match_the_filters_decide():
-    noise = Drop(NoiseReason.LINK, {"text": "x"})
-    assert judge(noise, [], "2") is noise
-    assert judge(None, [], "2") is None
-
-
 def test_settings_reach_filters_and_decontamination(records):
     rows = records((f"What is 2 + 3? {LINK}", "5", "web"), (f"Say: {ITEM}", "23", "web"))
     settings = Denoise(skip_reasons=["link"], contamination_coverage=1, contamination_similarity=1)
@@ -83,20 +76,6 @@ def test_batches_change_nothing(records, monkeypatch):
     assert sum(fate != "kept" for fate in whole) == 9
     monkeypatch.setattr(module, "BATCH", 7)
     assert fates(rows, records()) == whole
-
-
-@pytest.mark.parametrize(("rows", "workers"), [(9, 1), (10, 0), (11, 0)])
-def test_few_rows_are_judged_in_this_process(records, monkeypatch, rows, workers):
-    asked = []
-
-    def here(start, batches, workers):
-        asked.append(workers)
-        return map(start(), batches)
-
-    monkeypatch.setattr(module, "SMALL", 10)
-    monkeypatch.setattr(module, "in_processes", here)
-    fates(records(*[(ITEM, "23", "web")] * rows), records())
-    assert asked == [workers]
 
 
 @pytest.mark.slow
@@ -154,10 +133,7 @@ def test_a_doubtful_row_that_comes_from_a_benchmark_is_dropped_and_keeps_its_fin
 @pytest.mark.parametrize("strictness", ["possible", "likely", "sure"])
 def test_another_strictness_needs_no_new_run(records, strictness):
     """Of the findings of one run, the first as strong as the line is the reason that a run with that line gives."""
-    problems = [
-        json.loads(line) for line in (ROOT / "tests/data/noise_filters.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    rows = records(*[(row["problem"], row.get("answer", "7"), "web") for row in problems])
+    rows = records(*[(row["problem"], row.get("answer", "7"), "web") for row in data_rows("noise_filters.jsonl")])
     judged = pa.concat_tables([table.select(["id", "findings"]) for table in denoise(rows, records(), Denoise())])
     order = ["possible", "likely", "sure"]
     strong = set(order[order.index(strictness) :])

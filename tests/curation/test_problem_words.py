@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compass.curation.decontamination import BenchmarkIndex
 from compass.curation.dedup import dedup
-from compass.curation.problem_words import jaccard, ngrams, numbers, similarity, tokens, words
+from compass.curation.problem_words import numbers, similarity, tokens, words
 from compass.settings import Dedup, Denoise
+from tests.conftest import data_rows
 
 
 @pytest.mark.parametrize(
@@ -126,11 +124,6 @@ def test_mathematics_makes_another_problem(one, other):
     assert tokens(one) != tokens(other)
 
 
-def test_words_are_tokens_without_operators():
-    text = "f'(x) = \\{x + 1\\} - 2/3 * [4]^5 | 6% < n! > 7"
-    assert words(tokens(text)) == ["f", "x", "x", "1", "2", "3", "4", "5", "6", "n", "7"]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -151,20 +144,6 @@ def test_words_are_tokens_without_operators():
 )
 def test_numbers_are_numbers_signs_and_deciding_words(text, expected):
     assert numbers(tokens(text)) == expected.split()
-
-
-def test_ngrams():
-    assert ngrams(["a", "b", "c", "d"], 3) == ["a b c", "b c d"]
-    assert ngrams(["a", "b", "c"], 3) == ["a b c"]
-    assert ngrams(["a", "b"], 3) == ["a b"]
-    assert ngrams([], 3) == []
-    assert ngrams(["a", "b"], 1) == ["a", "b"]
-
-
-def test_jaccard():
-    assert jaccard({"a", "b"}, {"b", "c"}) == 1 / 3
-    assert jaccard({"a"}, {"a"}) == 1
-    assert jaccard({"a"}, set()) == jaccard(set(), {"a"}) == jaccard(set(), set()) == 0
 
 
 def test_similarity_is_of_word_ngrams():
@@ -192,8 +171,7 @@ SENTENCE = (
 )
 
 
-PAIRS = Path(__file__).parents[1] / "data" / "formula_pairs.jsonl"
-FORMULAS = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+FORMULAS = data_rows("formula_pairs.jsonl")
 """Two ways to set a formula each: `same` where they mean the same."""
 
 

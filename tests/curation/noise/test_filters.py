@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from compass.curation import noise
-from compass.curation.noise.multi_part import _stem_asks
 from compass.ledger import Drop
 from compass.settings import Denoise, SettingsError, load_settings
+from tests.conftest import data_rows
 
 SETTINGS = Denoise()
-ROWS = Path(__file__).parents[2] / "data" / "noise_rows.jsonl"
 
 
 def reason(problem: str, answer: str = "7", **settings) -> str | None:
@@ -30,7 +28,7 @@ def test_every_filter_is_asked_tested_and_explained():
         "two_demands",
     }
     assert {judge.__module__.rpartition(".")[2] for judge in noise.FILTERS.values()} == files
-    assert set(noise.FILTERS) <= {json.loads(line)["reason"] for line in ROWS.read_text(encoding="utf-8").splitlines()}
+    assert set(noise.FILTERS) <= {row["reason"] for row in data_rows("noise_rows.jsonl")}
     page = (Path(__file__).parents[3] / "docs/reference/noise.md").read_text()
     table = page[page.index("\n## Reasons") : page.index("\n## Precision")]
     assert [reason for reason in noise.FILTERS if f"`{reason}`" not in table] == []
@@ -52,6 +50,13 @@ def test_languages_and_skipped_reasons_are_settings():
     assert reason("In the diagram, $ABCD$ is a square of area 49. Find its side.", skip_reasons=["figure"]) is None
 
 
+def test_kept_drawing_code_is_the_figure_that_the_text_speaks_of():
+    drawn = "[asy]draw((0,0)--(3,4));[/asy] In the figure, how long is the segment?"
+    assert reason(drawn) == "figure"
+    assert reason(drawn, drawing_code="keep") is None
+    assert reason("In the figure, how long is the segment?", drawing_code="keep") == "figure"
+
+
 def test_an_unknown_reason_is_a_settings_error(tmp_path):
     tiny = (Path(__file__).parents[3] / "profiles/tiny.yaml").read_text()
     path = tmp_path / "params.yaml"
@@ -68,10 +73,3 @@ def test_an_unknown_reason_is_a_settings_error(tmp_path):
 def test_hostile_text_is_judged(text):
     """Without end where an expression tries every way to match."""
     noise.check({"problem": text[:4000], "answer": text[:2000]}, SETTINGS)
-
-
-@pytest.mark.parametrize(("length", "asks"), [(260, True), (261, False)])
-def test_a_stem_asks_for_arrangements_in_its_last_260_characters(length: int, asks: bool) -> None:
-    start, end = "how many ways ", " following conditions"
-    stem = start + "x" * (length - len(start) - len(end)) + end
-    assert _stem_asks(stem, "(1)", 0) is asks

@@ -1,11 +1,10 @@
 """Labelled problems of our own writing: the reason for which the filters must drop each, or that they keep it.
 
 In `noise_rows.jsonl` all filters judge a row together; `known_error` marks one that they get wrong, and says why. When a change
-makes it right, take the mark off. In `noise_filters.jsonl` one filter judges a row by itself, in every sense of its words.
+makes it right, take the mark off. In `noise_filters.jsonl` one filter judges a row by itself, in every sense of its words; `evidence`
+is some of what it must give as its reason.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +12,9 @@ import pytest
 from compass.curation import noise
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
+from tests.conftest import data_rows
 
-PATH = Path(__file__).parents[2] / "data" / "noise_rows.jsonl"
-ROWS = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+ROWS = data_rows("noise_rows.jsonl")
 
 
 def reason(row: dict[str, Any]) -> str:
@@ -33,19 +32,18 @@ def test_known_errors_are_still_errors() -> None:
     assert [row for row in ROWS if "known_error" in row and reason(row) == row["reason"]] == []
 
 
-ONE_FILTER = [
-    json.loads(line) for line in PATH.with_name("noise_filters.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ONE_FILTER = data_rows("noise_filters.jsonl")
 
 
 def verdict(row: dict[str, Any]) -> set[str]:
     """What a filter makes of a row: `none`, or `found` and how strongly; one that it does not drop is `kept` in both cases."""
-    finding = noise.FILTERS[NoiseReason(row["filter"])](row, Denoise())
+    finding = noise.FILTERS[NoiseReason(row["filter"])]({"answer": None} | row, Denoise())
     if finding is None:
         return {"none", "kept"}
+    assert row.get("evidence", {}).items() <= finding.evidence.items(), row
     if "span" in finding.evidence and "text" in finding.evidence and finding.evidence.get("field") != "answer":
         start, end = finding.evidence["span"]
-        assert row["problem"][start:end] in finding.evidence["text"]
+        assert row["problem"][start:end][:120] in finding.evidence["text"]  # as much as an excerpt holds
     return {"found", str(finding.strength), "dropped" if finding.drops("likely") else "kept"}
 
 
