@@ -63,9 +63,9 @@ def find_problems(
         try:
             read = settings_or_faults(read_values(path) if text is None else parse_values(text, path))
         except SettingsError as error:
-            return [Finding("params.yaml", "problem", str(error).removeprefix(f"{path}: "), _MEND_FILE)]
+            return [Finding("params.yaml", str(error).removeprefix(f"{path}: "), _MEND_FILE)]
         if not isinstance(read, Settings):
-            return [Finding(fault.key, "problem", fault.message, fault.hint or _MEND_VALUE) for fault in read]
+            return [Finding(fault.key, fault.message, fault.hint or _MEND_VALUE) for fault in read]
         settings = read
     found, rows = find_data_problems(settings, root)
     return [
@@ -83,20 +83,16 @@ def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with dvc.yaml for these settings."""
     path = root / "dvc.yaml"
     if not path.is_file():
-        return [
-            Finding("dvc.yaml", "problem", f"there is none in {root.resolve()}", "run this in the repository's root")
-        ]
+        return [Finding("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]
     try:
         stages = read_yaml(path).get("stages") or {}
         if any(
             "-m stages." in str(entry.get("cmd")) for entry in stages.values()
-        ):  # else its stages are of another making
+        ):  # else its stages are the user's own
             check_names(settings, path)
     except UserError as error:
-        remedy = error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`"
-        return [
-            Finding("dvc.yaml", "problem", error.message.replace(f"{path}: ", "").replace(str(path), path.name), remedy)
-        ]
+        found = error.message.replace(f"{path}: ", "").replace(str(path), path.name)
+        return [Finding("dvc.yaml", found, error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`")]
     return []
 
 
@@ -112,7 +108,7 @@ def find_filter_problems(settings: Settings, root: Path) -> list[Finding]:
             try:
                 load_filter(name)
             except FilterError as error:
-                found.append(Finding("denoise.filters", "problem", error.message, error.remedy))
+                found.append(Finding("denoise.filters", error.message, error.remedy))
     return found
 
 
@@ -139,7 +135,7 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
                 check_known(function, compare=compare)
             except RewardError as error:
                 where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
-                found.append(Finding(f"{where}.reward.function", "problem", error.message, error.remedy))
+                found.append(Finding(f"{where}.reward.function", error.message, error.remedy))
     return found
 
 
@@ -162,32 +158,27 @@ def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> lis
         root: the repository's root, with the outputs of earlier runs.
         rows: the rows of all sources together; None where that is not known.
     """
+    kept = _choose_problems(settings, root)
     most, why = _bound_problems(settings, rows)
+    counts = dict.fromkeys(settings.rl.stages, most)
+    if kept is not None:
+        why = "the last run's problems give it"
+        named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
+        counts = {name: sum(name in stages for stages in named) for name in counts}
     found = []
-    kept = _chosen(settings, root) if most is None or most >= _find_largest(settings) else None
-    chosen = {} if kept is None else _count_problems(settings, kept)
     for name, stage in settings.rl.stages.items():
-        count, reason = (chosen[name], "the last run's problems give it") if name in chosen else (most, why)
-        held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
+        count, held, batch = counts[name], stage.checkpoint.validation_problems, stage.data.batch_size
         if count is None or count - held >= batch:
             continue
         validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
-        left = max(1, count - held)
-        found.append(
-            Finding(
-                f"rl.stages.{name}.data.batch_size",
-                "problem",
-                f"{reason} {count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}",
-                f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
-                f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
-            )
+        problems = f"{count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}"
+        remedy = (
+            f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {max(1, count - held)} or less, or give it "
+            "more problems: sources, `curriculum.mixes`, `curriculum.solve_rate`"
         )
+        found.append(Finding(f"rl.stages.{name}.data.batch_size", f"{why} {problems}", remedy))
     unfillable = [] if kept is None or found else _find_unfillable(settings, kept)
-    return merge_stages(found, list(settings.rl.stages)) + unfillable
-
-
-def _find_largest(settings: Settings) -> int:
-    return max(stage.data.batch_size for stage in settings.rl.stages.values())
+    return [*merge_stages(found, list(settings.rl.stages)), *unfillable]
 
 
 def _bound_problems(settings: Settings, rows: int | None) -> tuple[int | None, str]:
@@ -204,7 +195,7 @@ def _bound_problems(settings: Settings, rows: int | None) -> tuple[int | None, s
     return min(bounds, default=(None, ""))
 
 
-def _chosen(settings: Settings, root: Path) -> pa.Table | None:
+def _choose_problems(settings: Settings, root: Path) -> pa.Table | None:
     """The problems that the curriculum would choose from the last run's verified rows; None where other settings made them."""
     path = root / VERIFIED
     if not path.is_file() or not _are_rows_of(settings, root):
@@ -216,15 +207,8 @@ def _chosen(settings: Settings, root: Path) -> pa.Table | None:
     return curriculum(records, settings.curriculum, settings.seed)[0] if records.num_rows <= MOST_ROWS else None
 
 
-def _count_problems(settings: Settings, kept: pa.Table) -> dict[str, int]:
-    """Problems of each RL stage."""
-    named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
-    return {name: sum(name in stages for stages in named) for name in settings.rl.stages}
-
-
-def _find_unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
+def _find_unfillable(settings: Settings, kept: pa.Table) -> Iterator[Finding]:
     """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
-    found = []
     rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
     for name, stage in settings.rl.stages.items():
         own = stage.graded_by_policy(settings.grade)  # rates of another model only warn
@@ -238,8 +222,7 @@ def _find_unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
             remedy = (
                 f"change `curriculum.mixes.{name}`, raise `rollout.group_size`, or turn `rollout.dynamic_sampling` off"
             )
-            found.append(Finding(f"rl.stages.{name}.rollout", "problem", seen, remedy))
-    return found
+            yield Finding(f"rl.stages.{name}.rollout", seen, remedy)
 
 
 def _are_rows_of(settings: Settings, root: Path) -> bool:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from compass.checks import machine, network, repository, running, software
+from compass.checks import machine, network, repository, software
 from compass.checks.finding import Finding, Place
+from compass.errors import UserError
 
 NETWORK_S = 2.5
 """Seconds that the checks which ask other machines have; one that is not done by then is reported so."""
@@ -21,26 +22,20 @@ Check = Callable[[Place], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (
     software.check_python,
     software.check_packages,
-    machine.check_processor,
-    machine.check_libraries,
-    machine.check_room,
+    machine.check_machine,
     machine.check_writing,
     machine.check_limits,
     machine.check_gpus,
     network.check_ray,
-    running.check_services,
-    running.check_leftovers,
-    running.check_temporary_files,
+    repository.check_services,
+    repository.check_processes,
     repository.check_git,
     repository.check_parameters,
     network.check_hub,
     network.check_remotes,
     repository.check_cache,
-    repository.check_locks,
-    repository.check_mlflow_files,
+    repository.check_runs,
     software.check_variables,
-    software.check_encoding,
-    software.check_clock,
 )
 """In the order in which they are shown."""
 
@@ -60,12 +55,13 @@ def examine(root: Path, checks: Sequence[Check] = CHECKS, network_s: float = NET
     found: dict[int, list[Finding]] = {}
 
     def run(number: int, check: Check) -> None:
-        name = check.__name__.removeprefix("check_").replace("_", " ")
         try:
             found[number] = list(check(place))
+        except UserError as error:
+            found[number] = [Finding(_name(check), error.message, error.remedy)]
         except Exception as error:  # a fault in one check must not hide what the others find
             said = f"could not be checked: {type(error).__name__}: {error}"
-            found[number] = [Finding(name, "warning", said)]
+            found[number] = [Finding(_name(check), said, level="warning")]
 
     # Daemons: one that hangs in the network must not keep the program from ending.
     threads = [threading.Thread(target=run, args=(number, check), daemon=True) for number, check in enumerate(checks)]
@@ -76,6 +72,10 @@ def examine(root: Path, checks: Sequence[Check] = CHECKS, network_s: float = NET
         limit = network_s if check.__module__ == network.__name__ else LIMIT_S
         thread.join(max(0.0, began + limit - time.monotonic()))
         if number not in found:
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            found[number] = [Finding(name, "warning", f"not known after {limit:g} s", "`compass doctor --seconds 20`")]
+            remedy = "`compass doctor --seconds 20`"
+            found[number] = [Finding(_name(check), f"not known after {limit:g} s", remedy, "warning")]
     return [finding for number in sorted(found) for finding in found[number]]
+
+
+def _name(check: Check) -> str:
+    return check.__name__.removeprefix("check_").replace("_", " ")

@@ -6,14 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from compass.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from compass.settings import Settings
-
+from compass.settings import Settings, SettingsError, load_settings
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -25,14 +21,14 @@ class Finding:
     where: str
     """The setting, with dots between its parts, the file, or what was looked at, in a word or two."""
 
-    level: Level
-    """`ok`; `warning`: works, with a drawback; `problem`: something will fail."""
-
     found: str
     """What is there."""
 
     remedy: str = ""
     """What to do; empty where nothing has to be done or `found` says it."""
+
+    level: Level = "problem"
+    """`ok`; `warning`: works, with a drawback; `problem`: something will fail."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.found}" + (f"\n     {self.remedy}" if self.remedy else "")
@@ -91,21 +87,7 @@ class Place:
     @cached_property
     def settings(self) -> Settings | None:
         """The parameters in force; None where they cannot be read, which the check of parameters reports."""
-        from compass.settings import SettingsError, load_settings
-
         try:
             return load_settings(self.root / "params.yaml")
         except SettingsError:
             return None
-
-    @cached_property
-    def prerequisites(self) -> ModuleType:
-        """`requirements/prerequisites.py`, which `make check` runs before there is an environment."""
-        from importlib.util import module_from_spec, spec_from_file_location
-
-        spec = spec_from_file_location("prerequisites", self.root / "requirements/prerequisites.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module

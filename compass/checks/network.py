@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 import configparser
-import importlib.util
 import os
 import re
 import socket
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from compass.checks.finding import Finding, Place
 from compass.checks.models import HUB_ID, is_hub_offline
+from compass.errors import UserError
+from compass.evaluation.benchmarks import find_benchmarks
 from compass.runs.values import scrub
-
-if TYPE_CHECKING:
-    from compass.settings import Benchmark, Settings
+from compass.settings import Benchmark, Settings
 
 REACH_S = 1.5
 """Seconds in which a server has to take a connection."""
 
 _REMOTE = re.compile(r"""'?remote "(.+)"'?""")
 """A section's name as DVC writes it: `'remote "NAME"'`."""
-
-PLUGINS = {
-    "s3": "s3",
-    "gs": "gs",
-    "azure": "azure",
-    "ssh": "ssh",
-    "webdav": "webdav",
-    "webdavs": "webdav",
-    "hdfs": "hdfs",
-}
-"""Scheme of a remote's address to the package `dvc-NAME` that DVC needs for it."""
-
-PORTS = {"http": 80, "https": 443, "ssh": 22, "webdav": 80, "webdavs": 443}
 
 
 def check_hub(place: Place) -> Iterator[Finding]:
@@ -47,138 +32,87 @@ def check_hub(place: Place) -> Iterator[Finding]:
         return
     needed = _list_hub_settings(place.settings, place.root)
     if not needed:
-        yield Finding("hub", "ok", "not needed by these settings")
+        yield Finding("hub", "not needed by these settings", level="ok")
         return
-    what = f"{', '.join(needed[:3])}{' …' if len(needed) > 3 else ''}"
-    token = "with a token" if os.environ.get("HF_TOKEN") else "no HF_TOKEN, which gated data need"
+    what = f"needed by {', '.join(needed[:3])}{' …' if len(needed) > 3 else ''}"
     if is_hub_offline():
         remedy = "`unset HF_HUB_OFFLINE`; leave it if the hub's cache has them"
-        yield Finding("hub", "warning", f"HF_HUB_OFFLINE is set, and {what} name it", remedy)
+        yield Finding("hub", f"HF_HUB_OFFLINE is set; {what}", remedy, "warning")
         return
     address = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=REACH_S):
-            pass
-    except urllib.error.HTTPError as error:
-        if error.code >= 500:
-            yield Finding("hub", "problem", f"{address} answers {error.code}; needed by {what}", "try again later")
-            return
+        urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=REACH_S).close()
     except (OSError, ValueError) as error:
-        remedy = "connect to the network, set HF_ENDPOINT to a mirror, or name local files (`path`) instead"
-        reason = getattr(error, "reason", error)
-        yield Finding("hub", "problem", f"{address} is not reached ({reason}); needed by {what}", remedy)
-        return
-    yield Finding("hub", "ok", f"{address} answers, {token}; needed by {what}")
+        if not isinstance(error, urllib.error.HTTPError) or error.code >= 500:  # else it answers
+            remedy = "connect to the network, set HF_ENDPOINT to a mirror, or name local files (`path`) instead"
+            yield Finding("hub", f"{address} is not reached ({getattr(error, 'reason', error)}); {what}", remedy)
+            return
+    token = "with a token" if os.environ.get("HF_TOKEN") else "no HF_TOKEN, which gated data need"
+    yield Finding("hub", f"{address} answers, {token}; {what}", level="ok")
 
 
 def _list_hub_settings(settings: Settings, root: Path) -> list[str]:
     """The settings that name something on the hub."""
+    collect = settings.collect
     models = [] if settings.base.pretrain else [("base.model", os.path.expandvars(settings.base.model))]
     if not settings.grade.model.startswith("models/"):
         models.append(("grade.model", settings.grade.model))
     return [
-        *(f"collect.sources {source.name}" for source in settings.collect.sources if source.hub),
-        *(
-            f"collect.benchmarks {benchmark.name}"
-            for benchmark in settings.collect.benchmarks
-            if _is_fetched(benchmark)
-        ),
+        *(f"collect.sources {source.name}" for source in collect.sources if source.hub),
+        *(f"collect.benchmarks {benchmark.name}" for benchmark in collect.benchmarks if _is_fetched(benchmark)),
         *(setting for setting, model in models if HUB_ID.fullmatch(model) and not (root / model).exists()),
     ]
 
 
 def _is_fetched(benchmark: Benchmark) -> bool:
     """Whether a benchmark's problems are on the hub; one that is not known at all is found before every run."""
-    from compass.errors import UserError
-    from compass.evaluation.benchmarks import find_benchmarks
-
     try:
         return any(source.hub for source in find_benchmarks([benchmark]))
     except UserError:
         return False
 
 
-def read_dvc_configuration(root: Path) -> configparser.ConfigParser:
-    """DVC's configuration of the repository, with what `--local` added."""
-    merged = configparser.ConfigParser(interpolation=None, strict=False)
-    merged.read([root / ".dvc/config", root / ".dvc/config.local"], encoding="utf-8")
-    return merged
-
-
 def check_remotes(place: Place) -> Iterator[Finding]:
-    """Every remote of DVC: a folder that is there and can be written, or a server that takes a connection."""
+    """The remotes of DVC that are folders: there, and writable. `dvc status -c` asks the others."""
+    configuration = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        configuration = read_dvc_configuration(place.root)
+        configuration.read([place.root / ".dvc/config", place.root / ".dvc/config.local"], encoding="utf-8")
     except configparser.Error as error:
-        first = str(error).splitlines()[0]
-        yield Finding(
-            "DVC remotes", "problem", f".dvc/config cannot be read: {first}", "repair it, or `git checkout .dvc/config`"
-        )
+        found = f".dvc/config cannot be read: {str(error).splitlines()[0]}"
+        yield Finding("DVC remotes", found, "repair it, or `git checkout .dvc/config`")
         return
     named = ((_REMOTE.fullmatch(section), section) for section in configuration.sections())
-    remotes = {match[1]: configuration[section] for match, section in named if match}
-    default = configuration.get("core", "remote", fallback="")
-    if default and default not in remotes:
-        remedy = f"`dvc remote add {default} ADDRESS`, or `dvc remote default --unset`"
-        yield Finding(
-            "DVC remotes", "problem", f"the default, {default!r}, is none of {', '.join(remotes) or 'none'}", remedy
-        )
+    remotes = {match[1]: configuration.get(section, "url", fallback="") for match, section in named if match}
     if not remotes:
-        yield Finding("DVC remotes", "ok", "none; results are in this folder's cache alone")
-    for name, options in remotes.items():
-        yield _check_remote(name, options.get("url", ""), place.root, options)
-
-
-def _check_remote(name: str, address: str, root: Path, options: Mapping[str, str]) -> Finding:
-    check = f"DVC remote {name}"
-    modify = f"`dvc remote modify {name} url ADDRESS`"
-    parts = urlsplit(address)
-    if parts.scheme in ("", "local", "file"):
-        folder = root / ".dvc" / (parts.path if parts.scheme else address)  # relative to the file that names it
-        return _check_folder(check, folder.resolve(), modify)
-    plugin = PLUGINS.get(parts.scheme)
-    if plugin and importlib.util.find_spec(f"dvc_{plugin}") is None:
-        remedy = f"`.venv/bin/uv pip install dvc-{plugin}`"
-        return Finding(check, "problem", f"{scrub(address)} needs the package dvc-{plugin}", remedy)
-    endpoint = urlsplit(options.get("endpointurl", "")) if options.get("endpointurl") else parts
-    host, port = endpoint.hostname, endpoint.port or PORTS.get(endpoint.scheme)
-    if not host or not port:
-        return Finding(check, "ok", f"{scrub(address)}; whether it answers shows `dvc status -c`")
-    if fault := find_obstacle(host, port):
-        return Finding(check, "problem", f"{scrub(address)} is not reached: {fault}", f"check the network, or {modify}")
-    return Finding(check, "ok", f"{scrub(address)} takes connections")
-
-
-def _check_folder(check: str, folder: Path, modify: str) -> Finding:
-    if folder.is_dir():
-        if not os.access(folder, os.W_OK | os.X_OK):
-            return Finding(check, "problem", f"{folder} cannot be written by you", f"change its owner, or {modify}")
-        return Finding(check, "ok", f"{folder}")
-    if folder.parent.is_dir() and os.access(folder.parent, os.W_OK | os.X_OK):
-        return Finding(check, "ok", f"{folder} is not there yet; the first `dvc push` makes it")
-    return Finding(check, "problem", f"{folder} is not there", f"mount the disk that has it, or {modify}")
+        yield Finding("DVC remotes", "none; results are in this folder's cache alone", level="ok")
+    for name, address in remotes.items():
+        check, modify = f"DVC remote {name}", f"`dvc remote modify {name} url ADDRESS`"
+        parts = urlsplit(address)
+        folder = (place.root / ".dvc" / parts.path).resolve()  # relative to the file that names it
+        if parts.scheme not in ("", "local", "file"):
+            yield Finding(check, f"{scrub(address)}; `dvc status -c` asks it", level="ok")
+        elif not (folder if folder.is_dir() else folder.parent).is_dir():
+            yield Finding(check, f"{folder} is not there", f"mount the disk that has it, or {modify}")
+        elif not os.access(folder if folder.is_dir() else folder.parent, os.W_OK | os.X_OK):
+            yield Finding(check, f"{folder} cannot be written by you", f"change its owner, or {modify}")
+        else:
+            yield Finding(check, str(folder), level="ok")
 
 
 def check_ray(place: Place) -> Iterator[Finding]:
     """The Ray cluster that RAY_ADDRESS names."""
     address = os.environ.get("RAY_ADDRESS", "")
     if not address or address in ("local", "auto"):
-        yield Finding("Ray cluster", "ok", "every stage starts its own Ray on this machine")
+        yield Finding("Ray cluster", "every stage starts its own Ray on this machine", level="ok")
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        yield Finding("Ray cluster", "problem", f"RAY_ADDRESS is {address!r}", "give HOST:PORT, or `unset RAY_ADDRESS`")
-    elif fault := find_obstacle(host, int(port)):
-        remedy = "`ray start --head` there, or `unset RAY_ADDRESS` to use this machine alone"
-        yield Finding("Ray cluster", "problem", f"{address} is not reached: {fault}", remedy)
-    else:
-        yield Finding("Ray cluster", "ok", f"{address} takes connections; `ray status` lists its nodes")
-
-
-def find_obstacle(host: str, port: int) -> str:
-    """Why a connection is not made; empty where it is."""
+        yield Finding("Ray cluster", f"RAY_ADDRESS is {address!r}", "give HOST:PORT, or `unset RAY_ADDRESS`")
+        return
     try:
-        socket.create_connection((host, port), timeout=REACH_S).close()
+        socket.create_connection((host, int(port)), timeout=REACH_S).close()
     except OSError as error:
-        return error.strerror or str(error) or "no answer"
-    return ""
+        remedy = "`ray start --head` there, or `unset RAY_ADDRESS` to use this machine alone"
+        yield Finding("Ray cluster", f"{address} is not reached: {error.strerror or error}", remedy)
+    else:
+        yield Finding("Ray cluster", f"{address} takes connections; `ray status` lists its nodes", level="ok")

@@ -1,14 +1,13 @@
-"""Python, the installed packages, environment variables, encoding and clock."""
+"""Python, the installed packages and environment variables."""
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from compass.checks.finding import Finding, Place
 from compass.errors import did_you_mean
@@ -24,9 +23,6 @@ VARIABLES = (
     "COMPASS_TRACKING", "COMPASS_WHEELS",
 )  # fmt: skip
 """The variables that the project reads or sets."""
-
-CLOCK_S = 24 * 3600
-"""Seconds by which the last commit may be in the future: time zones and drifting clocks make hours."""
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)")
 
@@ -54,15 +50,15 @@ def read_locked(lock: Path) -> dict[str, str]:
 
 def check_python(place: Place) -> Iterator[Finding]:
     """The interpreter: its version, and whether it is that of the environment."""
-    version = ".".join(map(str, sys.version_info[:3]))
+    found = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
     if sys.version_info[:2] != PYTHON:
         remedy = "the locked packages are for 3.11: `rm -rf .venv && make setup` makes an environment with it"
-        yield Finding("Python", "problem", f"{version} at {sys.executable}", remedy)
+        yield Finding("Python", found, remedy)
     elif sys.prefix == sys.base_prefix:
         remedy = "`make setup` makes .venv, `source .venv/bin/activate` uses it"
-        yield Finding("Python", "warning", f"{version} at {sys.executable}, the system's own", remedy)
+        yield Finding("Python", f"{found}, the system's own", remedy, "warning")
     else:
-        yield Finding("Python", "ok", f"{version} at {sys.executable}")
+        yield Finding("Python", found, level="ok")
 
 
 def check_packages(place: Place) -> Iterator[Finding]:
@@ -71,85 +67,48 @@ def check_packages(place: Place) -> Iterator[Finding]:
     try:
         pinned = read_locked(place.root / lock)
     except OSError as error:
-        yield Finding("packages", "problem", f"{lock} cannot be read: {error.strerror}", f"`git checkout {lock}`")
+        yield Finding("packages", f"{lock} cannot be read: {error.strerror}", f"`git checkout {lock}`")
         return
-    missing = [name for name in pinned if name not in place.installed]
-    other = [
-        f"{name} {place.installed[name]} instead of {version}"
+    wrong = [
+        f"{name} {place.installed.get(name, 'missing')} instead of {version}"
         for name, version in pinned.items()
-        if place.installed.get(name, version) != version
+        if place.installed.get(name) != version
     ]
-    if missing or other:
-        parts = [
-            *([f"missing: {_shorten_list(missing)}"] if missing else []),
-            *([_shorten_list(other)] if other else []),
-        ]
+    if wrong:
+        more = f" and {len(wrong) - 8} more" if len(wrong) > 8 else ""
         remedy = f"`requirements/setup.sh {place.device}` installs what the lock names"
-        yield Finding("packages", "problem", f"not as in {lock}: {'; '.join(parts)}", remedy)
+        yield Finding("packages", f"not as in {lock}: {', '.join(wrong[:8])}{more}", remedy)
     else:
-        yield Finding("packages", "ok", f"{len(pinned)}, all as in {lock}")
+        yield Finding("packages", f"{len(pinned)}, all as in {lock}", level="ok")
 
 
 def check_variables(place: Place, environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
     """Variables that the project reads, and those by which its servers would be missed. No secret is shown."""
-    before = False
+    found = list(_find_faulty_variables(environ))
+    yield from found
+    if not found:
+        names = ", ".join(sorted(name for name in environ if name in VARIABLES)) or "no COMPASS_ variable"
+        token = "set" if environ.get("HF_TOKEN") else "not set"
+        yield Finding("variables", f"{names} set; HF_TOKEN {token}", level="ok")
+
+
+def _find_faulty_variables(environ: Mapping[str, str]) -> Iterator[Finding]:
     for name in sorted(name for name in environ if name.startswith("COMPASS_") and name not in VARIABLES):
         remedy = f"{did_you_mean(name, VARIABLES)}`unset {name}`"
-        yield Finding("variables", "warning", f"{name} is set, and nothing reads it", remedy)
-        before = True
+        yield Finding("variables", f"{name} is set, and nothing reads it", remedy, "warning")
     data = environ.get("COMPASS_DATA")
     if data is not None and not Path(data).expanduser().is_dir():
-        yield Finding(
-            "variables", "problem", f"COMPASS_DATA is {data!r}, which is no folder", "`export COMPASS_DATA=FOLDER`"
-        )
-        before = True
+        yield Finding("variables", f"COMPASS_DATA is {data!r}, which is no folder", "`export COMPASS_DATA=FOLDER`")
     token = environ.get("HF_TOKEN")
     if token is not None and (not token or token != token.strip()):
         found = "HF_TOKEN is empty or has spaces around it: the hub refuses it"
-        yield Finding("variables", "problem", found, "`unset HF_TOKEN`, or export it again without spaces")
-        before = True
+        yield Finding("variables", found, "`unset HF_TOKEN`, or export it again without spaces")
+    records = environ.get("MLFLOW_TRACKING_URI", "")
+    if records and urlsplit(records).scheme in ("", "file"):
+        remedy = "`unset MLFLOW_TRACKING_URI`: runs then go to the database in .compass"
+        yield Finding("variables", f"MLFLOW_TRACKING_URI names a folder ({records}), which MLflow refuses", remedy)
     proxy = next((name for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY") if environ.get(name)), None)
     spared = (environ.get("no_proxy") or environ.get("NO_PROXY") or "").replace(" ", "").split(",")
     if proxy and not {"127.0.0.1", "*"} & set(spared):
-        found = (
-            f"{proxy} is set, and no_proxy does not spare 127.0.0.1: clients would ask the proxy for MLflow and Prefect"
-        )
-        yield Finding("variables", "warning", found, "`export no_proxy=127.0.0.1,localhost`")
-        before = True
-    if not before:
-        names = sorted(name for name in environ if name in VARIABLES)
-        shown = f"{', '.join(names) or 'no COMPASS_ variable'} set; HF_TOKEN {'set' if token else 'not set'}"
-        yield Finding("variables", "ok", shown)
-
-
-def check_encoding(place: Place) -> Iterator[Finding]:
-    """Whether files are read as UTF-8, which problems and responses are full of."""
-    import locale
-
-    found = {sys.getfilesystemencoding(), locale.getpreferredencoding(False), sys.stdout.encoding or ""}
-    names = {name.lower().replace("-", "").replace("_", "") for name in found if name}
-    if names <= {"utf8"}:
-        yield Finding("encoding", "ok", f"UTF-8, time zone {'/'.join(dict.fromkeys(time.tzname))}")
-    else:
-        remedy = "`export LC_ALL=C.UTF-8 PYTHONUTF8=1`, and `unset PYTHONIOENCODING`"
-        yield Finding("encoding", "problem", f"Python uses {', '.join(sorted(filter(None, found)))}", remedy)
-
-
-def check_clock(place: Place) -> Iterator[Finding]:
-    """Whether the clock stands before the last commit: certificates, caches and schedules would go wrong."""
-    asked = subprocess.run(
-        ["git", "-C", place.root, "log", "-1", "--format=%ct"], capture_output=True, text=True, timeout=2
-    )
-    if asked.returncode or not asked.stdout.strip():
-        return
-    ahead = int(asked.stdout) - time.time()
-    now = time.strftime("%Y-%m-%d %H:%M %Z")
-    if ahead > CLOCK_S:
-        remedy = "set the clock (`sudo timedatectl set-ntp true`)"
-        yield Finding("clock", "problem", f"{now}, {ahead / 86400:.0f} days before the last commit", remedy)
-    else:
-        yield Finding("clock", "ok", now)
-
-
-def _shorten_list(names: list[str], most: int = 4) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+        found = f"{proxy} is set, and no_proxy does not spare 127.0.0.1: MLflow and Prefect would be asked through it"
+        yield Finding("variables", found, "`export no_proxy=127.0.0.1,localhost`", "warning")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def check_well(place: Place) -> Iterator[Finding]:
-    yield Finding("well", "ok", "it is")
+    yield Finding("well", "it is", level="ok")
 
 
 def check_broken_itself(place: Place) -> Iterator[Finding]:
@@ -25,7 +25,7 @@ def check_broken_itself(place: Place) -> Iterator[Finding]:
 
 def check_far_away(place: Place) -> Iterator[Finding]:
     threading.Event().wait()  # forever
-    yield Finding("far", "ok", "too late")
+    yield Finding("far", "too late", level="ok")
 
 
 check_far_away.__module__ = network.__name__
@@ -33,7 +33,7 @@ check_far_away.__module__ = network.__name__
 
 def check_slow(place: Place) -> Iterator[Finding]:
     time.sleep(0.5)
-    yield Finding("slow", "ok", "in time")
+    yield Finding("slow", "in time", level="ok")
 
 
 def test_a_check_that_hangs_or_fails_costs_neither_the_others_nor_the_time(tmp_path: Path) -> None:

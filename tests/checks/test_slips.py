@@ -142,7 +142,7 @@ def test_a_variable_that_several_sources_need_is_told_once(finished: Callable[..
         {"collect.sources.0.path": "$COMPASS_DATA/p.csv", "collect.benchmarks.0.path": "$COMPASS_DATA/b.csv"}
     )
     [told] = [one for one in find_problems(root) if "COMPASS_DATA" in one.found]
-    assert told.found.endswith("$COMPASS_DATA is not set; 1 other source or benchmark needs it too")
+    assert told.found.endswith("$COMPASS_DATA is not set; needed by 1 more")
     assert "docs/reference/sources.md" in told.remedy
 
 
