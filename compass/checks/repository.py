@@ -11,8 +11,7 @@ import psutil
 from compass.checks.before_run import find_problems
 from compass.checks.finding import Finding, Place
 from compass.locks import read_turn
-from compass.services.lifetime import find_processes
-from compass.services.ports import find_free_port, find_listener, is_free
+from compass.services.lifetime import find_free_port, find_listener, find_processes, is_free
 from compass.services.servers import DEFAULT_PORTS, list_servers
 from compass.services.state import read_recorded_services, read_services
 from compass.tracking.from_cache import cache_folder
