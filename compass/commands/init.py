@@ -92,9 +92,9 @@ def init(
     _check_names([source.name for source, _ in benchmarks], "benchmark")
     policy, revision, why = _policy(model, revision)
     rows = measure([source for source, _ in sources], find_benchmarks([source for source, _ in benchmarks]), curated)
-    made = plan(name, sources, benchmarks, rows, policy, describe_computer(), revision=revision, why_model=why)
-    print("\n".join(made.lines))
-    return _write(made.text, target, name, in_force=out is None, force=force)
+    text, lines = plan(name, sources, benchmarks, rows, policy, describe_computer(), revision=revision, why_model=why)
+    print("\n".join(lines))
+    return _write(text, target, name, in_force=out is None, force=force)
 
 
 def _profile_name(text: str) -> str:
