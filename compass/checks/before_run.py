@@ -11,28 +11,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 
 from compass.checks.data import find_data_problems
 from compass.checks.finding import Finding, format_findings, merge_stages
 from compass.checks.machine import find_machine_problems
 from compass.checks.models import find_model_problems
-from compass.curriculum.curriculum import curriculum
 from compass.errors import UserError
-from compass.records import RecordError, read_records, split_stages
-from compass.rl.mixed_groups import cannot_fill, predict_mixed_groups
-from compass.runs.dvc_files import Graph
-from compass.runs.values import flatten
 from compass.settings import Settings, SettingsError
 from compass.settings.load import parse_values, read_values, settings_or_faults
 from compass.yaml_files import read_yaml
 from stages._rl_entries import check_names
-
-VERIFIED = Path("data/verify/kept.parquet")
-MOST_ROWS = 60_000
-"""Verified problems up to which the curriculum is chosen here as well: about half a second."""
 
 _MEND_FILE = "repair params.yaml, or write it again with `compass profile use NAME --force`"
 _MEND_VALUE = "change it in params.yaml; profiles/ has complete examples"
@@ -74,7 +62,7 @@ def find_problems(
         *find_model_problems(settings, root),
         *find_filter_problems(settings, root),
         *find_reward_problems(settings, root),
-        *find_batch_problems(settings, root, rows),
+        *find_batch_problems(settings, rows),
         *find_machine_problems(settings, root),
     ]
 
@@ -150,25 +138,28 @@ def _importing_from(root: Path) -> Iterator[None]:
         sys.path.remove(str(root.resolve()))
 
 
-def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:
-    """RL stages that cannot fill a batch.
+def find_batch_problems(settings: Settings, rows: int | None) -> list[Finding]:
+    """RL stages that cannot fill a batch, as far as the settings and the number of rows show it.
 
     Args:
         settings: what to check.
-        root: the repository's root, with the outputs of earlier runs.
         rows: the rows of all sources together; None where that is not known.
     """
-    kept = _choose_problems(settings, root)
-    most, why = _bound_problems(settings, rows)
-    counts = dict.fromkeys(settings.rl.stages, most)
-    if kept is not None:
-        why = "the last run's problems give it"
-        named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
-        counts = {name: sum(name in stages for stages in named) for name in counts}
+    bounds = []
+    if rows is not None:
+        bounds.append((rows, "all sources together hold"))
+    sources, generator = settings.collect.sources, settings.collect.generate
+    if generator and all(source.path.startswith("$GENERATED") for source in sources):
+        bounds.append((5 * generator.problems_per_level, "`collect.generate.problems_per_level` gives"))
+    if settings.grade.max_problems and not settings.curriculum.use_source_level:
+        bounds.append((settings.grade.max_problems, "`grade.max_problems` leaves it"))
+    if not bounds:
+        return []
+    count, why = min(bounds)
     found = []
     for name, stage in settings.rl.stages.items():
-        count, held, batch = counts[name], stage.checkpoint.validation_problems, stage.data.batch_size
-        if count is None or count - held >= batch:
+        held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
+        if count - held >= batch:
             continue
         validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
         problems = f"{count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}"
@@ -177,62 +168,4 @@ def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> lis
             "more problems: sources, `curriculum.mixes`, `curriculum.solve_rate`"
         )
         found.append(Finding(f"rl.stages.{name}.data.batch_size", f"{why} {problems}", remedy))
-    unfillable = [] if kept is None or found else _find_unfillable(settings, kept)
-    return [*merge_stages(found, list(settings.rl.stages)), *unfillable]
-
-
-def _bound_problems(settings: Settings, rows: int | None) -> tuple[int | None, str]:
-    """A number of problems that no stage's training set exceeds, and why; None where none is known."""
-    bounds = []
-    if rows is not None:
-        bounds.append((rows, "all sources together hold"))
-    if (generator := settings.collect.generate) and all(
-        source.path.startswith("$GENERATED") for source in settings.collect.sources
-    ):
-        bounds.append((5 * generator.problems_per_level, "`collect.generate.problems_per_level` gives"))
-    if settings.grade.max_problems and not settings.curriculum.use_source_level:
-        bounds.append((settings.grade.max_problems, "`grade.max_problems` leaves it"))
-    return min(bounds, default=(None, ""))
-
-
-def _choose_problems(settings: Settings, root: Path) -> pa.Table | None:
-    """The problems that the curriculum would choose from the last run's verified rows; None where other settings made them."""
-    path = root / VERIFIED
-    if not path.is_file() or not _are_rows_of(settings, root):
-        return None
-    try:
-        records = read_records(path)
-    except RecordError:
-        return None
-    return curriculum(records, settings.curriculum, settings.seed)[0] if records.num_rows <= MOST_ROWS else None
-
-
-def _find_unfillable(settings: Settings, kept: pa.Table) -> Iterator[Finding]:
-    """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
-    rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
-    for name, stage in settings.rl.stages.items():
-        own = stage.graded_by_policy(settings.grade)  # rates of another model only warn
-        if not own or not stage.rollout.dynamic_sampling or stage.guards.mixed_groups.level != "stop":
-            continue
-        graded = [(rate, n) for rate, n, stages in rows if rate is not None and n and name in split_stages(stages)]
-        if not graded:
-            continue
-        expected = predict_mixed_groups(*zip(*graded, strict=True), stage.rollout.group_size)
-        if seen := cannot_fill(expected, stage.rollout.max_generation_batches):
-            remedy = (
-                f"change `curriculum.mixes.{name}`, raise `rollout.group_size`, or turn `rollout.dynamic_sampling` off"
-            )
-            yield Finding(f"rl.stages.{name}.rollout", seen, remedy)
-
-
-def _are_rows_of(settings: Settings, root: Path) -> bool:
-    """Whether the verified rows were made with these settings, by what dvc.lock says of every stage before them."""
-    lock = Graph(root).lock
-    wanted = flatten(settings.model_dump(mode="json"))
-    for stage in ("collect", "dedup", "denoise", "base", "grade", "verify"):
-        if stage not in lock:
-            return False
-        used: dict[str, Any] = lock[stage].get("params", {}).get("params.yaml", {})
-        if any(wanted.get(key) != value for key, value in flatten(used).items()):
-            return False
-    return True
+    return merge_stages(found, list(settings.rl.stages))

@@ -13,7 +13,7 @@ from compass.checks.finding import Finding, find_nearest_file
 from compass.errors import did_you_mean
 from compass.evaluation.benchmarks import AVERAGE, BENCHMARKS, BenchmarkError, check_benchmark, find_benchmarks
 from compass.settings import Benchmark, Collect, Settings, Source
-from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, MISSING, reach
+from compass.sources.adapters import ADAPTERS, CHECK_FIELDS_AFTER, ConfiguredFields
 from compass.sources.collect import collect_benchmarks
 from compass.sources.read import SourceError, data_files, expand, file_rows
 from compass.sources.tiny import FILES as GENERATED
@@ -21,7 +21,7 @@ from compass.sources.tiny import FILES as GENERATED
 WHOLE_BENCHMARK = 4_000_000
 """Bytes up to which a benchmark's files are read whole, by the stage's own function: one row that cannot be used stops it."""
 
-MOST_ROWS = CHECK_FIELDS_AFTER
+MOST_ROWS = CHECK_FIELDS_AFTER - 1
 """Rows of a source that are read; of a shorter one their number is known."""
 
 _UNSET = re.compile(r"\$\w+ is not set$")
@@ -91,42 +91,27 @@ def _check_source(where: str, source: Source, collect: Collect, root: Path) -> t
     if source.adapter not in ADAPTERS:
         remedy = f"{did_you_mean(source.adapter, ADAPTERS)}there are {', '.join(ADAPTERS)}"
         return Finding(f"{where}.adapter", f"unknown adapter {source.adapter!r}", remedy), most
-    if _is_remote(source):
+    if source.hub or "://" in source.path:
         return None, most
     if "$GENERATED" in source.path:
         return _check_generated(f"{where}.path", source, collect), None
     if problem := find_unset_variable(f"{where}.path", source.path, what="folder"):
         return problem, most
     path = root / expand(source.path)
+    rows, fields = 0, ConfiguredFields(source)
     try:
-        rows, fields, unseen = 0, dict[str, None](), _list_fields(source)
         for row in islice((row for file in data_files(path) for _, row in file_rows(file)), MOST_ROWS):
             rows += 1
-            fields |= dict.fromkeys(row)
-            unseen = {name: field for name, field in unseen.items() if reach(row, field) is MISSING}
+            fields.check(row, where)
     except SourceError as error:
         hint = "" if path.exists() else find_nearest_file(path)
         return Finding(where, error.message, f"{hint}{error.remedy}"), most
     if rows == 0:
         return Finding(where, f"{path} holds no rows", "fill it, or remove the source"), most
-    if unseen:
-        (name, field), *_ = unseen.items()
-        remedy = f"{did_you_mean(field, fields)}its fields are {', '.join(fields)}"
-        where = f"{where}.{name.partition(' ')[0]}"
-        return Finding(where, f"no row of {path} has the field {field!r}", remedy), most
+    for name, field in fields.unseen:
+        remedy = f"{did_you_mean(field, fields.fields)}its fields are {', '.join(fields.fields)}"
+        return Finding(f"{where}.{name}", f"no row of {path} has the field {field!r}", remedy), most
     return None, min(rows, most or rows) if rows < MOST_ROWS else most
-
-
-def _is_remote(source: Source) -> bool:
-    return bool(source.hub) or "://" in source.path
-
-
-def _list_fields(source: Source) -> dict[str, str]:
-    """The paths of fields that a source's settings name, by setting and position."""
-    named = {name: getattr(source, name).split(",") for name in Source.model_fields if name.endswith("_field")}
-    return {
-        f"{name} {i}": path.strip() for name, paths in named.items() for i, path in enumerate(paths) if path.strip()
-    }
 
 
 def _check_generated(where: str, source: Source, collect: Collect) -> Finding | None:
@@ -149,7 +134,7 @@ def _check_benchmark(where: str, benchmark: Benchmark, collect: Collect, root: P
     try:
         (source,) = find_benchmarks([benchmark])
         problem, _ = _check_source(where, source, collect, root)
-        if problem or _is_remote(source) or "$GENERATED" in source.path:
+        if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
             return problem
         path = root / expand(source.path)
         if sum(file.stat().st_size for file in data_files(path)) <= WHOLE_BENCHMARK:

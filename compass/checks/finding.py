@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from compass.errors import did_you_mean
-from compass.settings import Settings, SettingsError, load_settings
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -65,29 +63,3 @@ def find_nearest_file(path: Path) -> str:
         return did_you_mean(path.name, sorted(other.name for other in above.iterdir()))
     except OSError:
         return ""
-
-
-@dataclass(frozen=True)
-class Place:
-    """What the checks look at."""
-
-    root: Path
-    """The repository's root."""
-    installed: dict[str, str] = field(default_factory=dict)
-    """Version of every installed package, by its normalised name."""
-
-    @property
-    def device(self) -> Literal["cpu", "gpu"]:
-        """Which of the two locks is installed: the CPU build of torch says so in its version."""
-        torch = self.installed.get("torch", "")
-        if torch:
-            return "cpu" if torch.endswith("+cpu") else "gpu"
-        return "gpu" if (self.root / ".venv/.ready-gpu").exists() else "cpu"
-
-    @cached_property
-    def settings(self) -> Settings | None:
-        """The parameters in force; None where they cannot be read, which the check of parameters reports."""
-        try:
-            return load_settings(self.root / "params.yaml")
-        except SettingsError:
-            return None

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from compass.checks.finding import Finding, Place, merge_stages
+from compass.checks.finding import Finding, merge_stages
 from compass.checks.models import find_model_folder
-from compass.checks.software import read_locked
-from compass.machine import describe_load
 from compass.plan.hardware import find_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage
 from compass.plan.shape import grader_shape, policy_shape
@@ -22,96 +16,8 @@ from compass.rl.course import disk_need
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings
 
-OPEN_FILES = 4096
-"""Files that Ray and vLLM want to have open; Ray warns below."""
-
-PROBE_BYTES = 16 << 20
-"""Size of the file that is written for a moment, to meet quotas that the free space does not show."""
-
-ROOM_BYTES = 1 << 30
-"""Free space for results and for temporary files: Ray keeps its object store there when /dev/shm is small."""
-
-DRIVERS = {"12": 525, "13": 580}
-"""The oldest NVIDIA driver for a CUDA version (CUDA release notes, minor version compatibility)."""
-
 WRITTEN = (".dvc", "work", ".compass")
 """Folders besides the stages' outputs that a run writes to."""
-
-
-def check_machine(place: Place) -> Iterator[Finding]:
-    """Processor, libraries, programs, memory, /dev/shm and disk, as `make check` looks at them before there is an environment."""
-    command = [sys.executable, str(place.root / "requirements/prerequisites.py"), place.device]
-    variables = {**os.environ, "COMPASS_CHECK": "on"}
-    asked = subprocess.run(command, cwd=place.root, env=variables, capture_output=True, text=True)
-    if asked.returncode:
-        lines = asked.stderr.replace(":\n  ", ": ").splitlines()
-        yield Finding("machine", "; ".join(line.removeprefix("check: ") for line in lines))
-    else:
-        yield Finding("machine", describe_load(), level="ok")
-
-
-def check_writing(place: Place) -> Iterator[Finding]:
-    """Whether the repository's folder and that of temporary files take a file of some size: quotas, limits, permissions."""
-    for what, folder in (("disk", place.root), ("temporary files", Path(tempfile.gettempdir()))):
-        remedy = f"free space or raise the quota of {folder}"
-        if what == "temporary files":
-            remedy += ", or `export TMPDIR=FOLDER` with more of it"
-        try:
-            with tempfile.TemporaryFile(dir=folder) as probe:
-                os.posix_fallocate(probe.fileno(), 0, PROBE_BYTES)
-        except OSError as error:
-            found = f"{folder} does not take a file of {PROBE_BYTES >> 20} MiB: {error.strerror}"
-            yield Finding(what, found, remedy)
-            continue
-        free = shutil.disk_usage(folder).free
-        shown = f"{free / (1 << 30):.1f} GiB free in {folder}"
-        yield Finding(what, shown, level="ok") if free >= ROOM_BYTES else Finding(what, shown, remedy, "warning")
-
-
-def check_limits(place: Place) -> Iterator[Finding]:
-    """How many files a process may have open. Ray raises the soft limit to the hard one by itself."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < OPEN_FILES:
-        remedy = "`ulimit -n 65536` in a new shell; in a container start it with `--ulimit nofile=65536`"
-        yield Finding("open files", f"at most {hard}, and Ray and vLLM want {OPEN_FILES}", remedy)
-    else:
-        yield Finding("open files", f"{soft}, can be raised", level="ok")
-
-
-def check_gpus(place: Place) -> Iterator[Finding]:
-    """GPUs, their driver, and whether the installed lock fits them."""
-    wanted = place.device == "gpu"
-    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    try:
-        asked = subprocess.run(query, capture_output=True, text=True, timeout=2)
-    except FileNotFoundError:
-        if wanted:
-            remedy = "install NVIDIA's driver, or `make setup DEVICE=cpu` (in a container: `--gpus all`)"
-            yield Finding("GPU", "there is no nvidia-smi, and the environment is the one for GPUs", remedy)
-        else:
-            yield Finding("GPU", "none; the environment is the one for CPUs", level="ok")
-        return
-    except subprocess.TimeoutExpired:
-        yield Finding("GPU", "nvidia-smi does not answer", "restart the machine or its driver")
-        return
-    gpus = [line.split(", ") for line in asked.stdout.splitlines() if line.count(", ") == 2]
-    if not gpus:
-        answer = " ".join((asked.stdout + asked.stderr).strip().splitlines()[:1])
-        level = "problem" if wanted else "warning"
-        yield Finding("GPU", f"nvidia-smi finds none: {answer}", "repair NVIDIA's driver", level)
-        return
-    name, memory, driver = gpus[0]
-    shown = f"{len(gpus)} x {name} ({memory}), driver {driver}"
-    cuda = read_locked(place.root / "requirements/gpu.txt").get("cuda-toolkit", "").partition(".")[0]
-    oldest = DRIVERS.get(cuda, 0)
-    if not wanted:
-        found = f"{shown}, and the environment is the one for CPUs"
-        yield Finding("GPU", found, "`make setup DEVICE=gpu`", "warning")
-    elif int(driver.partition(".")[0]) < oldest:
-        remedy = f"update NVIDIA's driver to {oldest} or later"
-        yield Finding("GPU", f"{shown}: too old for CUDA {cuda}, which the lock has", remedy)
-    else:
-        yield Finding("GPU", shown, level="ok")
 
 
 def find_machine_problems(settings: Settings, root: Path) -> list[Finding]:

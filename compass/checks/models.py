@@ -60,15 +60,15 @@ def read_config(model: str, root: Path) -> dict[str, Any]:
         return {}
 
 
-def _check_named(where: str, model: str, revision: str, root: Path) -> Iterator[Finding]:
-    """What is wrong with a model that the setting `where` names."""
+def _check_named(where: str, model: str, revision: str, root: Path, *, trains: bool = True) -> Iterator[Finding]:
+    """What is wrong with a model that the setting `where` names; of one that only grades less is asked."""
     if unset := find_unset_variable(where, model, what="a model folder, a .gguf file or a hub id"):
         yield unset
         return
     name = fill_in(model, os.environ, where)
     path = root / Path(name).expanduser()
     if path.is_dir():
-        yield from _check_folder(where, path)
+        yield from _check_folder(where, path, trains=trains)
     elif path.suffix == ".gguf":
         yield from _check_gguf(where, path)
     elif not HUB_ID.fullmatch(name) or path.exists():
@@ -76,7 +76,8 @@ def _check_named(where: str, model: str, revision: str, root: Path) -> Iterator[
         yield Finding(where, found, f"{find_nearest_file(path)}give one of these")
     elif not revision:
         setting = f"{where.rpartition('.')[0]}.revision"
-        yield Finding(setting, f"is empty, and {where} is the hub id {name}", "give the commit to use")
+        remedy = f"{find_nearest_file(path)}give the commit to use, or a folder"
+        yield Finding(setting, f"is empty, and {where} is the hub id {name}", remedy)
     elif is_hub_offline():
         home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
         hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
@@ -85,11 +86,13 @@ def _check_named(where: str, model: str, revision: str, root: Path) -> Iterator[
             yield Finding(where, found, "give a local folder")
 
 
-def _check_folder(where: str, path: Path) -> Iterator[Finding]:
+def _check_folder(where: str, path: Path, *, trains: bool) -> Iterator[Finding]:
     try:
         json.loads((path / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         yield Finding(where, f"{path} has no config.json that can be read ({error})", _MODEL)
+        return
+    if not trains:
         return
     if not list(path.glob("*.safetensors")):
         pickled = sorted(file.name for pattern in ("*.bin", "*.pt", "*.pth") for file in path.glob(pattern))
@@ -133,25 +136,17 @@ def is_hub_offline() -> bool:
 
 def _check_grader(settings: Settings, root: Path) -> Iterator[Finding]:
     where, name = "grade.model", settings.grade.model
-    path = root / Path(name).expanduser()
     if name == "models/base":
         return
     if name.removeprefix("models/") in settings.rl.stages:
         yield Finding(where, f"{name} is trained on what the grader grades", "give models/base or another model")
     elif "$" in name:
         yield Finding(where, f"{name!r}: variables are not filled in here", "write the folder or hub id itself")
-    elif path.is_dir():
-        if not (path / "config.json").is_file():
-            yield Finding(where, f"{path} has no config.json", _MODEL)
-    elif path.suffix == ".gguf":
+    elif name.endswith(".gguf"):
         remedy = "set it as `base.model`, and `grade.model: models/base`"
         yield Finding(where, f"{name}: a .gguf file cannot grade", remedy)
-    elif not HUB_ID.fullmatch(name):
-        remedy = f"{find_nearest_file(path)}give one of these"
-        yield Finding(where, f"{name!r} is neither a folder nor a hub id", remedy)
-    elif not settings.grade.revision:
-        found = f"there is no folder {path}, and a hub id needs `grade.revision`"
-        yield Finding(where, found, f"{find_nearest_file(path)}give the commit, or a folder")
+    else:
+        yield from _check_named(where, name, settings.grade.revision, root, trains=False)
 
 
 def _check_lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> Iterator[Finding]:
