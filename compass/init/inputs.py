@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import psutil
+
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import fill_in
 from compass.checks.machine import count_visible_gpus
 from compass.checks.models import read_config
 from compass.machine import cores
-from compass.plan.hardware import find_gpus
 from compass.plan.shape import find_shape
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
@@ -162,19 +163,12 @@ class Computer:
     cores: int
     memory_gb: float
     gpus: int
-    gpu_memory_gb: float
-    """Of each GPU; 0 without GPUs, or of a kind that is not known."""
 
     def __str__(self) -> str:
         gpus = f"{self.gpus} GPU{'s' if self.gpus > 1 else ''}" if self.gpus else "no GPU"
-        each = f" with {self.gpu_memory_gb:.0f} GB{' each' if self.gpus > 1 else ''}" if self.gpu_memory_gb else ""
-        return f"{self.cores} cores, {self.memory_gb:.0f} GB of memory, {gpus}{each}"
+        return f"{self.cores} cores, {self.memory_gb:.0f} GB of memory, {gpus}"
 
 
 def describe_computer() -> Computer:
     """The machine that this runs on."""
-    import psutil
-
-    gpus = count_visible_gpus()
-    known = find_gpus() if gpus else None
-    return Computer(cores(), psutil.virtual_memory().total / 1e9, gpus, known[0].memory_gb if known else 0.0)
+    return Computer(cores(), psutil.virtual_memory().total / 1e9, count_visible_gpus())

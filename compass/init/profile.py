@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from compass.init.inputs import Computer, Policy, Rows
-from compass.init.sizes import Sizes, choose_sizes
+from compass.init.sizes import choose_sizes
 from compass.plan.forecast import Known, forecast
 from compass.plan.hardware import Machine
 from compass.plan.shape import policy_shape
@@ -55,7 +55,7 @@ def plan(
     Raises:
         UserError: there are too few problems.
     """
-    sizes = choose_sizes(rows, policy, computer)
+    values, reasons = choose_sizes(rows, policy, computer)
     pattern = "tiny" if policy.kind == "tiny" else "small-gpu" if computer.gpus else "small"
     tree = read_values(profiles / f"{pattern}.yaml")
     tree["profile"] = name
@@ -68,15 +68,15 @@ def plan(
     # Each sampling gets its own values: the pattern's may be one mapping under two names.
     for section in ("grade", "evaluate"):
         tree[section]["sampling"] = dict(tree[section]["sampling"])
-    for key, value in sizes.values.items():
+    for key, value in values.items():
         set_value(tree, key, value)
     if computer.gpus:
         tree["rl"]["resources"].pop("micro_batch_size", None)
     tree["report"]["title"] = f"Compass-Thinker pipeline, {name}"
-    reasons = {f"base{'.pretrain' if policy.kind == 'tiny' else '.model'}": why_model, **sizes.reasons}
+    reasons["base.pretrain" if policy.kind == "tiny" else "base.model"] = why_model
     if any(source.licence == "unknown" for source, _ in sources):
         reasons["collect.sources"] = "write the licence of your data at `licence`"
-    lines = _summary_lines(sources, benchmarks, rows, policy, computer, sizes, why_model)
+    lines = _summary_lines(sources, benchmarks, rows, policy, computer, values, why_model)
     if not computer.gpus and (minutes := _forecast_minutes(tree, rows, computer)):
         lines += _wrap("expect", f"{minutes} minutes on this machine when it is idle")
     for caution in _list_cautions(policy, computer):
@@ -121,7 +121,7 @@ def _summary_lines(
     rows: Rows,
     policy: Policy,
     computer: Computer,
-    sizes: Sizes,
+    values: Mapping[str, Any],
     why_model: str,
 ) -> list[str]:
     """What the parameters rest on, a label before each fact."""
@@ -141,7 +141,6 @@ def _summary_lines(
     about = f", about {millions:,.{0 if millions >= 10 else 2}f} million parameters" if millions else ""
     facts.append(("model", f"{policy.name or 'the tiny policy, which the run pre-trains'}{about} ({why_model})"))
     facts.append(("machine", str(computer)))
-    values = sizes.values
     facts.append(
         (
             "sizes",

@@ -8,7 +8,6 @@ of them. Where a CPU trains, iterations, samples and lengths are cut to what end
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from compass.errors import UserError
@@ -25,16 +24,8 @@ MODELS = 4
 """Models that are evaluated: the base and three stages."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Values by their keys in the parameter file, and the reasons of some."""
-
-    values: dict[str, Any]
-    reasons: dict[str, str]
-
-
-def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
-    """The sizes for these rows, this policy and this machine.
+def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values by their keys in the parameter file, for these rows, this policy and this machine, and the reasons of some.
 
     Raises:
         UserError: there are too few problems to train on.
@@ -101,7 +92,7 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
         "rl.stages": "more iterations: raise `steps`; the next run goes on from the last checkpoint",
         "evaluate.samples": f"{sum(rows.items.values())} benchmark items; more samples narrow the intervals",
     }
-    return Sizes(values, reasons)
+    return values, reasons
 
 
 def _choose_lengths(rows: Rows, policy: Policy, *, gpu: bool) -> tuple[int, int]:

@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Source(name="mine", path="mine.csv", problem_field="question", licence="MIT")
 BENCHMARK = Benchmark(name="held-out", path="bench.jsonl")
 
-LAPTOP = Computer(cores=2, memory_gb=16, gpus=0, gpu_memory_gb=0)
-WORKSTATION = Computer(cores=32, memory_gb=256, gpus=0, gpu_memory_gb=0)
-ONE_GPU = Computer(cores=16, memory_gb=128, gpus=1, gpu_memory_gb=80)
-EIGHT_GPUS = Computer(cores=96, memory_gb=1000, gpus=8, gpu_memory_gb=80)
+LAPTOP = Computer(cores=2, memory_gb=16, gpus=0)
+WORKSTATION = Computer(cores=32, memory_gb=256, gpus=0)
+ONE_GPU = Computer(cores=16, memory_gb=128, gpus=1)
+EIGHT_GPUS = Computer(cores=96, memory_gb=1000, gpus=8)
 
 TINY = find_policy("")
 SMALL = Policy("gguf", "small.gguf", 135_000_000, 0)
