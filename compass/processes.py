@@ -6,16 +6,12 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import psutil
+import psutil
 
 
 def is_alive(process: psutil.Process) -> bool:
     """Whether a process runs, and no later one has its number; a zombie does not run."""
-    import psutil
-
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -24,16 +20,12 @@ def is_alive(process: psutil.Process) -> bool:
 
 def process_key() -> str:
     """This process, told apart from a later one with the same number: `pid:create time`."""
-    import psutil
-
     own = psutil.Process()
     return f"{own.pid}:{own.create_time():.2f}"
 
 
 def process_runs(key: str) -> bool:
     """Whether the process of a `process_key` made on this host still runs."""
-    import psutil
-
     pid, created = key.split(":")
     try:
         process = psutil.Process(int(pid))
@@ -44,8 +36,6 @@ def process_runs(key: str) -> bool:
 
 def is_dvc(process: psutil.Process) -> bool:
     """Whether a process is a `dvc` command; False for one that has ended or belongs to another user."""
-    import psutil
-
     try:
         return any(Path(word).name == "dvc" for word in process.cmdline()[:3])
     except psutil.Error:
@@ -60,8 +50,6 @@ def pipeline_key() -> str | None:
     """
     if given := os.environ.get("COMPASS_PIPELINE_RUN"):
         return given
-    import psutil
-
     for ancestor in psutil.Process().parents():
         if is_dvc(ancestor):
             return f"dvc-{socket.gethostname()}-{ancestor.pid}-{int(ancestor.create_time())}"
@@ -70,8 +58,6 @@ def pipeline_key() -> str | None:
 
 def pipeline_has_ended(key: str) -> bool:
     """Whether the process that a `pipeline_key` of this host names is gone; False for a key of another host or form."""
-    import psutil
-
     found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-(\d+)", key)
     if found is None:
         return False

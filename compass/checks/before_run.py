@@ -11,28 +11,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 
 from compass.checks.data import find_data_problems
 from compass.checks.finding import Finding, format_findings, merge_stages
 from compass.checks.machine import find_machine_problems
 from compass.checks.models import find_model_problems
-from compass.curriculum.curriculum import curriculum
 from compass.errors import UserError
-from compass.records import RecordError, read_records, split_stages
-from compass.rl.mixed_groups import cannot_fill, predict_mixed_groups
-from compass.runs.dvc_files import Graph
-from compass.runs.values import flatten
 from compass.settings import Settings, SettingsError
 from compass.settings.load import parse_values, read_values, settings_or_faults
 from compass.yaml_files import read_yaml
 from stages._rl_entries import check_names
-
-VERIFIED = Path("data/verify/kept.parquet")
-MOST_ROWS = 60_000
-"""Verified problems up to which the curriculum is chosen here as well: about half a second."""
 
 _MEND_FILE = "repair params.yaml, or write it again with `compass profile use NAME --force`"
 _MEND_VALUE = "change it in params.yaml; profiles/ has complete examples"
@@ -63,9 +51,9 @@ def find_problems(
         try:
             read = settings_or_faults(read_values(path) if text is None else parse_values(text, path))
         except SettingsError as error:
-            return [Finding("params.yaml", "problem", str(error).removeprefix(f"{path}: "), _MEND_FILE)]
+            return [Finding("params.yaml", str(error).removeprefix(f"{path}: "), _MEND_FILE)]
         if not isinstance(read, Settings):
-            return [Finding(fault.key, "problem", fault.message, fault.hint or _MEND_VALUE) for fault in read]
+            return [Finding(fault.key, fault.message, fault.hint or _MEND_VALUE) for fault in read]
         settings = read
     found, rows = find_data_problems(settings, root)
     return [
@@ -74,7 +62,7 @@ def find_problems(
         *find_model_problems(settings, root),
         *find_filter_problems(settings, root),
         *find_reward_problems(settings, root),
-        *find_batch_problems(settings, root, rows),
+        *find_batch_problems(settings, rows),
         *find_machine_problems(settings, root),
     ]
 
@@ -83,20 +71,16 @@ def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with dvc.yaml for these settings."""
     path = root / "dvc.yaml"
     if not path.is_file():
-        return [
-            Finding("dvc.yaml", "problem", f"there is none in {root.resolve()}", "run this in the repository's root")
-        ]
+        return [Finding("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]
     try:
         stages = read_yaml(path).get("stages") or {}
         if any(
             "-m stages." in str(entry.get("cmd")) for entry in stages.values()
-        ):  # else its stages are of another making
+        ):  # else its stages are the user's own
             check_names(settings, path)
     except UserError as error:
-        remedy = error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`"
-        return [
-            Finding("dvc.yaml", "problem", error.message.replace(f"{path}: ", "").replace(str(path), path.name), remedy)
-        ]
+        found = error.message.replace(f"{path}: ", "").replace(str(path), path.name)
+        return [Finding("dvc.yaml", found, error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`")]
     return []
 
 
@@ -112,7 +96,7 @@ def find_filter_problems(settings: Settings, root: Path) -> list[Finding]:
             try:
                 load_filter(name)
             except FilterError as error:
-                found.append(Finding("denoise.filters", "problem", error.message, error.remedy))
+                found.append(Finding("denoise.filters", error.message, error.remedy))
     return found
 
 
@@ -139,7 +123,7 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
                 check_known(function, compare=compare)
             except RewardError as error:
                 where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
-                found.append(Finding(f"{where}.reward.function", "problem", error.message, error.remedy))
+                found.append(Finding(f"{where}.reward.function", error.message, error.remedy))
     return found
 
 
@@ -154,102 +138,34 @@ def _importing_from(root: Path) -> Iterator[None]:
         sys.path.remove(str(root.resolve()))
 
 
-def find_batch_problems(settings: Settings, root: Path, rows: int | None) -> list[Finding]:
-    """RL stages that cannot fill a batch.
+def find_batch_problems(settings: Settings, rows: int | None) -> list[Finding]:
+    """RL stages that cannot fill a batch, as far as the settings and the number of rows show it.
 
     Args:
         settings: what to check.
-        root: the repository's root, with the outputs of earlier runs.
         rows: the rows of all sources together; None where that is not known.
     """
-    most, why = _bound_problems(settings, rows)
-    found = []
-    kept = _chosen(settings, root) if most is None or most >= _find_largest(settings) else None
-    chosen = {} if kept is None else _count_problems(settings, kept)
-    for name, stage in settings.rl.stages.items():
-        count, reason = (chosen[name], "the last run's problems give it") if name in chosen else (most, why)
-        held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
-        if count is None or count - held >= batch:
-            continue
-        validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
-        left = max(1, count - held)
-        found.append(
-            Finding(
-                f"rl.stages.{name}.data.batch_size",
-                "problem",
-                f"{reason} {count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}",
-                f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {left} or less, or give it more problems: "
-                f"sources, `curriculum.mixes`, `curriculum.solve_rate`",
-            )
-        )
-    unfillable = [] if kept is None or found else _find_unfillable(settings, kept)
-    return merge_stages(found, list(settings.rl.stages)) + unfillable
-
-
-def _find_largest(settings: Settings) -> int:
-    return max(stage.data.batch_size for stage in settings.rl.stages.values())
-
-
-def _bound_problems(settings: Settings, rows: int | None) -> tuple[int | None, str]:
-    """A number of problems that no stage's training set exceeds, and why; None where none is known."""
     bounds = []
     if rows is not None:
         bounds.append((rows, "all sources together hold"))
-    if (generator := settings.collect.generate) and all(
-        source.path.startswith("$GENERATED") for source in settings.collect.sources
-    ):
+    sources, generator = settings.collect.sources, settings.collect.generate
+    if generator and all(source.path.startswith("$GENERATED") for source in sources):
         bounds.append((5 * generator.problems_per_level, "`collect.generate.problems_per_level` gives"))
     if settings.grade.max_problems and not settings.curriculum.use_source_level:
         bounds.append((settings.grade.max_problems, "`grade.max_problems` leaves it"))
-    return min(bounds, default=(None, ""))
-
-
-def _chosen(settings: Settings, root: Path) -> pa.Table | None:
-    """The problems that the curriculum would choose from the last run's verified rows; None where other settings made them."""
-    path = root / VERIFIED
-    if not path.is_file() or not _are_rows_of(settings, root):
-        return None
-    try:
-        records = read_records(path)
-    except RecordError:
-        return None
-    return curriculum(records, settings.curriculum, settings.seed)[0] if records.num_rows <= MOST_ROWS else None
-
-
-def _count_problems(settings: Settings, kept: pa.Table) -> dict[str, int]:
-    """Problems of each RL stage."""
-    named = [split_stages(stages) for stages in kept["stages"].to_pylist()]
-    return {name: sum(name in stages for stages in named) for name in settings.rl.stages}
-
-
-def _find_unfillable(settings: Settings, kept: pa.Table) -> list[Finding]:
-    """Stages that would refuse to start: too few groups are expected to hold both right and wrong responses."""
+    if not bounds:
+        return []
+    count, why = min(bounds)
     found = []
-    rows = list(zip(*(kept[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages")), strict=True))
     for name, stage in settings.rl.stages.items():
-        own = stage.graded_by_policy(settings.grade)  # rates of another model only warn
-        if not own or not stage.rollout.dynamic_sampling or stage.guards.mixed_groups.level != "stop":
+        held, batch = stage.checkpoint.validation_problems, stage.data.batch_size
+        if count - held >= batch:
             continue
-        graded = [(rate, n) for rate, n, stages in rows if rate is not None and n and name in split_stages(stages)]
-        if not graded:
-            continue
-        expected = predict_mixed_groups(*zip(*graded, strict=True), stage.rollout.group_size)
-        if seen := cannot_fill(expected, stage.rollout.max_generation_batches):
-            remedy = (
-                f"change `curriculum.mixes.{name}`, raise `rollout.group_size`, or turn `rollout.dynamic_sampling` off"
-            )
-            found.append(Finding(f"rl.stages.{name}.rollout", "problem", seen, remedy))
-    return found
-
-
-def _are_rows_of(settings: Settings, root: Path) -> bool:
-    """Whether the verified rows were made with these settings, by what dvc.lock says of every stage before them."""
-    lock = Graph(root).lock
-    wanted = flatten(settings.model_dump(mode="json"))
-    for stage in ("collect", "dedup", "denoise", "base", "grade", "verify"):
-        if stage not in lock:
-            return False
-        used: dict[str, Any] = lock[stage].get("params", {}).get("params.yaml", {})
-        if any(wanted.get(key) != value for key, value in flatten(used).items()):
-            return False
-    return True
+        validation = f", {held} of them held out (`checkpoint.validation_problems`)" if held else ""
+        problems = f"{count} problem{'s' * (count != 1)}{validation}, fewer than a batch of {batch}"
+        remedy = (
+            f"set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {max(1, count - held)} or less, or give it "
+            "more problems: sources, `curriculum.mixes`, `curriculum.solve_rate`"
+        )
+        found.append(Finding(f"rl.stages.{name}.data.batch_size", f"{why} {problems}", remedy))
+    return merge_stages(found, list(settings.rl.stages))

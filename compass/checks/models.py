@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,84 +16,93 @@ from compass.checks.data import find_unset_variable
 from compass.checks.finding import Finding, find_nearest_file
 from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
-from compass.settings import Sampling, Settings
+from compass.settings import Settings
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """What a model or data set of the hub is called: `owner/name`."""
 
+_MODEL = "give the folder of a transformers model: config.json, *.safetensors and its tokenizer"
+
 
 def find_model_problems(settings: Settings, root: Path) -> list[Finding]:
     """What is wrong with `base.model`, `grade.model` and models that RL stages start from, and with lengths that these cannot take."""
-    base, config = _check_base(settings, root)
-    found, configs = list(base), dict.fromkeys(settings.rl.stages, config)
+    base = settings.base
+    found: list[Finding] = []
+    config: dict[str, Any] = {"max_position_embeddings": MAX_POSITIONS}
+    if not base.pretrain:
+        config = read_config(base.model, root)
+        found += _check_named("base.model", base.model, base.revision, root)
+    configs = dict.fromkeys(settings.rl.stages, config)
     for name, stage in settings.rl.stages.items():
         if stage.from_elsewhere:
-            wrong, configs[name] = _check_named(f"rl.stages.{name}.init_from", stage.init_from, stage.revision, root)
-            found += wrong
+            configs[name] = read_config(stage.init_from, root)
+            found += _check_named(f"rl.stages.{name}.init_from", stage.init_from, stage.revision, root)
         elif stage.init_from in configs:
             configs[name] = configs[stage.init_from]
     return [*found, *_check_grader(settings, root), *_check_lengths(settings, config, configs)]
 
 
-def find_model_folder(settings: Settings, root: Path) -> Path | None:
-    """The folder of the policy where it can be read now: the one that the settings name, or none for a file or hub id."""
-    if settings.base.pretrain:
-        return None
+def find_model_folder(model: str, root: Path) -> Path | None:
+    """The folder of a model where it can be read now; None for a file, a hub id, or a variable that is not set."""
     try:
-        path = root / Path(fill_in(settings.base.model, os.environ)).expanduser()
+        path = root / Path(fill_in(model, os.environ)).expanduser()
     except ModelError:
         return None
     return path if path.is_dir() else None
 
 
-def _check_base(settings: Settings, root: Path) -> tuple[list[Finding], dict[str, Any]]:
-    """What is wrong with the policy, and its configuration, empty where that is not known yet."""
-    if settings.base.pretrain:
-        return [], {"max_position_embeddings": MAX_POSITIONS}
-    return _check_named("base.model", settings.base.model, settings.base.revision, root)
+def read_config(model: str, root: Path) -> dict[str, Any]:
+    """A model's `config.json`, empty where it is not known yet or cannot be read."""
+    folder = find_model_folder(model, root)
+    try:
+        return json.loads((folder / "config.json").read_text(encoding="utf-8")) if folder else {}
+    except (OSError, ValueError):
+        return {}
 
 
-def _check_named(where: str, model: str, revision: str, root: Path) -> tuple[list[Finding], dict[str, Any]]:
-    """What is wrong with a model that the setting `where` names, and its configuration, empty where that is not known yet."""
+def _check_named(where: str, model: str, revision: str, root: Path, *, trains: bool = True) -> Iterator[Finding]:
+    """What is wrong with a model that the setting `where` names; of one that only grades less is asked."""
     if unset := find_unset_variable(where, model, what="a model folder, a .gguf file or a hub id"):
-        return [unset], {}
+        yield unset
+        return
     name = fill_in(model, os.environ, where)
     path = root / Path(name).expanduser()
     if path.is_dir():
-        return _check_folder(where, path)
-    if path.suffix == ".gguf":
-        return _check_gguf(where, path), {}
-    if not HUB_ID.fullmatch(name) or path.exists():
+        yield from _check_folder(where, path, trains=trains)
+    elif path.suffix == ".gguf":
+        yield from _check_gguf(where, path)
+    elif not HUB_ID.fullmatch(name) or path.exists():
         found = f"{name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)"
-        return [Finding(where, "problem", found, f"{find_nearest_file(path)}give one of these")], {}
-    return _check_hub(where, name, revision), {}
+        yield Finding(where, found, f"{find_nearest_file(path)}give one of these")
+    elif not revision:
+        setting = f"{where.rpartition('.')[0]}.revision"
+        remedy = f"{find_nearest_file(path)}give the commit to use, or a folder"
+        yield Finding(setting, f"is empty, and {where} is the hub id {name}", remedy)
+    elif is_hub_offline():
+        home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
+        hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+        if not (hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision).is_dir():
+            found = f"{name} at {revision} is not in {hub}, and HF_HUB_OFFLINE is set"
+            yield Finding(where, found, "give a local folder")
 
 
-def _check_folder(where: str, path: Path) -> tuple[list[Finding], dict[str, Any]]:
+def _check_folder(where: str, path: Path, *, trains: bool) -> Iterator[Finding]:
     try:
-        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+        json.loads((path / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        return [Finding(where, "problem", f"{path} has no config.json that can be read ({error})", _MODEL)], {}
-    found = []
+        yield Finding(where, f"{path} has no config.json that can be read ({error})", _MODEL)
+        return
+    if not trains:
+        return
     if not list(path.glob("*.safetensors")):
         pickled = sorted(file.name for pattern in ("*.bin", "*.pt", "*.pth") for file in path.glob(pattern))
-        hint = f"convert {pickled[0]} to safetensors: unpickling can run code" if pickled else _MODEL
-        found.append(Finding(where, "problem", f"{path} has no *.safetensors", hint))
+        remedy = f"convert {pickled[0]} to safetensors: unpickling can run code" if pickled else _MODEL
+        yield Finding(where, f"{path} has no *.safetensors", remedy)
     if not any((path / name).exists() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")):
-        found.append(Finding(where, "problem", f"{path} has no tokenizer", _MODEL))
+        yield Finding(where, f"{path} has no tokenizer", _MODEL)
     elif not _has_chat_template(path):
-        found.append(
-            Finding(
-                where,
-                "problem",
-                f"the tokenizer in {path} has no chat template",
-                "use an instruction-tuned model, or add one",
-            )
-        )
-    return found, config
-
-
-_MODEL = "give the folder of a transformers model: config.json, *.safetensors and its tokenizer"
+        remedy = "use an instruction-tuned model, or add one"
+        yield Finding(where, f"the tokenizer in {path} has no chat template", remedy)
 
 
 def _has_chat_template(path: Path) -> bool:
@@ -104,43 +114,19 @@ def _has_chat_template(path: Path) -> bool:
         return False
 
 
-def _check_gguf(where: str, path: Path) -> list[Finding]:
+def _check_gguf(where: str, path: Path) -> Iterator[Finding]:
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
     except OSError as error:
-        return [Finding(where, "problem", f"{path}: {error.strerror}", f"{find_nearest_file(path)}check the path")]
+        yield Finding(where, f"{path}: {error.strerror}", f"{find_nearest_file(path)}check the path")
+        return
     if magic != b"GGUF":
-        return [
-            Finding(where, "problem", f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")
-        ]
-    missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
-    return [Finding(where, "problem", f"a .gguf file needs the package {name}", "run `make setup`") for name in missing]
-
-
-def _check_hub(where: str, name: str, revision: str) -> list[Finding]:
-    if not revision:
-        return [
-            Finding(
-                f"{where.rpartition('.')[0]}.revision",
-                "problem",
-                f"is empty, and {where} is the hub id {name}",
-                "give the commit to use",
-            )
-        ]
-    if is_hub_offline():
-        home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface")
-        hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
-        if not (hub / f"models--{name.replace('/', '--')}" / "snapshots" / revision).is_dir():
-            return [
-                Finding(
-                    where,
-                    "problem",
-                    f"{name} at {revision} is not in {hub}, and HF_HUB_OFFLINE is set",
-                    "give a local folder",
-                )
-            ]
-    return []
+        yield Finding(where, f"{path} is no GGUF file: it begins with {magic!r}", "copy or download it again")
+        return
+    for name in ("gguf", "accelerate"):
+        if importlib.util.find_spec(name) is None:
+            yield Finding(where, f"a .gguf file needs the package {name}", "run `make setup`")
 
 
 def is_hub_offline() -> bool:
@@ -148,51 +134,22 @@ def is_hub_offline() -> bool:
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
 
 
-def _check_grader(settings: Settings, root: Path) -> list[Finding]:
+def _check_grader(settings: Settings, root: Path) -> Iterator[Finding]:
     where, name = "grade.model", settings.grade.model
     if name == "models/base":
-        return []
+        return
     if name.removeprefix("models/") in settings.rl.stages:
-        return [
-            Finding(
-                where, "problem", f"{name} is trained on what the grader grades", "give models/base or another model"
-            )
-        ]
-    if "$" in name:
-        return [
-            Finding(
-                where, "problem", f"{name!r}: variables are not filled in here", "write the folder or hub id itself"
-            )
-        ]
-    path = root / Path(name).expanduser()
-    if path.is_dir():
-        found = (path / "config.json").is_file()
-        return [] if found else [Finding(where, "problem", f"{path} has no config.json", _MODEL)]
-    if path.suffix == ".gguf":
-        return [
-            Finding(
-                where,
-                "problem",
-                f"{name}: a .gguf file cannot grade",
-                "set it as `base.model`, and `grade.model: models/base`",
-            )
-        ]
-    if not HUB_ID.fullmatch(name):
-        return [
-            Finding(
-                where,
-                "problem",
-                f"{name!r} is neither a folder nor a hub id",
-                f"{find_nearest_file(path)}give one of these",
-            )
-        ]
-    if settings.grade.revision:
-        return []
-    found = f"there is no folder {path}, and a hub id needs `grade.revision`"
-    return [Finding(where, "problem", found, f"{find_nearest_file(path)}give the commit, or a folder")]
+        yield Finding(where, f"{name} is trained on what the grader grades", "give models/base or another model")
+    elif "$" in name:
+        yield Finding(where, f"{name!r}: variables are not filled in here", "write the folder or hub id itself")
+    elif name.endswith(".gguf"):
+        remedy = "set it as `base.model`, and `grade.model: models/base`"
+        yield Finding(where, f"{name}: a .gguf file cannot grade", remedy)
+    else:
+        yield from _check_named(where, name, settings.grade.revision, root, trains=False)
 
 
-def _check_lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> list[Finding]:
+def _check_lengths(settings: Settings, config: dict[str, Any], starts: dict[str, dict[str, Any]]) -> Iterator[Finding]:
     """Responses and prompts that are longer than the policy's positions, and splits that its heads do not allow.
 
     Args:
@@ -200,27 +157,15 @@ def _check_lengths(settings: Settings, config: dict[str, Any], starts: dict[str,
         config: the base's `config.json`.
         starts: that of the model that each RL stage descends from; empty where it is not known yet.
     """
-    found = []
     for name, stage in settings.rl.stages.items():
         try:
             check_model(name, stage, starts[name], "the policy")
             check_verl_keys(name, stage)
         except (StartError, VerlKeyError) as error:
-            found.append(Finding(f"rl.stages.{name}", "problem", error.message.removeprefix(f"{name}: "), error.remedy))
+            yield Finding(f"rl.stages.{name}", error.message.removeprefix(f"{name}: "), error.remedy)
     positions = config.get("max_position_embeddings")
-    for section, sampling in _list_samplings(settings):
+    graded = [("grade", settings.grade.sampling)] if settings.grade.model == "models/base" else []
+    for section, sampling in (*graded, ("evaluate", settings.evaluate.sampling)):
         if positions is not None and sampling.max_model_len > positions:
-            found.append(
-                Finding(
-                    f"{section}.sampling.max_model_len",
-                    "problem",
-                    f"{sampling.max_model_len} is more than the {positions} tokens that the policy was made for",
-                    f"lower it to {positions} or less",
-                )
-            )
-    return found
-
-
-def _list_samplings(settings: Settings) -> list[tuple[str, Sampling]]:
-    own = [("grade", settings.grade.sampling)] if settings.grade.model == "models/base" else []
-    return [*own, ("evaluate", settings.evaluate.sampling)]
+            found = f"{sampling.max_model_len} is more than the {positions} tokens that the policy was made for"
+            yield Finding(f"{section}.sampling.max_model_len", found, f"lower it to {positions} or less")

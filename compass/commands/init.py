@@ -72,7 +72,7 @@ def init(
 
     if not Path("dvc.yaml").is_file() or not Path("profiles").is_dir():
         raise UserError("there is no dvc.yaml or profiles/ here; run this in the repository's root")
-    name = _profile_name(name or data[0].name.split(".")[0])
+    name = _make_name(name or data[0].name.split(".")[0])
     target = out or Path("profiles") / f"{name}.yaml"
     _check_target(target, force=force)
     named = {"problem_field": problem_field, "answer_field": answer_field, "solution_field": solution_field}
@@ -90,14 +90,16 @@ def init(
             benchmarks.append((Benchmark(name=given), ["", "known by its name"]))
     _check_names([source.name for source, _ in sources], "data")
     _check_names([source.name for source, _ in benchmarks], "benchmark")
-    policy, revision, why = _policy(model, revision)
-    rows = measure([source for source, _ in sources], find_benchmarks([source for source, _ in benchmarks]), curated)
-    made = plan(name, sources, benchmarks, rows, policy, describe_computer(), revision=revision, why_model=why)
-    print("\n".join(made.lines))
-    return _write(made.text, target, name, in_force=out is None, force=force)
+    policy, revision, why = _choose_policy(model, revision)
+    rows = measure(
+        [source for source, _ in sources], find_benchmarks([source for source, _ in benchmarks]), count_usable
+    )
+    text, lines = plan(name, sources, benchmarks, rows, policy, describe_computer(), revision=revision, why_model=why)
+    print("\n".join(lines))
+    return _write(text, target, name, in_force=out is None, force=force)
 
 
-def _profile_name(text: str) -> str:
+def _make_name(text: str) -> str:
     name = re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-")
     if not name:
         raise UserError(f"{text!r} makes no name for a profile; give one with --name")
@@ -149,7 +151,7 @@ def _ask(fields: Sequence[str]) -> dict[str, str]:
     return {"problem_field": problem, "answer_field": answer}
 
 
-def _policy(model: str, revision: str) -> tuple[Policy, str, str]:
+def _choose_policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
     from compass.checks.models import HUB_ID
     from compass.init.inputs import find_installed_gguf, find_policy
@@ -163,11 +165,11 @@ def _policy(model: str, revision: str) -> tuple[Policy, str, str]:
         why = "no --model was given"
     policy = find_policy(model)
     if policy.kind == "hub" and not revision and HUB_ID.fullmatch(policy.name):
-        revision = _present_commit(policy.name)
+        revision = _fetch_commit(policy.name)
     return policy, revision, why
 
 
-def curated(
+def count_usable(
     sources: Sequence[Source], benchmarks: Sequence[Source], languages: Sequence[str]
 ) -> tuple[int, dict[str, int]]:
     """How many rows the data stages keep, and the others by reason, the most frequent first."""
@@ -191,7 +193,7 @@ def curated(
     return summary["kept"], dict(reasons.most_common())
 
 
-def _present_commit(hub_id: str) -> str:
+def _fetch_commit(hub_id: str) -> str:
     from httpx import HTTPError
     from huggingface_hub import HfApi
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
+from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from compass.errors import UserError
 
-Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
+if TYPE_CHECKING:
+    from compass.services.state import Service
 
-SHORT = 40
-"""Characters of an address behind which there is room for what it is for."""
+Port = Annotated[int | None, Parameter(validator=Number(gte=1, lte=65535))]
 
 
 def up(
@@ -66,9 +68,9 @@ def up(
     if mlflow and records and not records.startswith((mlflow.url, "sqlite:")):
         _tell("MLFLOW_TRACKING_URI is set: runs started in this shell are recorded there, and not in the MLflow below")
     if json:
-        _print_json(services)
+        print(dumps([asdict(service) for service in services.values()], indent=2))
     else:
-        _print_addresses(services)
+        _print_addresses(services, root)
     return 0
 
 
@@ -125,30 +127,11 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _print_json(services: Mapping[str, Any]) -> None:
-    import json
-    from dataclasses import asdict
-
-    print(json.dumps([asdict(service) for service in services.values()], indent=2))
-
-
-def _print_addresses(services: Mapping[str, Any]) -> None:
+def _print_addresses(services: Mapping[str, Service], root: Path) -> None:
     from compass.services.servers import find_page, list_servers
-    from compass.services.state import FOLDER
 
-    servers = list_servers(Path.cwd(), {})
-    for line in format_table([(name, find_page(one) or "", servers[name].purpose) for name, one in services.items()]):
-        print(line)
-    print(f"Logs are in {FOLDER}/logs; `compass down` ends them all.")
-
-
-def format_table(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """Names, addresses and what they are for: beside a short address, below a long one."""
-    first = max(len(name) for name, _, _ in rows)
-    second = max((len(address) for _, address, _ in rows if len(address) <= SHORT), default=0)
-    for name, address, what in rows:
-        if len(address) <= SHORT:
-            yield f"{name:<{first}}  {address:<{second}}  {what}"
-        else:
-            yield f"{name:<{first}}  {address}"
-            yield f"{'':<{first}}  {'':<{second}}  {what}"
+    for name, service in services.items():
+        print(f"{name:12} {list_servers(root, {})[name].purpose}")
+        if page := find_page(service):
+            print(f"{'':12} {page}")
+    print("Logs are in .compass/logs; `compass down` ends them all.")

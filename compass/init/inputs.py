@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import psutil
+
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import fill_in
 from compass.checks.machine import count_visible_gpus
+from compass.checks.models import read_config
 from compass.machine import cores
+from compass.plan.shape import find_shape
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
 
@@ -100,8 +101,6 @@ TINY_PARAMETERS = 650_000
 TEMPLATE_TOKENS = 48
 """Room for what a chat template and the request for a boxed answer add to a problem."""
 
-_BITS = re.compile(r"(?:^|[._-])(?:IQ|Q)(\d)|(?:^|[._-])B?F(16|32)", re.IGNORECASE)
-
 
 @dataclass(frozen=True)
 class Policy:
@@ -109,13 +108,13 @@ class Policy:
 
     kind: Literal["tiny", "folder", "gguf", "hub"]
     name: str
-    """As it stands in the parameter file; empty for the tiny policy."""
+    """As the parameter file has it; empty for the tiny policy."""
 
     parameters: int
-    """About how many; 0 where nothing tells."""
+    """About how many; 0 where it is not known."""
 
     positions: int
-    """Tokens of its longest input; 0 where nothing tells."""
+    """Tokens of its longest input; 0 where it is not known."""
 
     folder: Path | None = None
     """Where its tokenizer is."""
@@ -135,12 +134,12 @@ def find_policy(model: str) -> Policy:
     if not model:
         return Policy("tiny", "", TINY_PARAMETERS, MAX_POSITIONS)
     path = Path(fill_in(model, os.environ)).expanduser()
+    shape = find_shape(model, Path())
+    parameters = shape.parameters if shape else _guess_parameters(path)
     if path.is_dir():
-        return Policy("folder", model, _count_parameters(path), _read_positions(path), path)
-    if path.suffix == ".gguf":
-        size = path.stat().st_size if path.is_file() else 0
-        return Policy("gguf", model, int(8 * size / _read_bits(path.name)), 0)
-    return Policy("hub", model, _read_named_size(str(path)), 0)
+        positions = read_config(model, Path()).get("max_position_embeddings") or 0
+        return Policy("folder", model, parameters, positions, path)
+    return Policy("gguf" if path.suffix == ".gguf" else "hub", model, parameters, 0)
 
 
 def find_installed_gguf() -> str:
@@ -150,30 +149,11 @@ def find_installed_gguf() -> str:
     return next((str(file) for folder in folders or () for file in sorted(Path(folder).glob("*.gguf"))), "")
 
 
-def _count_parameters(folder: Path) -> int:
-    from compass.rl.weights import tensor_shapes
-
-    return sum(math.prod(shape) for shape in tensor_shapes(folder).values())
-
-
-def _read_positions(folder: Path) -> int:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return 0  # the checks before a run name what is wrong with it
-    return config.get("max_position_embeddings") or 0
-
-
-def _read_bits(name: str) -> float:
-    """Bits per weight that a GGUF file's name tells, its scales included; 5 where it tells nothing."""
-    match = _BITS.search(name)
-    return 5.0 if not match else float(match[1]) + 1.0 if match[1] else float(match[2])
-
-
-def _read_named_size(name: str) -> int:
-    """Parameters as a hub id tells them: `Qwen2.5-Math-1.5B`; 0 where it does not."""
-    match = re.search(r"(\d+(?:\.\d+)?)\s*([BM])(?![A-Za-z])", name, re.IGNORECASE)
-    return int(float(match[1]) * {"b": 1e9, "m": 1e6}[match[2].lower()]) if match else 0
+def _guess_parameters(model: Path) -> int:
+    """Parameters as a name has them (`Qwen2.5-Math-1.5B`), or of a GGUF file by its size, at 5 bits per weight; else 0."""
+    if match := re.search(r"(\d+(?:\.\d+)?)\s*([BM])(?![A-Za-z])", model.name, re.IGNORECASE):
+        return int(float(match[1]) * {"b": 1e9, "m": 1e6}[match[2].lower()])
+    return model.stat().st_size * 8 // 5 if model.is_file() else 0
 
 
 @dataclass(frozen=True)
@@ -183,27 +163,12 @@ class Computer:
     cores: int
     memory_gb: float
     gpus: int
-    gpu_memory_gb: float
-    """Of the smallest GPU; 0 without GPUs, or where nothing tells."""
 
     def __str__(self) -> str:
         gpus = f"{self.gpus} GPU{'s' if self.gpus > 1 else ''}" if self.gpus else "no GPU"
-        each = f" with {self.gpu_memory_gb:.0f} GB{' each' if self.gpus > 1 else ''}" if self.gpu_memory_gb else ""
-        return f"{self.cores} cores, {self.memory_gb:.0f} GB of memory, {gpus}{each}"
+        return f"{self.cores} cores, {self.memory_gb:.0f} GB of memory, {gpus}"
 
 
 def describe_computer() -> Computer:
     """The machine that this runs on."""
-    import psutil
-
-    gpus = count_visible_gpus()
-    return Computer(cores(), psutil.virtual_memory().total / 1e9, gpus, _read_gpu_memory() if gpus else 0.0)
-
-
-def _read_gpu_memory() -> float:
-    if not shutil.which("nvidia-smi"):
-        return 0.0
-    asked = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
-    told = subprocess.run(asked, capture_output=True, text=True, timeout=30)
-    sizes = [float(line) for line in told.stdout.splitlines() if line.strip().replace(".", "").isdigit()]
-    return min(sizes, default=0.0) * 2**20 / 1e9
+    return Computer(cores(), psutil.virtual_memory().total / 1e9, count_visible_gpus())

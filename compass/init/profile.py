@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from compass.init.inputs import Computer, Policy, Rows
-from compass.init.sizes import Sizes, choose_sizes
+from compass.init.sizes import choose_sizes
+from compass.plan.forecast import Known, forecast
+from compass.plan.hardware import Machine
+from compass.plan.shape import policy_shape
 from compass.settings import Benchmark, Source
-from compass.settings.load import read_values
+from compass.settings.load import check_values, read_values
 
 TINY_ALONE = (
     "The tiny policy understands only stories like those of its generator (examples/own_csv/problems.csv imitates them). "
@@ -23,19 +25,6 @@ TINY_ALONE = (
 
 WIDTH = 110
 """Columns of what is printed."""
-
-REASON_WIDTH = 128
-"""Columns up to which a reason is written after its value; a longer one is written above it."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A parameter file and what it rests on."""
-
-    text: str
-    sizes: Sizes
-    lines: list[str]
-    """What the user is shown."""
 
 
 def plan(
@@ -49,8 +38,8 @@ def plan(
     revision: str = "",
     why_model: str = "as you said",
     profiles: Path = Path("profiles"),
-) -> Plan:
-    """The parameter file of a first run.
+) -> tuple[str, list[str]]:
+    """The parameter file of a first run, and what the user is shown, line by line.
 
     Args:
         name: what the profile is called.
@@ -66,7 +55,7 @@ def plan(
     Raises:
         UserError: there are too few problems.
     """
-    sizes = choose_sizes(rows, policy, computer)
+    values, reasons = choose_sizes(rows, policy, computer)
     pattern = "tiny" if policy.kind == "tiny" else "small-gpu" if computer.gpus else "small"
     tree = read_values(profiles / f"{pattern}.yaml")
     tree["profile"] = name
@@ -79,19 +68,34 @@ def plan(
     # Each sampling gets its own values: the pattern's may be one mapping under two names.
     for section in ("grade", "evaluate"):
         tree[section]["sampling"] = dict(tree[section]["sampling"])
-    for key, value in sizes.values.items():
+    for key, value in values.items():
         set_value(tree, key, value)
     if computer.gpus:
         tree["rl"]["resources"].pop("micro_batch_size", None)
     tree["report"]["title"] = f"Compass-Thinker pipeline, {name}"
-    reasons = {f"base{'.pretrain' if policy.kind == 'tiny' else '.model'}": why_model, **sizes.reasons}
-    for kind, read in (("sources", sources), ("benchmarks", benchmarks)):
-        for number, (source, _) in enumerate(read):
-            if source.licence == "unknown" and kind == "sources":
-                reasons[f"collect.sources.{number}.licence"] = "write the licence of your data here"
-    lines = _summary_lines(sources, benchmarks, rows, policy, computer, sizes, why_model)
-    text = format_parameters(tree, reasons, _build_head(name, pattern, lines))
-    return Plan(text, sizes, lines)
+    reasons["base.pretrain" if policy.kind == "tiny" else "base.model"] = why_model
+    if any(source.licence == "unknown" for source, _ in sources):
+        reasons["collect.sources"] = "write the licence of your data at `licence`"
+    lines = _summary_lines(sources, benchmarks, rows, policy, computer, values, why_model)
+    if not computer.gpus and (minutes := _forecast_minutes(tree, rows, computer)):
+        lines += _wrap("expect", f"{minutes} minutes on this machine when it is idle")
+    for caution in _list_cautions(policy, computer):
+        lines += _wrap("caution", caution)
+    return format_parameters(tree, reasons, _build_head(name, pattern, lines)), lines
+
+
+def _forecast_minutes(tree: Mapping[str, Any], rows: Rows, computer: Computer) -> str:
+    """How long `compass plan` expects a whole run to take, as `5 to 9`; empty where the model's shape is not known."""
+    settings = check_values(tree)
+    if policy_shape(settings, Path()) is None:
+        return ""
+    most = settings.evaluate.max_problems
+    items = sum(min(count, most or count) for count in rows.items.values())
+    evaluate = settings.evaluate.model_copy(update={"max_problems": math.ceil(items / len(rows.items))})
+    settings = settings.model_copy(update={"evaluate": evaluate})
+    run = forecast(settings, Machine(None, 0, computer.cores), Known(rows.usable), Path())
+    low, high = (math.ceil(60 * sum(stage.hours[at] for stage in run.stages)) for at in (0, 2))
+    return f"{low} to {high}"
 
 
 def _build_entry(source: Source) -> dict[str, Any]:
@@ -117,7 +121,7 @@ def _summary_lines(
     rows: Rows,
     policy: Policy,
     computer: Computer,
-    sizes: Sizes,
+    values: Mapping[str, Any],
     why_model: str,
 ) -> list[str]:
     """What the parameters rest on, a label before each fact."""
@@ -137,7 +141,6 @@ def _summary_lines(
     about = f", about {millions:,.{0 if millions >= 10 else 2}f} million parameters" if millions else ""
     facts.append(("model", f"{policy.name or 'the tiny policy, which the run pre-trains'}{about} ({why_model})"))
     facts.append(("machine", str(computer)))
-    values = sizes.values
     facts.append(
         (
             "sizes",
@@ -146,16 +149,14 @@ def _summary_lines(
             f"{values['rl.stages.rl-1.steps']} iterations per stage",
         )
     )
-    if sizes.minutes:
-        facts.append(("expect", f"about {sizes.minutes} minutes on this machine when it is idle"))
-    facts += [("caution", text) for text in _list_cautions(policy, computer, sizes)]
-    return [line for label, text in facts for line in _wrap_comment(label, text)]
+    return [line for label, text in facts for line in _wrap(label, text)]
 
 
-def _list_cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator[str]:
-    if sizes.memory_gb > computer.memory_gb and not computer.gpus:
+def _list_cautions(policy: Policy, computer: Computer) -> Iterator[str]:
+    memory_gb = 22 * policy.parameters / 1e9 + 5  # about what training takes
+    if policy.parameters and memory_gb > computer.memory_gb and not computer.gpus:
         yield (
-            f"training takes about {sizes.memory_gb:.0f} GB of memory and this machine has {computer.memory_gb:.0f}; "
+            f"training takes about {memory_gb:.0f} GB of memory and this machine has {computer.memory_gb:.0f}; "
             "take a smaller model or a GPU"
         )
     if policy.kind == "tiny":
@@ -164,7 +165,7 @@ def _list_cautions(policy: Policy, computer: Computer, sizes: Sizes) -> Iterator
         yield "on a CPU this is a trial of the whole path, not an experiment: so few iterations hardly change a model"
 
 
-def _wrap_comment(label: str, text: str) -> list[str]:
+def _wrap(label: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"{label:10} ", subsequent_indent=" " * (11 if label else 13))
 
 
@@ -176,12 +177,21 @@ def format_parameters(tree: Mapping[str, Any], reasons: Mapping[str, str], head:
         reasons: comments by the dotted key that they are about.
         head: the comment at the top, line by line.
     """
-    lines = [*(f"# {line}".rstrip() for line in head)]
-    for key, value in tree.items():
-        if isinstance(value, dict) and value:
-            lines.append("")
-        lines += _format_value(key, value, key, reasons, "")
+    lines = [*(f"# {line}".rstrip() for line in head), ""]
+    path: list[str] = []
+    for line in yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000).splitlines():
+        text = line.lstrip()
+        path[(len(line) - len(text)) // 2 :] = [text.partition(":")[0].strip("'")]
+        reason = reasons.get(".".join(path))
+        lines.append(f"{line} # {reason}" if reason else line)
     return "\n".join(lines) + "\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes out a mapping that stands in two places of the pattern."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 def set_value(tree: dict[str, Any], key: str, value: Any) -> None:
@@ -190,42 +200,3 @@ def set_value(tree: dict[str, Any], key: str, value: Any) -> None:
     for name in sections:
         tree = tree.setdefault(name, {})
     tree[last] = value
-
-
-def _format_value(key: str, value: Any, path: str, reasons: Mapping[str, str], pad: str) -> Iterator[str]:
-    if isinstance(value, dict) and value and not _is_leaf(value):
-        yield from _add_reason(f"{pad}{_format_flow(key)}:", reasons.get(path, ""), pad)
-        for name, inner in value.items():
-            yield from _format_value(name, inner, f"{path}.{name}", reasons, pad + "  ")
-    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        yield from _add_reason(f"{pad}{key}:", reasons.get(path, ""), pad)
-        for number, one in enumerate(value):
-            inside = [
-                line
-                for name, inner in one.items()
-                for line in _format_value(name, inner, f"{path}.{number}.{name}", reasons, "")
-            ]
-            yield from (f"{pad}  {'- ' if at == 0 else '  '}{line}" for at, line in enumerate(inside))
-    else:
-        yield from _add_reason(f"{pad}{_format_flow(key)}: {_format_flow(value)}", reasons.get(path, ""), pad)
-
-
-def _add_reason(line: str, reason: str, pad: str) -> Iterator[str]:
-    if not reason:
-        yield line
-    elif len(line) + len(reason) + 3 <= REASON_WIDTH:
-        yield f"{line} # {reason}"
-    else:
-        yield f"{pad}# {reason}"
-        yield line
-
-
-def _is_leaf(value: Mapping[str, Any]) -> bool:
-    """Whether a section is written in one line: a level mix, a stage's few values."""
-    plain = all(not isinstance(one, dict | list) for one in value.values())
-    return plain and (set(value) <= set("12345") or "init_from" in value)
-
-
-def _format_flow(value: Any) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000, sort_keys=False)
-    return text.removesuffix("\n").removesuffix("\n...").replace("\n", " ")

@@ -8,12 +8,11 @@ of them. Where a CPU trains, iterations, samples and lengths are cut to what end
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from compass.errors import UserError
 from compass.init.inputs import TEMPLATE_TOKENS, Computer, Policy, Rows
-from compass.plan.hardware import sampling_speed, training_speed
+from compass.plan.hardware import sampling_speed
 
 FEWEST = 5
 """Usable problems below which three stages have nothing to choose from."""
@@ -24,25 +23,9 @@ BUDGET_S = 300.0
 MODELS = 4
 """Models that are evaluated: the base and three stages."""
 
-START_S = {"data": 20, "base": 60, "grade": 40, "rl": 80, "evaluate": 30}
-"""Seconds on two idle cores that a stage takes before it does its work; measured with the profiles tiny and small."""
 
-
-@dataclass(frozen=True)
-class Sizes:
-    """Values by their keys in the parameter file, the reasons of some, and about how long a run takes."""
-
-    values: dict[str, Any]
-    reasons: dict[str, str]
-    minutes: int
-    """On this machine when it is idle; 0 for a GPU, where none was measured."""
-
-    memory_gb: float
-    """About what training takes of the memory; 0 where the model's size is not known."""
-
-
-def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
-    """The sizes for these rows, this policy and this machine.
+def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values by their keys in the parameter file, for these rows, this policy and this machine, and the reasons of some.
 
     Raises:
         UserError: there are too few problems to train on.
@@ -62,7 +45,7 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
     group = 8 if gpu or tiny else 4
     passes = 3 if gpu else 4 if tiny else 1
     steps = max(2, min(math.ceil(passes * problems / batch), 40 if gpu else 20 if tiny else 4))
-    speed = _estimate_speed(policy, computer)
+    speed = sampling_speed(policy.parameters or 1_500_000_000, computer.cores)
     graded, rollouts = _choose_graded(rows.usable, response, speed, gpu=gpu)
     if graded:
         problems = max(batch, min(problems, int(0.4 * graded) // batch * batch))
@@ -109,8 +92,7 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> Sizes:
         "rl.stages": "more iterations: raise `steps`; the next run goes on from the last checkpoint",
         "evaluate.samples": f"{sum(rows.items.values())} benchmark items; more samples narrow the intervals",
     }
-    minutes = 0 if gpu else _estimate_minutes(values, rows, policy, computer, speed)
-    return Sizes(values, reasons, minutes, 22 * policy.parameters / 1e9 + (5 if policy.parameters else 0))
+    return values, reasons
 
 
 def _choose_lengths(rows: Rows, policy: Policy, *, gpu: bool) -> tuple[int, int]:
@@ -155,28 +137,6 @@ def _choose_evaluated(rows: Rows, response: int, speed: float, *, gpu: bool) -> 
     if samples >= 2:
         return min(8, samples), 0
     return 2, max(8, int(BUDGET_S / (3 * seconds * len(rows.items))))
-
-
-def _estimate_speed(policy: Policy, computer: Computer) -> float:
-    """Sampling speed: on CPUs as `compass plan` has it, on GPUs a cautious estimate."""
-    parameters = policy.parameters or 1_500_000_000
-    if computer.gpus:
-        return min(20_000.0, 1e13 / parameters) * computer.gpus
-    return sampling_speed(parameters, computer.cores)
-
-
-def _estimate_minutes(values: dict[str, Any], rows: Rows, policy: Policy, computer: Computer, speed: float) -> int:
-    """About how long a whole run takes on the idle machine."""
-    response, prompt = values["rl.rollout.max_response_tokens"], values["rl.data.max_prompt_tokens"]
-    graded = values["grade.max_problems"] or rows.usable
-    grade = graded * values["grade.rollouts"] * response / speed
-    per_step = values["rl.data.batch_size"] * values["rl.rollout.group_size"] * (response + prompt)
-    trained = training_speed(policy.parameters or 1_500_000_000, computer.cores)
-    rl = 3 * values["rl.stages.rl-1.steps"] * per_step / trained
-    asked = sum(min(count, values["evaluate.max_problems"] or count) for count in rows.items.values())
-    evaluate = MODELS * asked * (values["evaluate.samples"] + 1) * response / speed
-    starts = sum(START_S.values()) + 2 * START_S["rl"] + (MODELS - 1) * 5
-    return math.ceil((starts + grade + rl + evaluate) / 60)
 
 
 def _round_to_power(number: int) -> int:

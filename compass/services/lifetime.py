@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -17,13 +20,12 @@ import psutil
 from compass.errors import UserError
 from compass.locks import read_turn, take_lock
 from compass.processes import is_alive
-from compass.services.ports import HOST, find_free_port, find_listener, is_free
-from compass.services.servers import DEFAULT_PORTS, MARK, NAME, Server, ask, environment, list_servers
+from compass.services.servers import DEFAULT_PORTS, HOST, MARK, NAME, Server, ask, environment, list_servers
 from compass.services.state import FOLDER, Service, read_recorded_services, read_services, write_services
 from compass.tracking.mlflow_client import lock_store
 
 START_S = 180.0
-"""Seconds that a server has to become ready: a busy machine of two cores takes 60."""
+"""Seconds that the servers have to become ready: a busy machine of two cores takes 60."""
 
 ANSWER_S = 10.0
 """Seconds that a server which runs already has to answer, before it counts as hung."""
@@ -72,16 +74,19 @@ def start(
         ports = {**DEFAULT_PORTS, **{name: one.port for name, one in recorded.items() if one.port}, **ports}
         if "prefect" not in {*wanted, *running}:
             ports.pop("prefect")  # the stages are then served to PREFECT_API_URL
-        _check_moves(running, ports)
+        for name, service in running.items():
+            if service.port and service.port != ports[name]:
+                raise UserError(f"{name} runs on another port ({service.url}). To move it, end it first: compass down")
         servers = list_servers(root, ports)
+        hung = []
         for name in [name for name in running if name in wanted]:
-            if not _wait_until(lambda name=name: servers[name].is_ready(running[name]), ANSWER_S):
+            if not _wait_until(partial(servers[name].is_ready, running[name]), ANSWER_S):
                 tell(f"{name} runs and does not answer: started again")
-                end_processes(root, {name})
+                hung.append(name)
                 del running[name]
         missing = {name: server for name, server in servers.items() if name in wanted and name not in running}
         # A worker that outlived its server keeps the port. A flow run that outlived the deployments ends by itself.
-        end_processes(root, missing.keys() - {"deployments"})
+        end_processes(root, {*hung, *missing.keys() - {"deployments"}})
         check_ports({name: ports[name] for name in missing if name in ports})
         try:
             _start_missing(root, missing, running, ports)
@@ -108,8 +113,8 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
     """
     with _hold_lock(root, tell):
         running = read_services(root)
-        flow_runs = _list_flow_runs(root, running)
-        if flow_runs:
+        api = f"{running['prefect'].url}/api" if "prefect" in running else ""
+        if flow_runs := _list_flow_runs(api):
             names = ", ".join(flow_runs.values())
             if not force:
                 raise UserError(
@@ -117,13 +122,11 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
                     "or end it with the services: compass down --force"
                 )
             tell(f"cancelling {names}")
-            for identity in filter(None, flow_runs):
-                _set_state(running["prefect"], identity, "CANCELLING", force=False)
-            _wait_until(lambda: not _list_flow_runs(root, running), CANCEL_S)
+            _set_states(api, flow_runs, "CANCELLING", force=False)
+            _wait_until(lambda: not _list_flow_runs(api), CANCEL_S)
         end_processes(root, {"deployments"})
         if flow_runs:  # what ran them is gone: none of them stays "running" for ever
-            for identity in _list_unfinished(running["prefect"]).keys() & flow_runs.keys():
-                _set_state(running["prefect"], identity, "CANCELLED", force=True)
+            _set_states(api, _list_flow_runs(api).keys() & flow_runs.keys(), "CANCELLED", force=True)
         end_processes(root)
         write_services([], root)
         if holder := read_turn(root):
@@ -188,6 +191,33 @@ def check_ports(ports: Mapping[str, int]) -> None:
         raise UserError("\n".join(taken))
 
 
+def is_free(port: int) -> bool:
+    """Whether a server could listen on a port of `HOST` now."""
+    with socket.socket() as probe:
+        # As servers do: a port whose last connections linger in TIME_WAIT is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def find_free_port(above: int) -> int | None:
+    """The first free port after `above`, None where there is none among the next hundred."""
+    return next((port for port in range(above + 1, min(above + 101, 65536)) if is_free(port)), None)
+
+
+def find_listener(port: int) -> str:
+    """Who listens on a port, for a message: `process 123 (python -m http.server 5000) in /home/me`."""
+    for connection in psutil.net_connections("tcp"):
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+            with contextlib.suppress(psutil.Error):  # it ended just now, or belongs to another user
+                process = psutil.Process(connection.pid)
+                return f"process {process.pid} ({shlex.join(process.cmdline())[:120]}) in {process.cwd()}"
+    return "the system: ports below 1024 need its administrator" if port < 1024 else "a process of another user"
+
+
 @contextlib.contextmanager
 def _hold_lock(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
     """Keep two `compass up` or `compass down` of a repository apart."""
@@ -195,9 +225,8 @@ def _hold_lock(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
     try:
         lock = take_lock(folder / "services.lock", f"compass {' '.join(sys.argv[1:])}", on_wait=tell)
     except OSError as error:
-        raise UserError(
-            f"{folder} cannot be written: {error.strerror}; `chmod u+rwx {folder}`, or change its owner"
-        ) from None
+        remedy = f"`chmod u+rwx {folder}`, or change its owner"
+        raise UserError(f"{folder} cannot be written: {error.strerror}", remedy) from None
     assert lock is not None
     try:
         yield
@@ -205,35 +234,20 @@ def _hold_lock(root: Path, tell: Callable[[str], object]) -> Iterator[None]:
         os.close(lock)
 
 
-def _check_moves(running: Mapping[str, Service], ports: Mapping[str, int]) -> None:
-    moved = [name for name, service in running.items() if service.port and service.port != ports[name]]
-    if moved:
-        where = ", ".join(f"{name} ({running[name].url})" for name in moved)
-        raise UserError(f"already running on another port: {where}. To move it, end it first: compass down")
-
-
 def _start_missing(
     root: Path, missing: Mapping[str, Server], running: dict[str, Service], ports: Mapping[str, int]
 ) -> None:
-    """Start servers, each once the one that it needs is ready, and wait until all are; `running` gets them as they start."""
-    deadline, ready = time.monotonic() + START_S, running.keys() - missing.keys()
-    with contextlib.ExitStack() as held:
-        if "mlflow" in missing and not (root / FOLDER / "mlflow.db").exists():
-            held.enter_context(lock_store(root))  # until the server has made its tables
-        while waiting := [server for name, server in missing.items() if name not in ready]:
-            for server in waiting:
-                if server.name not in running and (server.after not in missing or server.after in ready):
-                    running[server.name] = _launch(root, server, ports.get(server.name))
-                    write_services(running.values(), root)
-            for name in [server.name for server in waiting if server.name in running]:
-                if not running[name].runs:
-                    raise ServiceError(f"{name} ended while it started; {_quote_log(root, running[name])}")
-                if missing[name].is_ready(running[name]):
-                    ready.add(name)
-                elif time.monotonic() > deadline:
-                    message = f"{name} was not ready after {START_S:.0f} s; {_quote_log(root, running[name])}"
-                    raise ServiceError(message)
-            time.sleep(0.2)
+    """Start servers and wait until all are ready, then the deployments, which ask Prefect's; `running` gets them as they start."""
+    deadline = time.monotonic() + START_S
+    is_new = "mlflow" in missing and not (root / FOLDER / "mlflow.db").exists()
+    with lock_store(root) if is_new else contextlib.nullcontext():  # until the server has made its tables
+        for last in (False, True):
+            servers = [server for server in missing.values() if (server.name == "deployments") is last]
+            for server in servers:
+                running[server.name] = _launch(root, server, ports.get(server.name))
+                write_services(running.values(), root)
+            for server in servers:
+                _wait_ready(root, server, running[server.name], deadline)
 
 
 def _launch(root: Path, server: Server, port: int | None) -> Service:
@@ -257,6 +271,17 @@ def _launch(root: Path, server: Server, port: int | None) -> Service:
     return Service(server.name, process.pid, created, url, str(log.relative_to(root)))
 
 
+def _wait_ready(root: Path, server: Server, service: Service, deadline: float) -> None:
+    while not server.is_ready(service):
+        if service.runs and time.monotonic() < deadline:
+            time.sleep(0.2)
+            continue
+        fault = f"was not ready after {START_S:.0f} s" if service.runs else "ended while it started"
+        lines = (root / service.log).read_text(encoding="utf-8", errors="replace").splitlines()
+        shown = "\n".join(f"  {line}" for line in lines[-15:] if line.strip())
+        raise ServiceError(f"{server.name} {fault}; its last lines ({service.log}):\n{shown or '  none'}")
+
+
 def _wait_until(condition: Callable[[], bool], within_s: float) -> bool:
     deadline = time.monotonic() + within_s
     while not (met := condition()) and time.monotonic() < deadline:
@@ -264,31 +289,18 @@ def _wait_until(condition: Callable[[], bool], within_s: float) -> bool:
     return met
 
 
-def _quote_log(root: Path, service: Service, count: int = 15) -> str:
-    lines = (root / service.log).read_text(encoding="utf-8", errors="replace").splitlines()
-    shown = "\n".join(f"  {line}" for line in lines[-count:] if line.strip())
-    return f"its last lines ({service.log}):\n{shown}" if shown else f"it wrote nothing ({service.log} is empty)"
-
-
-def _list_flow_runs(root: Path, running: Mapping[str, Service]) -> dict[str, str]:
-    """Id to name of the flow runs in progress, those of workers elsewhere included; empty where there is none."""
-    if "prefect" not in running:
-        return {}
-    has_processes = "deployments" in running and len(find_processes(root, {"deployments"})) > 1
-    return _list_unfinished(running["prefect"]) or ({"": "a flow run"} if has_processes else {})
-
-
-def _list_unfinished(prefect: Service) -> dict[str, str]:
-    """Id to name of the flow runs that Prefect takes for unfinished; empty where it does not answer."""
+def _list_flow_runs(api: str) -> dict[str, str]:
+    """Id to name of the flow runs that Prefect takes for unfinished; empty where no server answers."""
     question = {"flow_runs": {"state": {"type": {"any_": list(UNFINISHED)}}}, "limit": 200}
     try:
-        return {run["id"]: run["name"] for run in ask(f"{prefect.url}/api/flow_runs/filter", question)}
+        return {run["id"]: run["name"] for run in ask(f"{api}/flow_runs/filter", question)} if api else {}
     except (httpx.HTTPError, ValueError):
         return {}
 
 
-def _set_state(prefect: Service, identity: str, state: str, *, force: bool) -> None:
-    body = {"state": {"type": state, "name": state.title(), "message": "Ended by compass down"}, "force": force}
-    # The server is about to end; what it does not answer now stays as it was.
-    with contextlib.suppress(httpx.HTTPError, ValueError):
-        ask(f"{prefect.url}/api/flow_runs/{identity}/set_state", body)
+def _set_states(api: str, flow_runs: Collection[str], state: str, *, force: bool) -> None:
+    for identity in flow_runs:
+        body = {"state": {"type": state, "name": state.title(), "message": "Ended by compass down"}, "force": force}
+        # The server is about to end; what it does not answer now stays as it was.
+        with contextlib.suppress(httpx.HTTPError, ValueError):
+            ask(f"{api}/flow_runs/{identity}/set_state", body)

@@ -13,9 +13,11 @@ from urllib.parse import quote
 import httpx
 
 from compass.environment import QUIET, dvc_variables
-from compass.services.ports import HOST
 from compass.services.state import FOLDER, Service
 from compass.tracking.record import KIND, experiment_name
+
+HOST = "127.0.0.1"
+"""The only address that servers listen on."""
 
 MARK = "COMPASS_SERVICES_OF"
 """Environment variable of every process of a server: the repository's root. Finds those that outlived their parents."""
@@ -30,18 +32,11 @@ TIMEOUT_S = 3.0
 TRAINING = "workflowType=machine_learning"
 """Has MLflow's menu show runs and models, instead of what is for traces of language models."""
 
-# They belong to a run that the caller may be inside of.
 _NOT_PASSED_ON = {
-    *(
-        "MLFLOW_RUN_ID",
-        "MLFLOW_EXPERIMENT_ID",
-        "COMPASS_PIPELINE_RUN",
-        "COMPASS_CHANGED",
-        "COMPASS_PIPELINE_LOCK",
-        "COMPASS_STARTED_BY",
-    ),
-    *("COMPASS_PREFECT_URL", "DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME"),
-}
+    "MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "COMPASS_PIPELINE_RUN", "COMPASS_CHANGED", "COMPASS_PIPELINE_LOCK",
+    "COMPASS_STARTED_BY", "COMPASS_PREFECT_URL", "DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME",
+}  # fmt: skip
+"""Variables of a run that the caller may be inside of."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,6 @@ class Server:
     """Asks the server itself over HTTP; quick, and False where it does not answer."""
     variables: Mapping[str, str]
     """Environment variables of its own."""
-    after: str | None = None
-    """The server that has to be ready first."""
 
 
 def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
@@ -68,10 +61,10 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
         root: the repository's root.
         ports: port of each server that has one. Without `prefect` the stages are served to `PREFECT_API_URL`.
     """
-    served_at = "" if "prefect" in ports else os.environ.get("PREFECT_API_URL", "")
+    elsewhere = "" if "prefect" in ports else os.environ.get("PREFECT_API_URL", "")
     ports, folder = {**DEFAULT_PORTS, **ports}, root / FOLDER
     prefect = f"http://{HOST}:{ports['prefect']}"
-    served_at = served_at or f"{prefect}/api"
+    served_at = elsewhere or f"{prefect}/api"
     address = {name: ("--host", HOST, "--port", str(port)) for name, port in ports.items()}
     servers = (
         Server(
@@ -116,7 +109,6 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
             ("-m", "flows.deployments"),
             lambda service: _has_polled(service, served_at),
             {"PREFECT_API_URL": served_at},
-            after="prefect",
         ),
     )
     return {server.name: server for server in servers}

@@ -43,14 +43,7 @@ class Service:
 
 
 def read_services(root: str | Path = ".") -> dict[str, Service]:
-    """The services of a repository whose processes are alive, by name.
-
-    Args:
-        root: the repository's root.
-
-    Returns:
-        Empty where none was ever started, or where the file cannot be read.
-    """
+    """The services of a repository whose processes are alive, by name; empty where the file cannot be read."""
     return {name: service for name, service in read_recorded_services(root).items() if service.runs}
 
 

@@ -1,14 +1,12 @@
 """`compass doctor` in a copy of the repository: silent where all is well, and every planted fault found with its remedy."""
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,8 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from compass.checks.finding import Place
-from compass.checks.repository import check_cache
+from compass.checks.doctor import Place, check_cache
 from compass.files import file_digest
 from compass.services.servers import MARK
 from compass.services.state import Service, write_services
@@ -101,15 +98,14 @@ def left_behind(folder: Path) -> Iterator[subprocess.Popen]:
 
 
 def results_in_the_cache(folder: Path) -> None:
-    """A dvc.lock with a result that was damaged in DVC's cache, and one that is not there."""
+    """A dvc.lock with a result that DVC's cache has, and one that it lacks."""
     outs = []
-    for name, content in {"whole": b"whole", "damaged": b"good", "lost": b"lost"}.items():
-        digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    for name, digest in {"kept": "a" * 32, "lost": "b" * 32}.items():
         place = folder / ".dvc/cache/files/md5" / digest[:2] / digest[2:]
         place.parent.mkdir(parents=True, exist_ok=True)
-        if name != "lost":
-            place.write_bytes(content if name == "whole" else b"evil")
-        outs.append({"path": f"data/{name}", "md5": digest, "size": len(content), "hash": "md5"})
+        if name == "kept":
+            place.write_text("kept")
+        outs.append({"path": f"data/{name}", "md5": digest, "size": 4, "hash": "md5"})
     (folder / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": {"collect": {"outs": outs}}}))
 
 
@@ -123,32 +119,19 @@ def test_where_all_is_well_nothing_is_reported_and_nothing_changed(copy: Path) -
     assert file_digests(copy) == before
     wrong = [one for one in findings if one["level"] != "ok"]
     # Not planted is what the machine of the test lacks, and what other programs left on it.
-    of_the_machine = ("memory", "/dev/shm", "disk", "packages", "processes", "temporary files", "open files", "GPU")
+    of_the_machine = ("machine", "disk", "packages", "processes", "temporary files", "open files", "GPU")
     assert [one for one in wrong if one["check"] not in of_the_machine] == []
     assert status == int(any(one["level"] == "problem" for one in wrong))
-    assert {"Python", "GPU", "git", "DVC cache", "MLflow", "params.yaml", "hub", "clock"} <= {
-        one["check"] for one in findings
-    }
+    assert {"Python", "machine", "GPU", "git", "DVC cache", "params.yaml"} <= {one["check"] for one in findings}
 
 
 def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.Process) -> None:
     lock = copy / "requirements/cpu.txt"
     installed = next(line for line in lock.read_text().splitlines() if line.startswith("numpy=="))
     lock.write_text(lock.read_text().replace(installed, "numpy==0.0.1") + "no-such-package==1.0\n")
-    closed, store = free_port(), copy / "mlruns/0/meta.yaml"
-    store.parent.mkdir(parents=True)
-    store.write_text("experiment_id: '0'\nname: Default\n")
-    run(copy, sys.executable, "-m", "dvc", "remote", "add", "-d", "disk", "/nowhere/mounted/store")
-    run(copy, sys.executable, "-m", "dvc", "remote", "add", "web", f"http://me:hidden@127.0.0.1:{closed}/store")
+    closed = free_port()
     results_in_the_cache(copy)
-    (copy / ".dvc/tmp").mkdir(exist_ok=True)
-    entry = {"pid": ended.pid, "cmd": "dvc repro"}
-    (copy / ".dvc/tmp/rwlock").write_text(json.dumps({"read": {}, "write": {str(copy / "data"): entry}}))
     write_services([Service("mlflow", ended.pid, ended.create_time(), f"http://127.0.0.1:{closed}", "log")], copy)
-    late = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 30 * 86400))
-    commit(copy, GIT_COMMITTER_DATE=late, GIT_AUTHOR_DATE=late)
-    (copy / ".git/index.lock").touch()
-
     variables = {
         **plain_variables(copy),
         "COMPASS_DAAT": "/data",
@@ -156,7 +139,6 @@ def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.
         "HF_TOKEN": "hf_secret-value ",
         "http_proxy": "http://127.0.0.1:9",
         "RAY_ADDRESS": f"127.0.0.1:{closed}",
-        "PYTHONIOENCODING": "latin-1",
     }
     with socket.create_server(("127.0.0.1", 0)) as server, left_behind(copy) as orphan:
         taken = server.getsockname()[1]
@@ -164,11 +146,10 @@ def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.
         status, findings, printed = doctor(copy, variables, before="ulimit -n 512; ulimit -f 1000")
     assert status == 1
     assert "hf_secret-value" not in printed
-    assert "hidden" not in printed
 
     planted = [
         ("packages", "problem", "numpy", "requirements/setup.sh cpu"),
-        ("packages", "problem", "missing: no-such-package", "requirements/setup.sh cpu"),
+        ("packages", "problem", "no-such-package missing instead of 1.0", "requirements/setup.sh cpu"),
         ("open files", "problem", "at most 512", "ulimit -n 65536"),
         ("disk", "problem", "does not take a file of 16 MiB: File too large", "quota"),
         ("Ray cluster", "problem", f"127.0.0.1:{closed} is not reached", "unset RAY_ADDRESS"),
@@ -180,24 +161,11 @@ def test_every_planted_fault_is_found_with_its_remedy(copy: Path, ended: psutil.
             "compass up --prefect-port",
         ),
         ("processes", "warning", f"left of a service that has ended: {orphan.pid}", "compass down"),
-        ("git", "problem", "index.lock", "rm .git/index.lock"),
-        ("DVC remote disk", "problem", "/nowhere/mounted/store is not there", "dvc remote modify disk url"),
-        (
-            "DVC remote web",
-            "problem",
-            f"http://***@127.0.0.1:{closed}/store is not reached",
-            "dvc remote modify web url",
-        ),
-        ("DVC cache", "problem", "1 damaged file", "rm -f .dvc/cache/files/md5/"),
-        ("DVC cache", "warning", "1 of 3 results are missing: data/lost", "compass run"),
-        ("locks", "warning", str(ended.pid), "rm .dvc/tmp/rwlock"),
-        ("MLflow", "warning", "mlruns/ holds records of a file store", "mlflow migrate-filestore"),
+        ("DVC cache", "warning", "1 of 2 results are missing: data/lost", "compass run"),
         ("variables", "warning", "COMPASS_DAAT is set", "did you mean COMPASS_DATA?"),
         ("variables", "problem", "COMPASS_DATA is '/nowhere/data'", "export COMPASS_DATA=FOLDER"),
         ("variables", "problem", "HF_TOKEN is empty or has spaces", "without spaces"),
-        ("variables", "warning", "http_proxy is set", "export no_proxy=127.0.0.1"),
-        ("encoding", "problem", "iso8859-1", "export LC_ALL=C.UTF-8"),
-        ("clock", "problem", "days before the last commit", "set the clock"),
+        ("variables", "warning", "a proxy is set", "export no_proxy=127.0.0.1"),
     ]
     for check, level, found, remedy in planted:
         assert_found(findings, check=check, level=level, found=found, remedy=remedy)
@@ -221,7 +189,9 @@ def test_what_the_settings_need_is_looked_for(copy: Path) -> None:
     needed = {"found": f"http://127.0.0.1:{closed} is not reached", "remedy": "set HF_ENDPOINT to a mirror"}
     assert_found(findings, check="hub", level="problem", **needed)
     assert "collect.sources far" in next(one["found"] for one in findings if one["check"] == "hub")
-    assert_found(findings, check="MLflow", level="problem", found="names a folder", remedy="unset MLFLOW_TRACKING_URI")
+    assert_found(
+        findings, check="variables", level="problem", found="names a folder", remedy="unset MLFLOW_TRACKING_URI"
+    )
 
 
 def test_a_parameter_out_of_range_is_found(copy: Path) -> None:
@@ -254,4 +224,4 @@ def test_results_that_lie_here_are_put_back_into_the_cache_first(tmp_path: Path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/grade").write_text("kept")
     [found] = check_cache(Place(tmp_path))
-    assert found.remedy.startswith("`dvc commit -f grade` takes what still lies in this folder; ")
+    assert found.remedy.startswith("`dvc commit -f grade` takes what is still in this folder; ")

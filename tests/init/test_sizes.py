@@ -1,6 +1,7 @@
 """The sizes fit the problems, the model and the machine, whatever these are."""
 
 import dataclasses
+import re
 from itertools import product
 from pathlib import Path
 
@@ -19,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Source(name="mine", path="mine.csv", problem_field="question", licence="MIT")
 BENCHMARK = Benchmark(name="held-out", path="bench.jsonl")
 
-LAPTOP = Computer(cores=2, memory_gb=16, gpus=0, gpu_memory_gb=0)
-WORKSTATION = Computer(cores=32, memory_gb=256, gpus=0, gpu_memory_gb=0)
-ONE_GPU = Computer(cores=16, memory_gb=128, gpus=1, gpu_memory_gb=80)
-EIGHT_GPUS = Computer(cores=96, memory_gb=1000, gpus=8, gpu_memory_gb=80)
+LAPTOP = Computer(cores=2, memory_gb=16, gpus=0)
+WORKSTATION = Computer(cores=32, memory_gb=256, gpus=0)
+ONE_GPU = Computer(cores=16, memory_gb=128, gpus=1)
+EIGHT_GPUS = Computer(cores=96, memory_gb=1000, gpus=8)
 
 TINY = find_policy("")
 SMALL = Policy("gguf", "small.gguf", 135_000_000, 0)
@@ -36,18 +37,17 @@ def rows(usable: int, items: int = 13, chars: int = 120, solution: int = 0) -> R
     return Rows(round(usable * 1.2), usable, True, {}, {"held-out": items}, problems, solution, ["en"])
 
 
-def settings(given: Rows, policy: Policy, computer: Computer) -> Settings:
-    made = plan(
-        "mine",
-        [(SOURCE, [])],
-        [(BENCHMARK, [])],
-        given,
-        policy,
-        computer,
-        revision="0" * 40,
-        profiles=ROOT / "profiles",
+def write(given: Rows, policy: Policy, computer: Computer) -> tuple[str, str]:
+    """The parameter file, and what the user is shown, in one line."""
+    sources, benchmarks, revision = [(SOURCE, [])], [(BENCHMARK, [])], "0" * 40
+    text, lines = plan(
+        "mine", sources, benchmarks, given, policy, computer, revision=revision, profiles=ROOT / "profiles"
     )
-    return check_values(yaml.safe_load(made.text))
+    return text, " ".join(" ".join(lines).split())
+
+
+def settings(given: Rows, policy: Policy, computer: Computer) -> Settings:
+    return check_values(yaml.safe_load(write(given, policy, computer)[0]))
 
 
 @pytest.mark.parametrize(
@@ -113,30 +113,34 @@ def test_a_large_benchmark_is_asked_in_part_on_a_cpu_alone() -> None:
 
 
 def test_the_expected_time_grows_with_the_model_and_falls_with_the_cores() -> None:
-    tiny, small = choose_sizes(rows(42), TINY, LAPTOP).minutes, choose_sizes(rows(42), SMALL, LAPTOP).minutes
-    assert 5 < tiny < small < 60
-    assert choose_sizes(rows(42), SMALL, WORKSTATION).minutes < small
-    assert choose_sizes(rows(42), BIG, ONE_GPU).minutes == 0
+    def minutes(policy: Policy, computer: Computer) -> int:
+        found = re.search(r"expect \d+ to (\d+) minutes", write(rows(42), policy, computer)[1])
+        return int(found[1]) if found else 0
+
+    small = find_policy("HuggingFaceTB/SmolLM2-135M-Instruct")
+    assert 2 < minutes(TINY, LAPTOP) < minutes(small, LAPTOP) < 60
+    assert minutes(small, WORKSTATION) < minutes(small, LAPTOP)
+    assert minutes(UNKNOWN, LAPTOP) == minutes(BIG, ONE_GPU) == 0
 
 
 @pytest.mark.parametrize(("policy", "fits"), [(BIG, False), (SMALL, True)])
 def test_a_model_that_does_not_fit_into_memory_is_reported(policy: Policy, fits: bool) -> None:
-    lines = plan("m", [(SOURCE, [])], [(BENCHMARK, [])], rows(42), policy, LAPTOP, profiles=ROOT / "profiles").lines
-    assert ("of memory and this machine has 16" in " ".join(" ".join(lines).split())) is not fits
+    assert ("of memory and this machine has 16" in write(rows(42), policy, LAPTOP)[1]) is not fits
 
 
 @pytest.mark.parametrize(
     ("model", "parameters"),
     [
-        ("owner/Qwen2.5-Math-1.5B", 1_500_000_000), ("owner/SmolLM2-135M-Instruct", 135_000_000), ("owner/model-v2", 0),
+        ("owner/Qwen2.5-Math-1.5B", 1_500_000_000), ("owner/SmolLM2-135M-Instruct", 135_000_000),
+        ("owner/model-v2", 0),
         ("owner/Llama-3.1-8B-Instruct", 8_000_000_000),
-        ("m.Q4_1.gguf", 1600), ("m-Q8_0.gguf", 888), ("m.F16.gguf", 500), ("m.gguf", 1600),
+        ("m-1.5B.Q4_1.gguf", 1_500_000_000), ("m-Q8_0.gguf", 1600), ("gone.gguf", 0),
     ],
 )  # fmt: skip
 def test_a_size_follows_from_a_hub_ids_name_and_from_a_gguf_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, parameters: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if model.endswith(".gguf"):
+    if model.startswith("m"):
         Path(model).write_bytes(b"x" * 1000)
     assert find_policy(model).parameters == parameters

@@ -21,7 +21,7 @@ SERVER = textwrap.dedent("""
 """)
 
 
-def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -> Callable[[int], Server]:
+def tiny(name: str, *words: str, code: str = SERVER) -> Callable[[int], Server]:
     """Gives, for a port, a server that runs `code` with it."""
     return lambda port: Server(
         name,
@@ -29,7 +29,6 @@ def tiny(name: str, *words: str, code: str = SERVER, after: str | None = None) -
         ("-c", code, str(port), *words),
         lambda service: is_answering(service.url),
         {"TINY": name},
-        after,
     )
 
 

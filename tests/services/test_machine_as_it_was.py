@@ -15,8 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from compass.services.lifetime import end_processes, find_processes
-from compass.services.ports import is_free
+from compass.services.lifetime import end_processes, find_processes, is_free
 from compass.services.servers import ask, is_answering
 from compass.services.state import read_services
 from tests.services.conftest import free_ports

@@ -3,7 +3,7 @@
 import os
 import socket
 
-from compass.services.ports import find_free_port, find_listener, is_free
+from compass.services.lifetime import find_free_port, find_listener, is_free
 
 
 def test_a_bound_port_is_not_free_and_its_holder_is_named() -> None:

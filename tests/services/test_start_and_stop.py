@@ -103,7 +103,9 @@ def test_two_services_cannot_share_a_port(root: Path, ports: Mapping[str, int], 
 def test_a_running_service_is_not_moved(root: Path, ports: Mapping[str, int], define: Callable) -> None:
     define(tiny("mlflow"))
     start(root, ["mlflow"], ports, tell=quiet)
-    with pytest.raises(UserError, match=f"mlflow .http://127.0.0.1:{ports['mlflow']}.*compass down"):
+    with pytest.raises(
+        UserError, match=f"mlflow runs on another port .http://127.0.0.1:{ports['mlflow']}.*compass down"
+    ):
         start(root, ["mlflow"], {"mlflow": ports["live"]}, tell=quiet)
 
 
@@ -126,11 +128,12 @@ def test_when_one_fails_those_started_with_it_are_ended(
     assert {process.pid for process in find_processes(root)} == {before["live"].pid}
 
 
-def test_a_service_waits_for_the_one_that_it_needs(root: Path, ports: Mapping[str, int], define: Callable) -> None:
+def test_the_deployments_wait_for_the_others(root: Path, ports: Mapping[str, int], define: Callable) -> None:
     slow = "import time; time.sleep(1)\nimport sys\n" + tiny("x")(0).arguments[1]
-    define(tiny("live", after="prefect"), tiny("prefect", code=slow))
-    services = start(root, ["prefect", "live"], ports, tell=quiet)
-    assert services["live"].created > services["prefect"].created + 0.9
+    define(tiny("deployments"), tiny("prefect", code=slow))
+    chosen = {"prefect": ports["prefect"], "deployments": ports["live"]}
+    services = start(root, ["prefect", "deployments"], chosen, tell=quiet)
+    assert services["deployments"].created > services["prefect"].created + 0.9
 
 
 def test_without_a_prefect_server_here_the_stages_are_served_to_the_one_that_is_named(
