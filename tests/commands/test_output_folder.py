@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.library.output_folder import OutputError, _swap, check_out, exchange, replacing
+from compass.library.output_folder import OutputError, check_out, replacing
 from compass.report.outputs import check_finished
 from tests.conftest import digests
 
@@ -123,10 +123,10 @@ def test_what_a_killed_run_left_is_replaced(source, tmp_path):
     check_finished(tmp_path / "out")
 
 
-def test_folders_that_a_file_system_cannot_exchange_are_renamed_one_after_the_other(tmp_path):
+def test_a_folder_gets_its_name_back_where_a_run_was_killed_between_the_two_renames(tmp_path):
     out = own(tmp_path / "out")
     partial, previous = own(tmp_path / "out.partial", "summary.json"), tmp_path / "out.previous"
-    out.rename(previous)  # killed between the two steps
+    out.rename(previous)
     with replacing(out) as folder:
         assert (out / "curate.json").exists()
         assert [path.name for path in folder.iterdir()] == ["curate.json"]
@@ -141,17 +141,6 @@ def test_a_full_disk_is_said_and_leaves_the_folder_as_it_was(tmp_path):
     with pytest.raises(OutputError, match="the disk is full; free some space"), replacing(out):
         raise full
     assert digests(tmp_path) == before
-
-
-def test_two_folders_are_exchanged_in_one_step(tmp_path):
-    one, other = own(tmp_path / "one", "a.part"), own(tmp_path / "other")
-    assert exchange(one, other)
-    assert not (one / "a.part").exists()
-    assert (other / "a.part").exists()
-    with pytest.raises(OSError, match="No such file"):
-        exchange(one, tmp_path / "none")
-    _swap(other, one, tmp_path / "previous")
-    assert (one / "a.part").exists()
 
 
 def start(source: Path, out: Path) -> subprocess.Popen:
