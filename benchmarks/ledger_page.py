@@ -36,7 +36,7 @@ NOISE = (
 )
 
 FILTER = """([name, value]) => {
-  const field = document.getElementById("filter").elements[name], begin = performance.now();
+  const field = document.querySelector("form.filters").elements[name], begin = performance.now();
   field.value = value;
   field.dispatchEvent(new Event("input", { bubbles: true }));
   document.body.offsetHeight;

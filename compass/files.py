@@ -33,12 +33,17 @@ class atomic_path:
         self.temporary.replace(self.path)
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON whole or not at all."""
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text whole or not at all; its folder is made where it is missing."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write JSON whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def file_digest(path: Path) -> str:

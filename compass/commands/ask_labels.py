@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compass.report.printable import printable_lines
+from compass.page.terminal import safe
 
 if TYPE_CHECKING:
     from compass.evaluation.labels import One
@@ -18,10 +18,10 @@ SHOWN = 1_500
 
 def ask(
     question: str,
-    waiting: Iterable[One],
-    count: int,
+    waiting: Sequence[One],
+    most: int,
     path: Path,
-    show: Callable[[One, int], None],
+    show: Callable[[One, str], None],
     whole: Callable[[One], str],
 ) -> None:
     """Show one after the other, and keep what the person says of it.
@@ -29,19 +29,19 @@ def ask(
     Args:
         question: what is asked of each.
         waiting: what is judged, in order.
-        count: how many are judged at most.
+        most: how many are judged at most.
         path: the file of labels.
-        show: prints one, with its number.
+        show: prints one under its number, `3 of 40`.
         whole: the text of one that `a` shows in full.
     """
     from compass.evaluation.labels import write_label
 
     print(f"{question} y yes, n no, ? cannot tell, s skip, a show all, q quit. Labels: {path}")
-    done = 0
+    count, done = min(most, len(waiting)), 0
     for one in waiting:
         if done == count:
             return
-        show(one, done + 1)
+        show(one, f"{done + 1} of {count}")
         said = _say(whole(one))
         if said == "q":
             return
@@ -57,6 +57,6 @@ def _say(whole: str) -> str:
         except EOFError:
             return "q"
         if said == "a":
-            print(printable_lines(whole))
+            print(safe(whole))
         elif said in (*ANSWERS, "s", "q"):
             return said

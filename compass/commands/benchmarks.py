@@ -58,7 +58,6 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
     """
     from compass.errors import UserError
     from compass.evaluation.benchmarks import SAME, check_benchmark, how_to_get, places
-    from compass.evaluation.known_benchmarks import OVERLAPS, PUBLISHED
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
 
@@ -77,8 +76,8 @@ def describe(known: KnownBenchmark) -> dict[str, Any]:
         "licence": known.licence,
         "rules": known.rules,
         "citation": known.citation,
-        "published": PUBLISHED[known.name],
-        "overlaps": OVERLAPS.get(known.name),
+        "published": known.published,
+        "overlaps": known.overlaps,
     }
     if not place.here:
         return fact

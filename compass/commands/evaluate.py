@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from compass.commands.evaluate_models import ModelsAsked, find_models
 from compass.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,15 +31,9 @@ COST = Parameter(group=Group("Cost", sort_key=2))
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(ModelsAsked):
     """On what, and how, models are scored."""
 
-    benchmarks: Annotated[list[str], Parameter(consume_multiple=(1, None))]
-    """names of benchmarks (`compass benchmarks` lists them), or files of problems."""
-    server: tuple[str, ...] = ()
-    """URL of an OpenAI-compatible server to score; may be repeated."""
-    server_model: str = ""
-    """which of the server's models."""
     samples: int = 8
     """sampled responses per problem; with `--until verdict` in the first round."""
     until: Literal["samples", "verdict"] = "samples"
@@ -49,14 +44,8 @@ class Asked:
     """the two models whose comparison decides (without it the last and base, or the first)."""
     greedy: bool = False
     """also one greedy response per problem."""
-    max_problems: int = 0
-    """at most so many problems per benchmark (0: all)."""
-    out: Path = Path("evaluation")
-    """the folder to add results to."""
     replace: bool = False
     """drop responses that `--out` has of the model under another setup."""
-    seed: int = 0
-    """of sampling and of the draw of problems."""
     prompt: Annotated[str, SAMPLING] = "default"
     """a named prompt; docs/reference/evaluation.md lists them."""
     other_prompts: Annotated[tuple[str, ...], SAMPLING] = ()
@@ -109,14 +98,14 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
         compass evaluate --server http://127.0.0.1:8000/v1 --benchmarks math-500
         compass evaluate base rl-3 --benchmarks math-500 --until verdict --at-most 64
     """
-    from compass.commands.evaluate_models import find_models
+    from compass.commands.evaluate_benchmarks import load_benchmarks
 
     if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
     if asked.out.exists() and not asked.out.is_dir():
         raise EvaluateError(f"--out {asked.out}: is a file; name a folder")
     settings = _settings(asked)
-    benchmarks = _benchmarks(asked)
+    benchmarks = load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
     found = find_models(models or [], asked.server, asked.server_model, asked.out / "work")
     results = _sample(
         found, benchmarks, {name: _limited(settings, model, asked) for name, model in found.items()}, asked
@@ -203,8 +192,6 @@ def _check_alone(out: Path, pair: Sequence[str], benchmarks: Mapping[str, Any]) 
 
 def _settings(asked: Asked) -> Evaluate:
     """The settings that are asked for; limits of length are those given, and wide ones where none are."""
-    import json
-
     from pydantic import ValidationError
 
     from compass.settings import Evaluate, Sampling
@@ -242,10 +229,8 @@ def _settings(asked: Asked) -> Evaluate:
     except ValidationError as error:
         problems = []
         for problem in error.errors():
-            option = "".join(f"--{part} " for part in map(str, problem["loc"][-1:]) if not part.isdigit()).replace(
-                "_", "-"
-            )
-            problems.append(option + problem["msg"].removeprefix("Value error, "))
+            options = [f"--{part} ".replace("_", "-") for part in map(str, problem["loc"][-1:]) if not part.isdigit()]
+            problems.append("".join(options) + problem["msg"].removeprefix("Value error, "))
         raise EvaluateError("; ".join(problems)) from None
 
 
@@ -260,12 +245,6 @@ def _limited(settings: Evaluate, model: Model | Server, asked: Asked) -> Evaluat
         )
     limits = {"max_tokens": tokens, "max_model_len": length}
     return settings.model_copy(update={"sampling": settings.sampling.model_copy(update=limits)})
-
-
-def _benchmarks(asked: Asked) -> dict[str, pa.Table]:
-    from compass.commands.evaluate_benchmarks import load_benchmarks
-
-    return load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
 
 
 def _priced(samples: pa.Table, asked: Asked) -> pa.Table:

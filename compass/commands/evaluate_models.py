@@ -1,10 +1,12 @@
-"""The models that `compass evaluate`, `memorised` and `chat` are given: stages, folders, GGUF files, hub ids and servers."""
+"""What `compass evaluate` and `memorised` are both asked for; and the models that they and `chat` are given: stages, folders, GGUF files, hub ids and servers."""
 
-from __future__ import annotations
-
+# Without postponed annotations: cyclopts would read those of `ModelsAsked` by the names of the modules that inherit from it.
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from compass.errors import UserError, did_you_mean
 
@@ -12,9 +14,28 @@ if TYPE_CHECKING:
     from compass.sampling.model_source import Model, Server
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelsAsked:
+    """Which models are asked which problems, and where the results go."""
+
+    benchmarks: Annotated[list[str], Parameter(consume_multiple=(1, None))]
+    """names of benchmarks (`compass benchmarks` lists them), or files of problems."""
+    server: tuple[str, ...] = ()
+    """URL of an OpenAI-compatible server to ask; may be repeated."""
+    server_model: str = ""
+    """which of the server's models."""
+    max_problems: int = 0
+    """at most so many problems per benchmark (0: all)."""
+    out: Path = Path("evaluation")
+    """the folder to add results to, which `compass report` makes a page of."""
+    seed: int = 0
+    """of sampling and of the draw of problems."""
+
+
 def find_models(
     given: Sequence[str], servers: Sequence[str], server_model: str, work: Path
-) -> dict[str, Model | Server]:
+) -> "dict[str, Model | Server]":
     """Name to model, in the order given.
 
     Args:
@@ -48,7 +69,7 @@ def is_stage(place: str) -> bool:
     return not Path(place).is_dir() and (Path("models") / place / "config.json").is_file()
 
 
-def _local(place: str, work: Path) -> tuple[str, Model]:
+def _local(place: str, work: Path) -> "tuple[str, Model]":
     """A stage's model, a folder, a GGUF file or a hub id with its commit, and what it is called."""
     from compass.sampling.model_source import find_model
 

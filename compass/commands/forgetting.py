@@ -45,10 +45,8 @@ def forgetting(*, data: Path | None = None, out: Path = Path("forgetting"), coun
 
 
 def _write(path: Path, items: list[dict[str, Any]]) -> Path:
-    from compass.files import atomic_path
+    from compass.files import write_text
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
+    write_text(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items))
     print(f"{path}: {len(items)} problems")
     return path

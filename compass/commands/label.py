@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from compass.commands.ask_labels import SHOWN, ask
 from compass.errors import UserError
 from compass.named_function import load_function
-from compass.report.printable import printable_lines
+from compass.page.terminal import safe
 
 if TYPE_CHECKING:
     from compass.evaluation.labels import Response
@@ -75,15 +75,8 @@ def label(*, asked: Asked = Asked()) -> int:
     if asked.rows:
         from compass.commands.label_rows import label_rows
 
-        return label_rows(
-            asked.data,
-            asked.labels,
-            asked.count,
-            asked.seed,
-            reason=asked.reason,
-            source=asked.source,
-            as_json=asked.json,
-        )
+        label_rows(asked)
+        return 0
     samples, problems = _read(asked)
     path = asked.labels / "labels.jsonl"
     labels = read_labels(path)
@@ -91,7 +84,14 @@ def label(*, asked: Asked = Asked()) -> int:
     responses = distinct_responses(samples, second)
     if asked.count:
         waiting = list(in_turn(responses, labels, asked.seed, WEIGHTS))
-        _ask(waiting, min(asked.count, len(waiting)), problems, path)
+        ask(
+            "Is the final answer right?",
+            waiting,
+            asked.count,
+            path,
+            lambda response, number: _show(response, problems[response.id], number),
+            lambda response: response.text,
+        )
         labels = read_labels(path)
     _print(measured_error(responses, labels), as_json=asked.json)
     return 0
@@ -127,7 +127,7 @@ def _second(
 ) -> dict[tuple[str, str], bool]:
     """What the second verifier says: kept verdicts, and new ones where `--second` is given."""
     from compass.commands.progress import draw_items
-    from compass.evaluation.labels import judge_by, read_labels, write_label
+    from compass.evaluation.labels import read_labels, write_label
 
     path = asked.labels / "second.jsonl"
     known = {key: right for key, right in read_labels(path).items() if right is not None}
@@ -139,7 +139,7 @@ def _second(
     golds = {name: row["answer"] for name, row in problems.items()}
     new = [one for one in responses if one.key not in known]
     for one in draw_items(new, len(new), "judged by the second verifier"):
-        known[one.key] = judge_by(function, golds, one)
+        known[one.key] = bool(function(golds[one.id], one.text))
         write_label(path, one, known[one.key], asked.second)
     return known
 
@@ -157,28 +157,15 @@ def _function(name: str) -> Callable[[str, str], bool]:
     return load_function(name, error, "give MODULE:FUNCTION, a function of gold and response", ("gold", "response"))
 
 
-def _ask(waiting: list[Response], count: int, problems: Mapping[str, dict[str, Any]], path: Path) -> None:
-    """Show responses one by one, without the verifier's verdict, and keep what the person says."""
-    ask(
-        "Is the final answer right?",
-        waiting,
-        count,
-        path,
-        lambda response, number: _show(response, problems[response.id], number, count),
-        lambda response: response.text,
-    )
-
-
-def _show(response: Response, problem: Mapping[str, Any], number: int, count: int) -> None:
+def _show(response: Response, problem: Mapping[str, Any], number: str) -> None:
+    """A response without the verifier's verdict."""
     golds = [problem["answer"], *(problem.get("alternatives") or [])]
-    print(f"\n--- {number} of {count}, {problem['benchmark']}, {response.id}")
-    print(printable_lines(problem["problem"]))
-    print(
-        f"gold: {printable_lines(' or '.join(golds))}"
-        + (f" (tolerance {problem['tolerance']})" if problem.get("tolerance") else "")
-    )
+    tolerance = f" (tolerance {problem['tolerance']})" if problem.get("tolerance") else ""
+    print(f"\n--- {number}, {problem['benchmark']}, {response.id}")
+    print(safe(problem["problem"]))
+    print(f"gold: {safe(' or '.join(golds))}{tolerance}")
     cut = len(response.text) > SHOWN
-    print(f"response{', its end' if cut else ''}:\n{printable_lines(response.text[-SHOWN:]) or '(empty)'}\n")
+    print(f"response{', its end' if cut else ''}:\n{safe(response.text[-SHOWN:]) or '(empty)'}\n")
 
 
 def _print(found: dict[str, Any], *, as_json: bool) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compass.commands.ask_labels import SHOWN, ask
 from compass.errors import UserError, did_you_mean
-from compass.report.printable import printable, printable_lines
+from compass.page.terminal import safe
+from compass.report.printable import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from compass.commands.label import Asked
     from compass.evaluation.row_labels import Row
     from compass.report.outputs import Outputs
 
@@ -22,19 +23,8 @@ STAGES = ("collect", "dedup", "denoise", "grade", "verify")
 Key = tuple[str, str]
 
 
-def label_rows(
-    data: Path, labels_folder: Path, most: int, seed: int, *, reason: str | None, source: str | None, as_json: bool
-) -> int:
+def label_rows(asked: Asked) -> None:
     """Judge rows and print what the labels measure.
-
-    Args:
-        data: a folder of `compass curate`, or a pipeline's.
-        labels_folder: where labels are kept.
-        most: how many rows to judge now.
-        seed: another one draws others.
-        reason: judge only rows that were dropped for it.
-        source: only rows of this source.
-        as_json: print the measurements as JSON.
 
     Raises:
         UserError: there are no rows, or none that are asked for, or labels cannot be read.
@@ -47,33 +37,31 @@ def label_rows(
     from compass.ledger import REASONS
     from compass.report.outputs import choose, open_outputs, read_table
 
-    outputs = open_outputs(data)
+    outputs = open_outputs(asked.data)
     ledger = outputs.ledger()
     dropped = ledger.filter(pc.is_in(ledger["stage"], pa.array(STAGES)))
     kept = read_table([path for stage, path in outputs.kept.items() if stage in STAGES][-1])
-    _check("source", source, {*dropped["source"].to_pylist(), *kept["source"].to_pylist()})
-    _check("reason", reason, {*REASONS, *dropped["reason"].to_pylist()})
-    dropped, kept = choose(dropped, source=source), choose(kept, source=source)
+    _check("source", asked.source, {*dropped["source"].to_pylist(), *kept["source"].to_pylist()})
+    _check("reason", asked.reason, {*REASONS, *dropped["reason"].to_pylist()})
+    dropped, kept = choose(dropped, source=asked.source), choose(kept, source=asked.source)
     rows = curated_rows(dropped, kept)
-    path = labels_folder / "labels.jsonl"
+    path = asked.labels / "labels.jsonl"
     labels = read_labels(path)
-    if most:
-        wanted = [row for row in rows if reason in (None, row.stratum)]
+    if asked.count:
+        wanted = [row for row in rows if asked.reason in (None, row.stratum)]
         strata = dict.fromkeys(sorted({row.stratum for row in wanted}), 1)
-        waiting = list(in_turn(wanted, labels, seed, strata))
+        waiting = list(in_turn(wanted, labels, asked.seed, strata))
         shown = _texts(outputs, waiting, dropped, kept)
-        count = min(most, len(waiting))
         ask(
             "Is this row fit to train on?",
             waiting,
-            count,
+            asked.count,
             path,
-            lambda row, number: _show(shown[row.key], number, count),
+            lambda row, number: _show(shown[row.key], number),
             lambda row: shown[row.key]["problem"] or "",
         )
         labels = read_labels(path)
-    _print(measured_rows(rows, labels), as_json=as_json)
-    return 0
+    _print(measured_rows(rows, labels), as_json=asked.json)
 
 
 def _check(option: str, name: str | None, there: set[str]) -> None:
@@ -103,18 +91,16 @@ def _texts(outputs: Outputs, waiting: list[Row], dropped: pa.Table, kept: pa.Tab
     return shown
 
 
-def _show(row: dict[str, Any], number: int, count: int) -> None:
+def _show(row: dict[str, Any], number: str) -> None:
     """A row without its fate; beside a duplicate the row that stayed, beside a contaminated one the item."""
-    print(f"\n--- {number} of {count}, {printable(row['source'])}:{printable(row['source_id'])}")
+    print(f"\n--- {number}, {printable(row['source'])}:{printable(row['source_id'])}")
     problem = row["problem"] or ""
-    print(printable_lines(problem[:SHOWN]) or "(empty)", "(cut)" * (len(problem) > SHOWN))
+    print(safe(problem[:SHOWN]) or "(empty)", "(cut)" * (len(problem) > SHOWN))
     golds = [row["answer"] or "none", *(row["alternatives"] or [])]
-    print(f"gold: {printable_lines(' or '.join(golds))}")
+    print(f"gold: {safe(' or '.join(golds))}")
     for other in row["others"]:
         what = {"twin": "the training set also holds", "item": "a benchmark holds"}[other.kind]
-        print(
-            f"{what} {printable(other.name)}:\n{printable_lines(other.problem[:SHOWN])}\ngold: {printable_lines(other.answer or 'none')}"
-        )
+        print(f"{what} {printable(other.name)}:\n{safe(other.problem[:SHOWN])}\ngold: {safe(other.answer or 'none')}")
     print()
 
 

@@ -62,7 +62,7 @@ def ledger(*, asked: Asked = Asked()) -> int:
         compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
     from compass.records import RecordError
-    from compass.report.outputs import choose, count_by_reason, open_outputs
+    from compass.report.outputs import choose, count_by_reason, count_doubts, find_doubtful, open_outputs
 
     if asked.sample < 0:
         raise RecordError(f"--sample {asked.sample}: give how many rows to show, 1 or more")
@@ -72,15 +72,30 @@ def ledger(*, asked: Asked = Asked()) -> int:
     _check_names(outputs, asked)
     if asked.html:
         return _page(outputs, asked)
+    chosen = {"stage": asked.stage, "reason": asked.reason, "source": asked.source}
     if asked.doubtful:
-        return _doubtful(outputs, asked)
-    dropped = choose(outputs.ledger(), stage=asked.stage, reason=asked.reason, source=asked.source)
-    if asked.out or asked.sample:
-        _rows(sample(dropped, asked.sample, asked.seed) if asked.sample else dropped, asked)
-    elif asked.json:
-        print("\n".join(json.dumps(row, ensure_ascii=False) for row in count_by_reason(dropped)))
+        doubtful = find_doubtful(outputs, **chosen)
+        if asked.sample:
+            doubtful = sorted(doubtful, key=lambda row: draw_key(row["id"], asked.seed))[: asked.sample]
+        rows, count = iter(doubtful), len(doubtful)
     else:
-        _count(count_by_reason(dropped))
+        dropped = choose(outputs.ledger(), **chosen)
+        if asked.sample:
+            dropped = sample(dropped, asked.sample, asked.seed)
+        rows, count = _dropped_rows(dropped), dropped.num_rows
+    if asked.out or (asked.json and asked.sample):
+        _write_lines(rows, asked.out, count)
+    elif asked.sample:
+        for row in rows:
+            _show(row)
+    else:
+        counted = count_doubts(doubtful) if asked.doubtful else count_by_reason(dropped)
+        if asked.json:
+            _write_lines(counted, None, count)
+        elif asked.doubtful:
+            _print_counts(counted, {"reason": ("doubt", 17), "strength": ("strength", 9)}, f"{count:>9,}  doubtful")
+        else:
+            _print_counts(counted, {"stage": ("stage", 11), "reason": ("reason", 17)}, f"{count:>9,}  dropped")
     return 0
 
 
@@ -134,17 +149,13 @@ def _page(outputs: Outputs, asked: Asked) -> int:
     return 0
 
 
-def _rows(ledger: pa.Table, asked: Asked) -> None:
-    """Write, print or show rows of the ledger."""
-    rows = (row for batch in ledger.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
-    if asked.out or asked.json:
-        lines = ({**row, "evidence": json.loads(row["evidence"])} for row in rows)
-        _lines(lines, asked.out, ledger.num_rows)
-    else:
-        _show(rows)
+def _dropped_rows(ledger: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in ledger.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            yield {**row, "evidence": json.loads(row["evidence"])}
 
 
-def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> None:
+def _write_lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> None:
     """Rows as JSON lines, in a file or printed."""
     from compass.files import atomic_path
 
@@ -157,67 +168,36 @@ def _lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> Non
     print(f"{count:,} rows: {path}")
 
 
-def _doubtful(outputs: Outputs, asked: Asked) -> int:
-    """Print or write kept rows with doubts; `--stage` is the stage that kept them."""
-    from compass.report.outputs import count_doubts, find_doubtful
+def _show(row: dict[str, Any]) -> None:
+    """A dropped row with its evidence, or a kept one with its doubts."""
     from compass.report.printable import printable
 
-    rows = find_doubtful(outputs, stage=asked.stage, reason=asked.reason, source=asked.source)
-    if asked.sample:
-        rows = sorted(rows, key=lambda row: draw_key(row["id"], asked.seed))[: asked.sample]
-    if asked.out or (asked.json and asked.sample):
-        _lines(rows, asked.out, len(rows))
-    elif asked.sample:
-        for row in rows:
-            print(f"{row['id']}  kept  ({printable(row['source'])}:{printable(row['source_id'])})")
-            print(f"  problem   {printable(row['problem'], 400)}")
-            print(f"  answer    {printable(row['answer'] or 'none', 100)}")
-            for finding in row["findings"]:
-                said = json.dumps(finding["evidence"], ensure_ascii=False)
-                print(f"  doubt     {finding['reason']} ({finding['strength']}): {printable(said, 400)}")
-            print()
-    elif asked.json:
-        counted = (
-            {"reason": reason, "strength": strength, "source": source, "rows": count}
-            for reason, strength, sources in count_doubts(rows)
-            for source, count in sources.items()
-        )
-        _lines(counted, None, 0)
-    else:
-        print(f"{'doubt':17} {'strength':9} {'rows':>9}  sources")
-        for reason, strength, sources in count_doubts(rows):
-            named = ", ".join(f"{printable(name)} {count:,}" for name, count in list(sources.items())[:4])
-            more = f", {len(sources) - 4} more" if len(sources) > 4 else ""
-            print(f"{reason:17} {strength:9} {sum(sources.values()):>9,}  {named}{more}")
-        print(f"{'':27} {len(rows):>9,}  doubtful")
-    return 0
+    dropped = "evidence" in row
+    fate = f"{row['stage']}: {row['reason']}" if dropped else "kept"
+    print(f"{row['id']}  {fate}  ({printable(row['source'])}:{printable(row['source_id'])})")
+    print(f"  problem   {printable(row['problem'], 400)}")
+    print(f"  answer    {printable(row['answer'] or 'none', 100)}")
+    for finding in [row] if dropped else row["findings"]:
+        name = "evidence  " if dropped else f"doubt     {finding['reason']} ({finding['strength']}): "
+        print(f"  {name}{printable(json.dumps(finding['evidence'], ensure_ascii=False), 400)}")
+    print()
 
 
-def _count(rows: list[dict[str, Any]]) -> None:
-    print(f"{'stage':11} {'reason':17} {'rows':>9}  sources")
-    for (stage, reason), group in _by_stage_and_reason(rows):
-        sources = ", ".join(f"{row['source']} {row['rows']:,}" for row in group[:4])
-        more = f", {len(group) - 4} more" if len(group) > 4 else ""
-        print(f"{stage:11} {reason:17} {sum(row['rows'] for row in group):>9,}  {sources}{more}")
-    print(f"{'':29} {sum(row['rows'] for row in rows):>9,}  dropped")
+def _print_counts(rows: list[dict[str, Any]], columns: dict[str, tuple[str, int]], total: str) -> None:
+    """Of all counted rows with the same values in two columns, each with its title and width, their number and their largest sources.
 
-
-def _by_stage_and_reason(rows: list[dict[str, Any]]) -> list[tuple[tuple[str, str], list[dict[str, Any]]]]:
-    """Rows of one stage and reason together: stages in their order, the most frequent reason of a stage first."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["stage"], row["reason"]), []).append(row)
-    stages = list(dict.fromkeys(row["stage"] for row in rows))
-    return sorted(groups.items(), key=lambda group: (stages.index(group[0][0]), -sum(row["rows"] for row in group[1])))
-
-
-def _show(rows: Iterator[dict[str, Any]]) -> None:
+    Stages stand in their order, and the largest groups first.
+    """
     from compass.report.printable import printable
 
+    stages = list(dict.fromkeys(row.get("stage") for row in rows))
+    groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        print(
-            f"{row['id']}  {row['stage']}: {row['reason']}  ({printable(row['source'])}:{printable(row['source_id'])})"
-        )
-        print(f"  problem   {printable(row['problem'], 400)}")
-        print(f"  answer    {printable(row['answer'] or 'none', 100)}")
-        print(f"  evidence  {printable(row['evidence'], 400)}\n")
+        groups.setdefault(" ".join(f"{row[name]:{width}}" for name, (_, width) in columns.items()), []).append(row)
+    sizes = {name: sum(row["rows"] for row in group) for name, group in groups.items()}
+    print(" ".join(f"{title:{width}}" for title, width in columns.values()), f"{'rows':>9}  sources")
+    for name in sorted(groups, key=lambda name: (stages.index(groups[name][0].get("stage")), -sizes[name])):
+        sources = ", ".join(f"{printable(row['source'])} {row['rows']:,}" for row in groups[name][:4])
+        more = f", {len(groups[name]) - 4} more" if len(groups[name]) > 4 else ""
+        print(f"{name} {sizes[name]:>9,}  {sources}{more}")
+    print(" " * sum(width + 1 for _, width in columns.values()) + total)

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
 
 from cyclopts import Parameter
+
+from compass.commands.evaluate_models import ModelsAsked, find_models
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(ModelsAsked):
     """On what, and how, models are probed."""
 
-    benchmarks: Annotated[list[str], Parameter(consume_multiple=(1, None))]
-    """names of benchmarks (`compass benchmarks` lists them), or files of problems; give one that is younger than the model too."""
-    server: tuple[str, ...] = ()
-    """URL of an OpenAI-compatible server to probe; may be repeated."""
-    server_model: str = ""
-    """which of the server's models."""
     shown: tuple[int, ...] = (80, 60, 40)
     """percent of each problem that is shown."""
     max_tokens: int = 1024
     """longest continuation; the model may go on to solve the problem in it."""
-    max_problems: int = 0
-    """at most so many problems per benchmark (0: all)."""
     dtype: str = "auto"
     """float32, bfloat16 or auto."""
     kv_cache_gib: int = 1
     """GiB of the key-value cache on a CPU."""
-    out: Path = Path("evaluation")
-    """the folder of an evaluation to add to; its report then says which problems were completed."""
-    seed: int = 0
-    """of the draw of problems."""
 
 
 def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
     """See whether a model knows a benchmark's problems by heart.
 
     Shows the beginning of each problem, as plain text, and compares how the model goes on with the rest: the share of problems that it completes
-    word by word, and that it answers without having seen the end. A model that completes an old benchmark and not a young one has seen the old one.
+    word by word, and that it answers without having seen the end. A model that completes an old benchmark and not a young one has seen the old one: give one
+    that is younger than the model too. The report of `--out` then says which problems were completed.
 
     Args:
         models: a stage of the pipeline (base, rl-3), a model folder, a .gguf file, a hub id with its commit
@@ -57,7 +46,6 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
     from pydantic import ValidationError
 
     from compass.commands.evaluate_benchmarks import load_benchmarks
-    from compass.commands.evaluate_models import find_models
     from compass.errors import UserError
     from compass.evaluation.memorised import LEAST_WORDS, probe_model, summarise_memorised
     from compass.evaluation.results import replace_rows

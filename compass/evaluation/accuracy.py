@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import comb, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from compass.evaluation.paired import LEVEL, student
 from compass.verifier import group_equal
-
-
-def avg_at_k(correct: Sequence[bool]) -> float:
-    """The share of samples that are right: an unbiased estimate of accuracy at the first try (pass@1)."""
-    return sum(correct) / len(correct)
 
 
 def pass_at_k(samples: int, right: int, k: int) -> float:
@@ -35,28 +31,11 @@ def pass_at_k(samples: int, right: int, k: int) -> float:
     return 1.0 - comb(samples - right, k) / comb(samples, k)
 
 
-def maj_at_k(answers: Sequence[str | None], correct: Sequence[bool], equal: Callable[[str, str], bool]) -> float:
-    """Whether the most frequent answer is right (Wang et al. 2022, self-consistency), 0..1.
+def maj_at_k(correct: Sequence[bool], votes: Sequence[int | None], k: int) -> float:
+    """How often the most frequent answer of `k` samples is right (Wang et al. 2022, self-consistency), over the disjoint groups of k that there are, 0..1.
 
     Samples without an answer have no vote. Right answers vote together, since all equal the gold; wrong ones with the
     first wrong answer they equal. Of several most frequent answers one is drawn, so that a tie counts by its chance.
-
-    Args:
-        answers: a problem's final answers.
-        correct: which of them equal the gold.
-        equal: whether two wrong answers are the same.
-    """
-    right = sum(correct)
-    wrong = [answer for answer, is_right in zip(answers, correct, strict=True) if answer is not None and not is_right]
-    votes = Counter(group_equal(wrong, equal))
-    most = max([right, *votes.values()])
-    if not right or right < most:
-        return 0.0
-    return 1.0 / (1 + sum(count == most for count in votes.values()))
-
-
-def majority_at(correct: Sequence[bool], votes: Sequence[int | None], k: int) -> float:
-    """`maj_at_k` with `k` samples, averaged over the disjoint groups of k that there are, 0..1.
 
     Args:
         correct: which of a problem's answers equal the gold.
@@ -82,12 +61,6 @@ def number_votes(
     for place, vote in zip(wrong, group_equal([answers[place] or "" for place in wrong], equal), strict=True):
         votes[place] = vote
     return votes
-
-
-def majority(group: Sequence[tuple[str | None, bool, *tuple[bool, ...]]], equal: Callable[[str, str], bool]) -> float:
-    """`maj_at_k` of one problem's responses: each its answer, whether it is right by the strict rule, and by others."""
-    answers, correct, *_ = zip(*group, strict=True)
-    return maj_at_k(answers, correct, equal)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -200,8 +173,12 @@ def _one_sided(share: float, count: float, missed: float = 1 - LEVEL) -> Interva
     return least, most
 
 
-def wilson(share: float, count: float, z: float) -> Interval:
-    """Wilson's score interval of a share seen in `count` trials (Wilson 1927), for the normal quantile `z`."""
+NORMAL = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""The normal distribution's two-sided quantile."""
+
+
+def wilson(share: float, count: float, z: float = NORMAL) -> Interval:
+    """Wilson's score interval of a share seen in `count` trials (Wilson 1927), for the quantile `z`."""
     scale = 1 + z * z / count
     middle = (share + z * z / (2 * count)) / scale
     half = z / scale * sqrt(share * (1 - share) / count + z * z / (4 * count * count))

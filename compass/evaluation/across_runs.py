@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from statistics import NormalDist, fmean, stdev, variance
+from statistics import fmean, stdev, variance
 from typing import Any
 
+from compass.evaluation.accuracy import NORMAL
 from compass.evaluation.paired import LEVEL
-
-NORMAL = NormalDist().inv_cdf((1 + LEVEL) / 2)
-"""The normal distribution's two-sided quantile."""
 
 
 def summarise_runs(

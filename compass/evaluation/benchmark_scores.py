@@ -12,9 +12,8 @@ from compass.evaluation.accuracy import (
     accuracy_interval,
     accuracy_sd,
     average_interval,
-    avg_at_k,
     fixed_interval,
-    majority_at,
+    maj_at_k,
     mean,
     number_clusters,
     number_votes,
@@ -90,100 +89,97 @@ def benchmark_scores(
         were not sampled, and count as wrong) are counts.
     """
     drawn = samples.filter(pc.invert(samples.column("greedy")))
-    groups: dict[str, list[tuple[str | None, bool, bool, int]]] = {}
-    for name, *row in _rows(drawn, "id", "answer", "correct", "correct_lenient", "tokens"):
-        groups.setdefault(name, []).append(tuple(row))  # type: ignore[arg-type]
-    counts = [len(group) for group in groups.values()]
-    fewest, mean_count = min(counts), sum(counts) / len(counts)
-    shares = {name: avg_at_k([right for _, right, *_ in group]) for name, group in groups.items()}
-    lenient = [avg_at_k([right for _, _, right, _ in group]) for group in groups.values()]
-    numbers = number_clusters(list(groups), clusters)
-    by_samples, by_problems = accuracy_sd(list(shares.values()), counts, numbers)
-    scores: dict[str, Any] = {
-        "accuracy": mean(list(shares.values())),
-        "ci95": list(accuracy_interval(list(shares.values()), mean_count, numbers)),
+    marks, lenient, answers, tokens = (
+        _by_problem(drawn, name) for name in ("correct", "correct_lenient", "answer", "tokens")
+    )
+    counts = [len(group) for group in marks.values()]
+    fewest, mean_count = min(counts), mean(counts)
+
+    def accuracy(shares: Mapping[str, float], count: float = mean_count) -> dict[str, Any]:
+        """The mean over problems, with its interval."""
+        numbers, values = number_clusters(list(shares), clusters), list(shares.values())
+        return {"accuracy": mean(values), "ci95": list(accuracy_interval(values, count, numbers))}
+
+    shares = {name: mean(group) for name, group in marks.items()}
+    numbers = number_clusters(list(shares), clusters)
+    spread = accuracy_sd(list(shares.values()), counts, numbers)
+    scores: dict[str, Any] = accuracy(shares) | {
         "fixed_ci95": list(fixed_interval(list(shares.values()), counts)),
-        "sd": {"samples": by_samples, "problems": by_problems},
-        "problems": len(groups),
+        "sd": dict(zip(("samples", "problems"), spread, strict=True)),
+        "problems": len(marks),
         "samples": fewest,
     }
     if numbers is not None:
         scores["clusters"] = len(set(numbers.tolist()))
     if max(counts) > fewest:
         scores["most_samples"] = max(counts)
-    for k in reported_k(fewest):
-        scores[f"pass@{k}"] = mean(
-            [pass_at_k(len(group), sum(right for _, right, *_ in group), k) for group in groups.values()]
-        )
-    marked = [_mark(group) for group in groups.values()]
-    if fewest > 1:
-        scores[f"maj@{fewest}"] = mean(
-            [majority_at(correct[:fewest], votes[:fewest], fewest) for correct, votes, _ in marked]
-        )
-    scores["by_tokens"] = _by_tokens(marked, fewest)
-    scores |= _greedy(samples.filter(samples.column("greedy")), clusters)
-    scores["lenient"] = mean(lenient)
-    scores["lenient_ci95"] = list(accuracy_interval(lenient, mean_count, numbers))
-    scores["form"] = scores["lenient"] - scores["accuracy"]
-    scores |= _shares_of_responses(drawn)
+    scores |= _scores_at_k(marks, answers, tokens)
+    greedy = samples.filter(samples.column("greedy"))
+    if greedy.num_rows:
+        found = accuracy(dict(_rows(greedy, "id", "correct")), 1)
+        scores |= {"greedy": found["accuracy"], "greedy_ci95": found["ci95"]}
+        scores["greedy_lenient"] = mean(greedy.column("correct_lenient").to_pylist())
+        scores["greedy_length"] = mean(greedy.column("tokens").to_pylist())
+    found = accuracy({name: mean(group) for name, group in lenient.items()})
     scores |= {
-        name: _sum(samples, name) / len(groups) for name in ("tokens", *MEASURED) if name in samples.column_names
+        "lenient": found["accuracy"],
+        "lenient_ci95": found["ci95"],
+        "form": found["accuracy"] - scores["accuracy"],
     }
-    too_long = {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
-    scores["prompt_too_long"] = len(too_long)
+    scores |= _shares_of_responses(drawn)
+    for name in ("tokens", *MEASURED):
+        if name in samples.column_names:
+            scores[name] = float(pc.sum(samples.column(name)).as_py() or 0) / len(marks)
+    scores["prompt_too_long"] = len(
+        {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
+    )
     if similar is not None:
-        scores |= _clean(shares, similar, mean_count, clusters)
-    return scores | _other_gold(drawn, mean_count, clusters)
+        clean = {name: share for name, share in shares.items() if name not in similar}
+        scores["similar"] = len(shares) - len(clean)
+        if clean:
+            scores["clean"] = accuracy(clean) | {"problems": len(clean)}
+    if OTHER_GOLD in drawn.column_names and not drawn.column(OTHER_GOLD).null_count:
+        scores["other_gold"] = accuracy({name: mean(group) for name, group in _by_problem(drawn, OTHER_GOLD).items()})
+    return scores
 
 
-def _other_gold(drawn: pa.Table, samples: float, clusters: Mapping[str, str] | None) -> dict[str, Any]:
-    """The accuracy with the golds of other copies, where every problem has one."""
-    if OTHER_GOLD not in drawn.column_names or drawn.column(OTHER_GOLD).null_count:
-        return {}
-    marks: dict[str, list[bool]] = {}
-    for name, right in _rows(drawn, "id", OTHER_GOLD):
-        marks.setdefault(name, []).append(right)
-    shares = [avg_at_k(group) for group in marks.values()]
-    interval = accuracy_interval(shares, samples, number_clusters(list(marks), clusters))
-    return {"other_gold": {"accuracy": mean(shares), "ci95": list(interval)}}
-
-
-def _greedy(greedy: pa.Table, clusters: Mapping[str, str] | None) -> dict[str, Any]:
-    if not greedy.num_rows:
-        return {}
-    marks = [float(right) for right in greedy.column("correct").to_pylist()]
-    lenient = mean([float(right) for right in greedy.column("correct_lenient").to_pylist()])
-    interval = accuracy_interval(marks, 1, number_clusters(greedy.column("id").to_pylist(), clusters))
-    length = mean(greedy.column("tokens").to_pylist())
-    return {"greedy": mean(marks), "greedy_ci95": list(interval), "greedy_lenient": lenient, "greedy_length": length}
-
-
-Marked = tuple[Sequence[bool], Sequence[int | None], Sequence[int]]
-"""A problem's samples: which are right, with which a wrong one votes, and their tokens."""
-
-
-def _mark(group: Sequence[tuple[str | None, bool, bool, int]]) -> Marked:
-    answers, correct, _, tokens = zip(*group, strict=True)
-    return correct, number_votes(answers, correct, same_answer), tokens
-
-
-def _by_tokens(groups: Sequence[Marked], fewest: int) -> list[dict[str, float]]:
-    """Tokens per problem, maj@k and pass@k by number of samples."""
-    length = mean([mean(tokens) for _, _, tokens in groups])
-    return [
+def _scores_at_k(
+    marks: Mapping[str, Sequence[bool]],
+    answers: Mapping[str, Sequence[str | None]],
+    tokens: Mapping[str, Sequence[int]],
+) -> dict[str, Any]:
+    """pass@k and maj@k from the first k samples of each problem, and by tokens what more samples bring."""
+    fewest = min(map(len, marks.values()))
+    votes = {name: number_votes(answers[name], group, same_answer) for name, group in marks.items()}
+    length = mean([mean(group) for group in tokens.values()])
+    by_tokens = [
         {
             "k": k,
             "tokens": k * length,
-            "maj": mean([majority_at(correct, votes, k) for correct, votes, _ in groups]),
-            "pass": mean([pass_at_k(len(correct), sum(correct), k) for correct, *_ in groups]),
+            "maj": mean([maj_at_k(group, votes[name], k) for name, group in marks.items()]),
+            "pass": mean([pass_at_k(len(group), sum(group), k) for group in marks.values()]),
         }
-        for k in [1, *reported_k(fewest)]
+        for k in (1, *reported_k(fewest))
     ]
+    scores: dict[str, Any] = {f"pass@{one['k']}": one["pass"] for one in by_tokens if one["k"] > 1}
+    if fewest > 1:
+        first = [maj_at_k(group[:fewest], votes[name][:fewest], fewest) for name, group in marks.items()]
+        scores[f"maj@{fewest}"] = mean(first)
+    return scores | {"by_tokens": by_tokens}
+
+
+def _by_problem(table: pa.Table, column: str) -> dict[str, list[Any]]:
+    """Problem id to a column's values."""
+    found: dict[str, list[Any]] = {}
+    for name, value in _rows(table, "id", column):
+        found.setdefault(name, []).append(value)
+    return found
 
 
 def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
     """What the sampled responses are like, as shares, and their mean length in tokens."""
     answers = list(_rows(drawn, "outcome", "answer_lenient"))
+    leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
     return {
         "length": mean(drawn.column("tokens").to_pylist()),
         "truncated": mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
@@ -192,20 +188,8 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
         "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
         "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
         "looped": mean(drawn.column("looped").to_pylist()),
-        "leaned": _leaned(drawn),
+        "leaned": mean(leaned) if leaned else 0.0,
     }
-
-
-def _clean(
-    shares: Mapping[str, float], similar: Collection[str], samples: float, clusters: Mapping[str, str] | None
-) -> dict[str, Any]:
-    left = [name for name in shares if name not in similar]
-    clean = [shares[name] for name in left]
-    scores: dict[str, Any] = {"similar": len(shares) - len(clean)}
-    if clean:
-        interval = list(accuracy_interval(clean, samples, number_clusters(left, clusters)))
-        scores["clean"] = {"accuracy": mean(clean), "ci95": interval, "problems": len(clean)}
-    return scores
 
 
 SUMMED = ("problems", "prompt_too_long", "similar")
@@ -285,15 +269,5 @@ def over_base(comparisons: Mapping[str, Any], base: str = "base") -> dict[str, d
     return gains
 
 
-def _leaned(drawn: pa.Table) -> float:
-    """The share of right responses whose verdict leans on some rule; 0 where none is right."""
-    leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
-    return mean(leaned) if leaned else 0.0
-
-
 def _rows(table: pa.Table, *columns: str) -> Any:
     return zip(*(table.column(name).to_pylist() for name in columns), strict=True)
-
-
-def _sum(table: pa.Table, column: str) -> float:
-    return float(pc.sum(table.column(column)).as_py() or 0)

@@ -15,7 +15,6 @@ use passes on to the others. The benchmarks of all pairs are corrected together 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import combinations
 from math import ceil, comb
 from typing import Any
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from compass.evaluation.accuracy import majority, number_clusters, pass_at_k
+from compass.evaluation.accuracy import maj_at_k, number_clusters, number_votes, pass_at_k
 from compass.evaluation.paired import (
     LEVEL,
     Paired,
@@ -72,47 +71,47 @@ def compare_models(
 
     Returns:
         `{"level", "tie", "primary", "correction", "looks" where given, "pairs": [{"model", "other", "benchmarks": {NAME: comparison}, "average": comparison}]}`:
-        the later model is compared with the earlier one. `comparison` is that of `compare` and of `compare_average`, with `p_corrected`; `lenient` (the
-        difference by lenient marks) and `form` (the strict difference less the lenient one), each with `ci95`; `measures`, of
-        `compare_measures`; `verdict` and `words`.
+        the later model is compared with the earlier one. `comparison` holds
+
+        - `problems` (that both answered), `missing` (that one of them did not), `samples` ([fewest, most] per problem); of a benchmark `clusters` where
+          problems share them, `gained` and `lost` (problems whose share rose and fell); of the average the number of `benchmarks`;
+        - where problems are shared, `difference` (-1..1) with `ci95` and `ci90`, and `p`; `sd` with `samples` (what other seeds would move the difference
+          by) and `problems` (what other problems would), as standard deviations, null with one sample; `lenient` (the difference by lenient marks) and
+          `form` (the strict difference less the lenient one), each with `ci95`;
+        - `p_corrected`, and at the level that is left `detectable` (the smallest difference found in 80 of 100 repetitions); of a benchmark
+          `detectable_at_best` (with any number of samples), and `needed` problems or samples to show the difference seen;
+        - `measures`, of `compare_measures`; `verdict` and `words`.
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
     level = level_of(looks)
-    paired = partial(pair_up, clusters=clusters)
     other_measures = _Measures(samples, strict, clusters)
     decides = list(primary) if primary else default_primary(list(strict))
     pairs, averages, cells = [], [], []
     for other, model in combinations(strict, 2):
-        names = [name for name in strict[model] if name in strict[other]]
-        each = {
-            name: compare(strict[model][name], strict[other][name], seed=seed, clusters=clusters, level=level)
-            for name in names
+        marks = {name: (ours, strict[other][name]) for name, ours in strict[model].items() if name in strict[other]}
+        each = {name: _count(*both) for name, both in marks.items()}
+        shared = {name: one for name, both in marks.items() if (one := pair_up(*both, clusters))}
+        loose = {name: pair_up(lenient[model][name], lenient[other][name], clusters) for name in shared}
+        average: dict[str, Any] = {
+            "problems": sum(one.problems for one in shared.values()),
+            "missing": sum(one["missing"] for one in each.values()),
+            "benchmarks": len(shared),
         }
-        for name in names:
-            each[name] |= _form(
-                paired(strict[model][name], strict[other][name]),
-                paired(lenient[model][name], lenient[other][name]),
-                level,
-            )
-        average = {"missing": sum(one["missing"] for one in each.values())}
-        average |= compare_average(
-            [paired(strict[model][name], strict[other][name]) for name in names],
-            [paired(lenient[model][name], lenient[other][name]) for name in names],
-            seed=seed,
-            level=level,
-        )
-        weight = pair_weight(is_primary={model, other} == set(decides or ()), pairs=comb(len(strict), 2))
-        shared = {name: one for name in names if (one := paired(strict[model][name], strict[other][name]))}
-        averages.append((average, list(shared.values()), weight))
-        cells += [(each[name], [one], weight / len(shared)) for name, one in shared.items()]
-        measures = other_measures.pair(model, other, [name for name in names if each[name]["problems"]])
+        for name, one in shared.items():
+            each[name] |= _compare([one], [loose[name]], seed=seed, level=level) | _count_moved(one)
+        if shared:
+            counts = [count for one in shared.values() for side in (one.samples, one.other_samples) for count in side]
+            average |= {"samples": [int(min(counts)), int(max(counts))]}
+            average |= _compare(list(shared.values()), list(loose.values()), seed=seed, level=level)
+        measures = other_measures.pair(model, other, list(shared))
         for name, comparison in each.items():
             own = {measure: [found[name]] for measure, found in measures.items() if name in found}
             comparison["measures"] = compare_measures(own, seed=seed, level=level)
-        whole = {
-            measure: list(found.values()) for measure, found in measures.items() if len(found) == average["benchmarks"]
-        }
+        whole = {measure: list(found.values()) for measure, found in measures.items() if len(found) == len(shared)}
         average["measures"] = compare_measures(whole, seed=seed, level=level)
+        weight = pair_weight(is_primary={model, other} == set(decides or ()), pairs=comb(len(strict), 2))
+        averages.append((average, list(shared.values()), weight))
+        cells += [(each[name], [one], weight / len(shared)) for name, one in shared.items()]
         pairs.append({"model": model, "other": other, "benchmarks": each, AVERAGE: average})
     for family in (averages, cells):
         _correct(family, level)
@@ -165,71 +164,45 @@ def pair_up(ours: Results, theirs: Results, clusters: Mapping[str, str] | None =
     )
 
 
-def compare(
-    ours: Results, theirs: Results, *, seed: int, clusters: Mapping[str, str] | None = None, level: float = LEVEL
-) -> dict[str, Any]:
-    """One benchmark's comparison.
-
-    Returns:
-        `problems` (that both answered), `missing` (that one of them did not), `samples` ([fewest, most] per problem), `clusters` where problems share them. Where
-        problems are shared: `difference` (-1..1) with `ci95` and `ci90`, `p`, `gained` and `lost` (problems whose share rose and fell);
-        `sd` with `samples` (what other seeds would move the difference by) and `problems` (what other problems would), as standard
-        deviations, null with one sample. `_correct` adds `p_corrected`, and at the level that is left `detectable` (the smallest difference
-        found in 80 of 100 repetitions), `detectable_at_best` (with any number of samples), and `needed` problems or samples to show the
-        difference seen.
-    """
-    paired = pair_up(ours, theirs, clusters)
+def _count(ours: Results, theirs: Results) -> dict[str, Any]:
+    """How many problems both models answered, how many one alone did, and the fewest and most samples of a problem."""
     counts = [len(marks) for results in (ours, theirs) for marks in results.values()]
-    base: dict[str, Any] = {
-        "problems": paired.problems if paired else 0,
-        "missing": len(ours.keys() ^ theirs.keys()),
-        "samples": [min(counts, default=0), max(counts, default=0)],
-    }
-    if paired is None:
-        return base
-    moved = paired.differences
-    if paired.clusters is not None:
-        base["clusters"] = paired.count
-    return base | {
-        "difference": paired.difference,
-        "ci95": list(paired.interval(level)),
-        "ci90": list(paired.interval(2 * level - 1)),
-        "p": sign_flip_p([paired], seed=seed),
-        "gained": int((moved > 0).sum()),
-        "lost": int((moved < 0).sum()),
-        "sd": {"samples": _root(paired.sampling_variance), "problems": _root(paired.problem_variance)},
-    }
-
-
-def compare_average(
-    each: Sequence[Paired | None], lenient: Sequence[Paired | None], *, seed: int, level: float = LEVEL
-) -> dict[str, Any]:
-    """The comparison of the unweighted mean over benchmarks; keys as in `compare`, without `gained`, `lost`, `detectable_at_best` and `needed`."""
-    found = [one for one in each if one is not None]
-    if not found:
-        return {"problems": 0, "benchmarks": 0}
-    difference, variance, freedom = mean_difference(found)
-    sampling = [one.sampling_variance for one in found]
-    by_samples = None if None in sampling else sum(sampling) / len(found) ** 2  # type: ignore[arg-type]
-    loose = [one for one in lenient if one is not None]
-    chance = sign_flip_p(found, seed=seed)
+    samples = [min(counts, default=0), max(counts, default=0)]
     return {
-        "problems": sum(one.problems for one in found),
-        "benchmarks": len(found),
-        "samples": [
-            int(min(min(one.samples.min(), one.other_samples.min()) for one in found)),
-            int(max(max(one.samples.max(), one.other_samples.max()) for one in found)),
-        ],
+        "problems": len(ours.keys() & theirs.keys()),
+        "missing": len(ours.keys() ^ theirs.keys()),
+        "samples": samples,
+    }
+
+
+def _count_moved(paired: Paired) -> dict[str, int]:
+    """How many problems' shares rose and fell, and how many clusters there are where problems share them."""
+    moved = paired.differences
+    found = {"gained": int((moved > 0).sum()), "lost": int((moved < 0).sum())}
+    return found if paired.clusters is None else found | {"clusters": paired.count}
+
+
+def measure_difference(each: Sequence[Paired], *, seed: int, level: float) -> dict[str, Any]:
+    """The mean difference over benchmarks with its intervals (`ci95` at the level, `ci90` at that of two tests of one side), and the sign-flip test's `p`."""
+    difference, variance, freedom = mean_difference(each)
+    return {
         "difference": difference,
         "ci95": list(around(difference, variance, freedom, level)),
         "ci90": list(around(difference, variance, freedom, 2 * level - 1)),
-        "p": chance,
-        "sd": {
-            "samples": _root(by_samples),
-            "problems": None if by_samples is None else _root(max(variance - by_samples, 0.0)),
-        },
-        "lenient": _mean_interval(loose, level),
-        "form": _mean_interval([_form_gain(*both) for both in zip(found, loose, strict=True)], level),
+        "p": sign_flip_p(each, seed=seed),
+    }
+
+
+def _compare(each: Sequence[Paired], lenient: Sequence[Paired], *, seed: int, level: float) -> dict[str, Any]:
+    """The comparison of one benchmark, or of the unweighted mean over several; `lenient` are the same problems by lenient marks."""
+    _, variance, _ = mean_difference(each)
+    sampling = [one.sampling_variance for one in each]
+    by_samples = None if None in sampling else sum(sampling) / len(each) ** 2
+    by_problems = None if by_samples is None else max(variance - by_samples, 0.0)
+    return measure_difference(each, seed=seed, level=level) | {
+        "sd": {"samples": _root(by_samples), "problems": _root(by_problems)},
+        "lenient": _mean_interval(lenient, level),
+        "form": _mean_interval([_form_gain(*both) for both in zip(each, lenient, strict=True)], level),
     }
 
 
@@ -249,14 +222,8 @@ def compare_measures(
     """
     found: dict[str, dict[str, Any]] = {}
     for name, each in measures.items():
-        difference, variance, freedom = mean_difference(each)
-        found[name] = {
-            "values": [float(np.mean([getattr(one, side).mean() for one in each])) for side in ("shares", "other")],
-            "difference": difference,
-            "ci95": list(around(difference, variance, freedom, level)),
-            "ci90": list(around(difference, variance, freedom, 2 * level - 1)),
-            "p": sign_flip_p(each, seed=seed),
-        }
+        values = [float(np.mean([getattr(one, side).mean() for one in each])) for side in ("shares", "other")]
+        found[name] = {"values": values, **measure_difference(each, seed=seed, level=level)}
     for one, chance in zip(found.values(), holm([scale_p(one["p"], level) for one in found.values()]), strict=True):
         one["p_corrected"] = chance
         one["verdict"] = decide(one)
@@ -314,7 +281,7 @@ class _Measures:
         key = model, benchmark, id_, k
         if key not in self.majorities:
             answers, marks = (table[model][benchmark][id_][:k] for table in (self.answers, self.sampled))
-            self.majorities[key] = majority(list(zip(answers, marks, strict=True)), same_answer)
+            self.majorities[key] = maj_at_k(marks, number_votes(answers, marks, same_answer), k)
         return self.majorities[key]
 
 
@@ -404,13 +371,6 @@ def _in_form(comparison: Mapping[str, Any]) -> str:
     if lenient["ci95"][0] <= 0 <= lenient["ci95"][1]:
         return f", in form alone: {found}"
     return f", {_points(abs(form['difference']))} of them in form: {found}"
-
-
-def _form(strict: Paired | None, lenient: Paired | None, level: float) -> dict[str, Any]:
-    """The difference by lenient marks, and how much of the strict one is not in it."""
-    if strict is None or lenient is None:
-        return {}
-    return {"lenient": _mean_interval([lenient], level), "form": _mean_interval([_form_gain(strict, lenient)], level)}
 
 
 def _form_gain(strict: Paired, lenient: Paired) -> Paired:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from compass.errors import UserError
-from compass.evaluation.accuracy import avg_at_k, majority, mean, pass_at_k, reported_k
+from compass.evaluation.accuracy import maj_at_k, mean, number_votes, pass_at_k, reported_k
 from compass.evaluation.other_readers import READERS, Verdict
 from compass.parallel import in_processes
 from compass.sources.adapters import MISSING, reach
@@ -232,7 +232,7 @@ class Tally:
         groups = list(self.problems.values())
         sizes = [len(group) for group in groups]
         fewest, average = min(sizes), mean(sizes)
-        strict, lenient, anyhow = ([avg_at_k([one[at] for one in group]) for group in groups] for at in (1, 2, 3))
+        strict, lenient, anyhow = ([mean([one[at] for one in group]) for group in groups] for at in (1, 2, 3))
         by_samples, by_problems = accuracy_sd(strict, sizes)
         found: dict[str, Any] = {
             "accuracy": mean(strict),
@@ -252,7 +252,9 @@ class Tally:
             each = [pass_at_k(len(group), sum(one[1] for one in group), k) for group in groups]
             found[f"pass@{k}"] = mean(each)
         if fewest > 1:
-            found[f"maj@{fewest}"] = mean([majority(group[:fewest], same_answer) for group in groups])
+            voted = [list(zip(*group[:fewest], strict=True)) for group in groups]
+            majorities = [maj_at_k(right, number_votes(said, right, same_answer), fewest) for said, right, *_ in voted]
+            found[f"maj@{fewest}"] = mean(majorities)
         names = ("equal", "different", "unrecognised", "none", "unextracted", "gold_unread")
         others = ("rows", "without_gold", "without_response", "empty_responses")
         outcomes = {name: self.counts[name] for name in names}

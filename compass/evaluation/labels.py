@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -33,7 +33,8 @@ STRATA = {
 WEIGHTS = {"second": 3, "disputed": 3, "leaned": 2, "unread": 2, "wrong": 2, "right": 1}
 """How many of each stratum are drawn in one round."""
 
-NORMAL = 1.959964
+LEAST_STRATUM = 0.01
+"""Share of all up to which a stratum need not have labels."""
 
 
 class LabelsError(UserError):
@@ -183,11 +184,6 @@ def add_labels(path: Path, new: Path) -> None:
         file.write("".join(lines))
 
 
-def judge_by(second: Callable[[str, str], bool], golds: Mapping[str, str], response: Response) -> bool:
-    """What another verifier says of a response; it is called with gold and response."""
-    return bool(second(golds[response.id], response.text))
-
-
 def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
     """How often the strict verdict is wrong on these responses, by the labels that were given.
 
@@ -199,9 +195,8 @@ def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
     """
     total = sum(one.count for one in responses)
     strata: dict[str, dict[str, int]] = {}
-    parts: list[tuple[float, float, float, float]] = []
+    parts: list[tuple[float, float | None, float, float]] = []
     wrong_ways: list[tuple[float, float]] = []
-    known = True
     for name in STRATA:
         own = [one for one in responses if one.stratum == name]
         if not own:
@@ -211,13 +206,12 @@ def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
         wrong = [one for one, right in judged if right != one.correct]
         strata[name] = {"responses": sum(one.count for one in own), "labelled": len(judged), "wrong": len(wrong)}
         if not judged:
-            known &= share <= 0.01
-            parts.append((share, 0.0, 0.0, 1.0))
+            parts.append((share, None, 0.0, 1.0))
             continue
         weight = sum(one.count for one, _ in judged)
         accepted = sum(one.count for one in wrong if one.correct) / weight
         refused = sum(one.count for one in wrong if not one.correct) / weight
-        parts.append((share, accepted + refused, *wilson(accepted + refused, len(judged), NORMAL)))
+        parts.append((share, accepted + refused, *wilson(accepted + refused, len(judged))))
         wrong_ways.append((share * accepted, share * refused))
     error, interval = join_strata(parts)
     keys = {one.key for one in responses}
@@ -225,21 +219,24 @@ def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
         "responses": total,
         "labelled": sum(one["labelled"] for one in strata.values()),
         "unsure": sum(right is None for key, right in labels.items() if key in keys),
-        "error": error if known else None,
+        "error": error,
         "ci95": interval,
-        "accepted_wrong": sum(accepted for accepted, _ in wrong_ways) if known else None,
-        "refused_right": sum(refused for _, refused in wrong_ways) if known else None,
+        "accepted_wrong": None if error is None else sum(accepted for accepted, _ in wrong_ways),
+        "refused_right": None if error is None else sum(refused for _, refused in wrong_ways),
         "strata": strata,
     }
 
 
-def join_strata(parts: Iterable[tuple[float, float, float, float]]) -> tuple[float, list[float]]:
-    """A rate over strata, and its 95% interval by MOVER, of each stratum's share, rate and interval."""
-    parts = list(parts)
-    rate = sum(share * own for share, own, _, _ in parts)
-    below = sqrt(sum((share * (own - low)) ** 2 for share, own, low, _ in parts))
-    above = sqrt(sum((share * (high - own)) ** 2 for share, own, _, high in parts))
-    return rate, [max(0.0, rate - below), min(1.0, rate + above)]
+def join_strata(parts: Sequence[tuple[float, float | None, float, float]]) -> tuple[float | None, list[float]]:
+    """A rate over strata, and its 95% interval by MOVER, of each stratum's share, rate and interval.
+
+    A stratum without labels has no rate, and the interval 0 to 1; with one of more than 1% of all, the rate over strata is None.
+    """
+    rate = sum(share * (own or 0.0) for share, own, _, _ in parts)
+    below = sqrt(sum((share * ((own or 0.0) - low)) ** 2 for share, own, low, _ in parts))
+    above = sqrt(sum((share * (high - (own or 0.0))) ** 2 for share, own, _, high in parts))
+    known = all(own is not None or share <= LEAST_STRATUM for share, own, _, _ in parts)
+    return rate if known else None, [max(0.0, rate - below), min(1.0, rate + above)]
 
 
 def samples_folder(data: Path) -> Path:

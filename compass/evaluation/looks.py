@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.evaluation.comparisons import PRIMARY_SHARE, decide, default_primary, pair_models
-from compass.evaluation.paired import LEVEL, Paired, around, mean_difference, sign_flip_p
+from compass.evaluation.comparisons import PRIMARY_SHARE, decide, default_primary, measure_difference, pair_models
+from compass.evaluation.paired import LEVEL, Paired
 
 MOST_BEFORE_LAST = 0.99
 """Information of a look that is not the last, at most."""
@@ -78,10 +78,8 @@ def find_limits(information: Sequence[float], alpha: float = 1 - LEVEL) -> list[
 
     z = float(ndtri(1 - alpha / 4))  # each side spends alpha / 2
     points, weights = _gauss_points()
-    at, mass = (
-        np.zeros(1),
-        np.ones(1),
-    )  # of the Brownian motion where no look has stopped: points, and their share of it
+    # Of the Brownian motion where no look has stopped: points, and their share of it.
+    at, mass = np.zeros(1), np.ones(1)
     spent, before, limits = 0.0, 0.0, []
     for time in information:
         own, step, most = 4 * float(ndtr(-z / sqrt(time))) - spent, sqrt(time - before), 9 * sqrt(time)
@@ -147,21 +145,15 @@ def judge_look(
         if time <= before + 1e-3:  # an estimate; information cannot fall
             time = before + (1 - before) / 10
     limit = find_limits([*(one["information"] for one in made), time], alpha)[-1]
-    middle, variance, freedom = mean_difference(each)
-    chance = sign_flip_p(each, seed=seed)
-    tested = {
-        "difference": middle,
-        "ci95": around(middle, variance, freedom, 1 - limit),
-        "ci90": around(middle, variance, freedom, 1 - 2 * limit),
-        "p_corrected": min(1.0, chance * (1 - LEVEL) / limit),
-    }
+    found = measure_difference(each, seed=seed, level=1 - limit)
+    corrected = min(1.0, found["p"] * (1 - LEVEL) / limit)
     return {
         "samples": samples,
         "information": time,
         "limit": limit,
-        "p": chance,
-        "difference": middle,
-        "verdict": decide(tested),
+        "p": found["p"],
+        "difference": found["difference"],
+        "verdict": decide(found | {"p_corrected": corrected}),
     }
 
 

@@ -110,17 +110,13 @@ def rows(measured: dict[str, dict[str, dict[str, Any]]] | None = None) -> list[R
     measured = dict(measured or {})
     found = []
     for model in TABLE1:
-        found.append(
-            Row(
-                model.name,
-                "report",
-                {n: _quoted(v, BENCHMARKS[n]) for n, v in zip(BENCHMARKS, model.report, strict=True)},
-            )
-        )
+        quoted = zip(BENCHMARKS.items(), model.report, strict=True)
+        found.append(Row(model.name, "report", {name: _quoted(share, count) for (name, count), share in quoted}))
         if model.one_protocol:
+            counts = (BENCHMARKS | FEWER_PROBLEMS).items()
             cells = {
-                name: _quoted(mean, FEWER_PROBLEMS.get(name, BENCHMARKS[name]), spread)
-                for name, (mean, spread) in zip(BENCHMARKS, model.one_protocol, strict=True)
+                name: _quoted(mean, count, sd)
+                for (name, count), (mean, sd) in zip(counts, model.one_protocol, strict=True)
             }
             found.append(Row(model.name, "one protocol", cells))
         if model.name in measured:
@@ -141,18 +137,13 @@ def _quoted(percent: float, problems: int, spread: float | None = None) -> Cell:
 
 
 def _measured(name: str, scores: dict[str, dict[str, Any]]) -> Row:
-    cells = {
-        benchmark: Cell(score["accuracy"], *score["ci95"], "measured", problems=_fewer(benchmark, score))
-        for benchmark, score in scores.items()
-        if benchmark in BENCHMARKS
-    }
+    """The scores on the table's benchmarks, with the number of problems where it is not the benchmark's, as after `--max-problems`."""
+    cells = {}
+    for benchmark in (name for name in scores if name in BENCHMARKS):
+        score, count = scores[benchmark], scores[benchmark].get("problems")
+        fewer = None if count == BENCHMARKS[benchmark] else count
+        cells[benchmark] = Cell(score["accuracy"], *score["ci95"], "measured", problems=fewer)
     return Row(name, "measured", cells)
-
-
-def _fewer(benchmark: str, score: dict[str, Any]) -> int | None:
-    """The number of problems scored where it is not the benchmark's, as after `--max-problems`."""
-    count = score.get("problems")
-    return None if count == BENCHMARKS[benchmark] else count
 
 
 def commands(samples: int, *, own_prompts: bool = False, out: str = "evaluation") -> list[str]:

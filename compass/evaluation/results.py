@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from compass.errors import UserError
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import COLUMNS, summarise
-from compass.files import atomic_path, write_json
+from compass.files import write_json
+from compass.records import write_records
 
 PROBLEMS = pa.schema(
     [
@@ -155,16 +156,14 @@ def write_results(
     Returns:
         The scores: model to benchmark (and `average`) to scores.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     known = [row for row in problems.select(["id", "similar"]).to_pylist() if row["similar"] is not None]
     similar = {row["id"] for row in known if row["similar"]} if known else None
     clusters = read_clusters(problems)
     primary = looks["pair"] if looks else None
     comparisons = compare_models(samples, seed=seed, primary=primary, clusters=clusters, looks=looks)
     scores = summarise(samples, comparisons, similar, clusters)
-    for name, rows in (("samples", samples), ("problems", problems)):
-        with atomic_path(folder / f"{name}.parquet") as temporary:
-            pq.write_table(rows, temporary, compression="zstd")
+    write_records(folder / "samples.parquet", samples)
+    write_records(folder / "problems.parquet", problems)
     write_json(folder / "setups.json", dict(setups))
     write_json(folder / "comparisons.json", comparisons)
     return scores
@@ -225,12 +224,9 @@ def add_results(
                     f"{folder}: {model} was sampled there under another setup (other: {changed}); give another --out, "
                     "another name (NAME=MODEL), or --replace to drop its old responses"
                 )
-            before = before.filter(pc.not_equal(before.column("model"), model))
-        done = pa.array(new.column("benchmark").unique().to_pylist(), pa.string())
-        again = pc.and_(pc.equal(before.column("model"), model), pc.is_in(before.column("benchmark"), done))
-        before = before.filter(pc.invert(again))
-    kept = pa.array(before.column("benchmark").unique().to_pylist(), pa.string())
-    asked = asked.filter(pc.is_in(asked.column("benchmark"), kept))
+            before = _without(before, new, ["model"])
+        before = _without(before, new, ["model", "benchmark"])
+    asked = asked.filter(pc.is_in(asked.column("benchmark"), before.column("benchmark").unique()))
     asked = _joined(folder, asked, problems)
     both = pa.concat_tables([before, samples], promote_options="default")
     both = pa.concat_tables([both.filter(pc.equal(both.column("model"), name)) for name in order])
@@ -247,15 +243,18 @@ def replace_rows(path: Path, rows: pa.Table, by: Sequence[str]) -> pa.Table:
         by: names of columns.
     """
     if path.exists():
-        before = pq.read_table(path)
-        again = pa.array([True] * before.num_rows, pa.bool_())
-        for column in by:
-            again = pc.and_(again, pc.is_in(before.column(column), rows.column(column).unique()))
-        rows = pa.concat_tables([before.filter(pc.invert(again)).select(rows.column_names), rows])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        pq.write_table(rows, temporary, compression="zstd")
+        before = _without(pq.read_table(path), rows, by)
+        rows = pa.concat_tables([before.select(rows.column_names), rows])
+    write_records(path, rows)
     return rows
+
+
+def _without(table: pa.Table, rows: pa.Table, by: Sequence[str]) -> pa.Table:
+    """The rows of a table whose values in the columns `by` are not those of other rows."""
+    again = pa.scalar(True)
+    for column in by:
+        again = pc.and_(again, pc.is_in(table.column(column), rows.column(column).unique()))
+    return table.filter(pc.invert(again))
 
 
 PROMPTS_FILE = "prompts"
@@ -298,5 +297,4 @@ def _joined(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
                 f"{folder}: problem {row['id']} of {row['benchmark']} has another text or gold now, and other models answered the "
                 "old one; give another --out"
             )
-    fresh = pa.array(new.column("id").to_pylist(), pa.string())
-    return pa.concat_tables([old.filter(pc.invert(pc.is_in(old.column("id"), fresh))), new])
+    return pa.concat_tables([_without(old, new, ["id"]), new])

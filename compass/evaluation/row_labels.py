@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.evaluation.accuracy import wilson
-from compass.evaluation.labels import NORMAL, Judged, Labels, join_strata, text_digest
+from compass.evaluation.labels import Judged, Labels, join_strata, text_digest
 
 KEPT = "kept"
 
@@ -108,18 +108,16 @@ def measured_rows(rows: list[Row], labels: Labels) -> dict[str, Any]:
 def _unfit(judged: list[tuple[Row, bool]]) -> dict[str, Any]:
     unfit = sum(not fit for _, fit in judged)
     share = unfit / len(judged) if judged else None
-    interval = list(wilson(share, len(judged), NORMAL)) if share is not None else [0.0, 1.0]
+    interval = list(wilson(share, len(judged))) if share is not None else [0.0, 1.0]
     return {"labelled": len(judged), "unfit": unfit, "share": share, "ci95": interval}
 
 
 def _kept(rows: list[Row], judged: list[tuple[Row, bool]]) -> dict[str, Any]:
-    parts, known = [], bool(rows)
+    parts = []
     for name in {row.stratum for row in rows}:
-        share = sum(row.stratum == name for row in rows) / len(rows)
         own = _unfit([one for one in judged if one[0].stratum == name])
-        known &= bool(own["labelled"]) or share <= 0.01
-        parts.append((share, own["share"] or 0.0, *own["ci95"]))
+        parts.append((sum(row.stratum == name for row in rows) / len(rows), own["share"], *own["ci95"]))
     error, interval = join_strata(parts)
     unfit = sum(not fit for _, fit in judged)
     counts = {"rows": len(rows), "labelled": len(judged), "unfit": unfit}
-    return {**counts, "error": error if known else None, "ci95": interval}
+    return {**counts, "error": error if rows else None, "ci95": interval}

@@ -1,12 +1,11 @@
 """The folder that `compass curate` writes: checked before a run, built beside it, and swapped in once it is whole.
 
-A run builds `OUT.partial` and takes `OUT`'s place in one step, for which Linux exchanges two folders (`renameat2`). So `OUT`
-holds the last run that ended, whatever ends this one, and what a killed run leaves is removed by the next.
+A run builds `OUT.partial`, names `OUT` `OUT.previous`, and takes its place. So `OUT` holds the last run that ended, whatever ends
+this one; what a killed run leaves is removed by the next, which also gives a folder its name back that was killed between the two renames.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import json
@@ -20,7 +19,7 @@ from pathlib import Path
 from compass.errors import UserError
 
 PARTIAL, PREVIOUS = ".partial", ".previous"
-"""What a run adds to the name of its folder while it builds it, and, where folders cannot be exchanged, to the last run's."""
+"""What a run adds to the name of its folder while it builds it, and to the last run's while it takes its place."""
 
 MARK, SUMMARY = "curate.json", "summary.json"
 """Written first and last, as `compass.report.outputs` reads them: a folder with the first is one of this command."""
@@ -28,7 +27,6 @@ MARK, SUMMARY = "curate.json", "summary.json"
 _OWN = re.compile(
     r"(curate|croissant|summary)\.json|card[^/]*|(collect|dedup|denoise|verify|select)(/(kept|dropped|benchmarks)\.parquet)?|(.*/)?\.[^/]*\.part"
 )
-_EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of linux/fs.h and fcntl.h
 
 
 class OutputError(UserError):
@@ -51,8 +49,8 @@ def check_out(out: Path, inputs: Sequence[Path] = ()) -> None:
         if read == place or (place.is_dir() and place in read.parents) or (read.is_dir() and read in place.parents):
             raise OutputError(f"{out}: lies in {path}, which is read, or holds it; give a folder elsewhere with --out")
     _check_own(place, out)
-    partial = place.with_name(place.name + PARTIAL)
-    _check_own(partial, partial)
+    for suffix in (PARTIAL, PREVIOUS):
+        _check_own(place.with_name(place.name + suffix), place.with_name(place.name + suffix))
     above = next(folder for folder in place.parents if os.path.lexists(folder))
     if not above.is_dir():
         raise OutputError(f"{out}: {above} is a file, so no folder can be made in it; give another folder with --out")
@@ -76,8 +74,8 @@ def replacing(out: Path) -> Iterator[Path]:
     made = [folder for folder in place.parents if not folder.exists()]
     with ExitStack() as held:
         _lock(partial, out, held)
-        if previous.exists() and (previous / MARK).exists() and not place.exists():
-            previous.rename(place)  # a run was killed between the two steps of `_swap`
+        _restore(previous, place)
+        _remove(previous)
         _empty(partial)
         # Whoever finds the folder after a kill knows whose it is; the run's settings replace it.
         (partial / MARK).write_text("{}\n", encoding="utf-8")
@@ -91,6 +89,7 @@ def replacing(out: Path) -> Iterator[Path]:
                 raise
             raise OutputError(f"{out}: the disk is full; free some space and run it again. It is as it was") from None
         finally:
+            _restore(previous, place)
             for leftover in (partial, previous):
                 _remove(leftover)
             for folder in made:
@@ -175,23 +174,14 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
+def _restore(previous: Path, place: Path) -> None:
+    """Give the last run's folder its name back where a run ended between the two renames of `_swap`."""
+    if previous.exists() and not place.exists():
+        previous.rename(place)
+
+
 def _swap(partial: Path, place: Path, previous: Path) -> None:
-    """Put the one folder in the other's place."""
-    if not place.exists() or not any(place.iterdir()):
-        partial.rename(place)
-    elif not exchange(partial, place):
+    """Put the one folder in the other's place, which is named `previous` until then."""
+    if place.exists() and any(place.iterdir()):
         place.rename(previous)
-        partial.rename(place)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Exchange two paths in one step; False where the system or the file system cannot."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
-        return False
-    raise OSError(code, os.strerror(code), str(other))
+    partial.rename(place)

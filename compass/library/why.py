@@ -31,13 +31,12 @@ def why(query: str, data: str | Path = "data") -> dict[str, Any]:
         RecordError: nothing is named so, no collected problem is like the text, or the folder holds no rows.
     """
     from compass.records import RecordError
-    from compass.report.evidence import read_evidence
+    from compass.report.evidence import COLUMNS, read_evidence
     from compass.report.item_history import item_scores, similar_rows
     from compass.report.outputs import search
 
     outputs, found = find_problem(query, data)
     text = query.strip()
-    names = ("id", "source", "source_id", "problem", "answer")
     if found is None:
         similar = search(outputs.collected(["id", "source", "problem"]), text)
         if not similar:
@@ -54,9 +53,9 @@ def why(query: str, data: str | Path = "data") -> dict[str, Any]:
             | ({} if fate == "kept" else {"reason": row["reason"], "evidence": read_evidence(row["evidence"])})
             for stage, (fate, row) in stages.items()
         }
-        rows.append({name: first[name] for name in names} | {"stages": fates})
+        rows.append({name: first[name] for name in COLUMNS} | {"stages": fates})
     shown = [
-        {name: item[name] for name in names}
+        {name: item[name] for name in COLUMNS}
         | {"scores": item_scores(outputs.folder, item), "similar": similar_rows(outputs, item)}
         for item in items[:MOST]
     ]

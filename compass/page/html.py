@@ -27,13 +27,12 @@ ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\
 """Characters that a terminal would obey, that change the direction of text, or that are not seen."""
 
 
-def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequence[str] = ()) -> str:
+def document(title: str, parts: Iterable[str], *, scripts: Sequence[str] = ()) -> str:
     """A whole page from a title and parts that are HTML; empty parts are left out.
 
     Args:
         title: the page's title and first heading.
         parts: HTML.
-        style: CSS of this page, after that of all pages.
         scripts: JavaScript to run at the page's end, after `page.js`; no other script runs, whatever the parts hold.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -41,11 +40,10 @@ def document(title: str, parts: Iterable[str], *, style: str = "", scripts: Sequ
         scripts = [(HERE / "page.js").read_text(encoding="utf-8"), *scripts]
         digests = (f"'sha256-{_sha256(script)}'" for script in scripts)
         policy += f"; script-src {' '.join(digests)}"
-    css = (HERE / "page.css").read_text(encoding="utf-8") + style
-    return _template("page.html").render(
+    return _ENVIRONMENT.get_template("page.html").render(
         title=title,
         policy=Markup(policy),
-        style=Markup(css),
+        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         parts=[Markup(part) for part in parts if part],
         scripts=[Markup(script) for script in scripts],
     )
@@ -68,12 +66,7 @@ def section_html(title: str, *parts: str, anchor: str = "") -> str:
 
 def block_html(block: Part | Mapping[str, Any]) -> Markup:
     """A block, or its JSON object, as HTML."""
-    return Markup(_template("blocks.html").module.block(block)).strip()
-
-
-def template_html(path: Path, **values: Any) -> Markup:
-    """A template of one page with these values as HTML."""
-    return Markup(_ENVIRONMENT.from_string(path.read_text(encoding="utf-8")).render(values))
+    return Markup(_ENVIRONMENT.get_template("blocks.html").module.block(block)).strip()
 
 
 def links_html(addresses: Mapping[str, str | Path]) -> str:
@@ -135,16 +128,12 @@ def _prose(text: str) -> Markup:
     return Markup("").join(pieces)
 
 
-def _number_columns(table: Table | Mapping[str, Any]) -> list[bool]:
+def number_columns(table: Table | Mapping[str, Any]) -> list[bool]:
     """Which columns hold nothing but numbers, and texts that begin with a digit or a sign and a digit: they are aligned at the right."""
     head, rows = (table["head"], table["rows"]) if isinstance(table, Mapping) else (table.head, table.rows)
     columns = [[shown(row[place]) for row in rows if place < len(row)] for place in range(len(head))]
     known = [[text for text in column if text not in ("", "-", "–")] for column in columns]
     return [bool(texts) and all(text.lstrip("+-−")[:1].isdigit() for text in texts) for texts in known]
-
-
-def _template(name: str) -> Any:
-    return _ENVIRONMENT.get_template(name)
 
 
 def _sha256(script: str) -> str:
@@ -159,4 +148,4 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_ENVIRONMENT.filters |= {"shown": shown, "cell": cell_html, "prose": _prose, "number_columns": _number_columns}
+_ENVIRONMENT.filters |= {"shown": shown, "cell": cell_html, "prose": _prose, "number_columns": number_columns}

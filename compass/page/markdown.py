@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.page.blocks import Bars, Bullets, Caution, Chart, Code, Fold, Note, Part, Section, Table
 from compass.page.html import shown
 
@@ -33,9 +33,7 @@ def write_markdown(path: Path, title: str, sections: Iterable[Section], *, top: 
         drawn = chart.wide.replace("<svg ", "<svg style='background: white; color: black' ", 1)
         texts[path.parent / f"{FIGURES}{chart.name}.svg"] = drawn
     for file, text in texts.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(file, text)
     return list(texts)
 
 

@@ -66,3 +66,54 @@ function drawText(text, answer) {
   }
   return pre;
 }
+
+// ---- lists that a reader filters: in the report's viewer and on the ledger's page
+
+// Fill a select with [value, text] pairs; `chosen` is its value until another is chosen, and again after a reset.
+function offer(select, options, chosen = options[0]?.[0]) {
+  select.replaceChildren(...options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen)));
+}
+
+// A bar of selects ({name: [label, options, chosen]}) and a search for words; `changed` runs whenever a reader changes one.
+function filterBar(selects, hint, changed) {
+  const form = el("form", "filters screen");
+  for (const [name, [label, ...options]] of Object.entries(selects)) {
+    const select = el("select");
+    select.name = name;
+    offer(select, ...options);
+    form.append(el("label", "", label, select));
+  }
+  const words = el("input");
+  Object.assign(words, { type: "search", name: "words", placeholder: hint, autocomplete: "off" });
+  form.append(el("label", "words", "words", words));
+  form.addEventListener("input", changed);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  return form;
+}
+
+// What the fields of a bar hold, by their names.
+const asked = (form) => Object.fromEntries([...form.elements].filter((field) => field.name).map((field) => [field.name, field.value]));
+
+// Whether a text in lower case holds all words of a search.
+const holds = (text, words) => words.toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word));
+
+// A list that shows some entries and more on demand: `show` takes what was found, and the function that draws one.
+function listing(most) {
+  const count = el("p", "note count"), list = el("div", "list"), button = el("button", "screen");
+  count.setAttribute("aria-live", "polite");
+  let found = [], draw = null, shown = 0;
+  function add(many) {
+    list.append(...found.slice(shown, shown + many).map(draw));
+    shown = Math.min(shown + many, found.length);
+    button.hidden = shown === found.length;
+    button.textContent = `Show ${Math.min(most, found.length - shown)} more of ${(found.length - shown).toLocaleString("en")}`;
+  }
+  button.addEventListener("click", () => add(most));
+  // Printed, a list holds all that was found, up to a number that a person would print.
+  addEventListener("beforeprint", () => add(Math.max(0, 200 - shown)));
+  return { box: el("div", "", count, list, button), count, show: (entries, how) => {
+    [found, draw, shown] = [entries, how, 0];
+    list.replaceChildren();
+    add(most);
+  } };
+}

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from compass.durations import duration
 from compass.page.blocks import Block, as_json
-from compass.page.html import ODD
+from compass.page.html import ODD, number_columns, shown
 
 SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
 STYLES = {"waiting": "dim", "running": "bold cyan", "finished": "green", "failed": "bold red", "killed": "yellow"}
@@ -117,9 +117,11 @@ def _figures(block: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _table(block: Mapping[str, Any]) -> list[RenderableType]:
-    table = Table(*map(safe, block["head"]), box=None, pad_edge=False, show_header=any(block["head"]), title=None)
+    table = Table(box=None, pad_edge=False, show_header=any(block["head"]))
+    for name, is_number in zip(block["head"], number_columns(block), strict=True):
+        table.add_column(safe(name), justify="right" if is_number else "left")
     for row in block["rows"]:
-        table.add_row(*(Text(safe(f"{value:,}" if isinstance(value, int) else value)) for value in row))
+        table.add_row(*(Text(safe(shown(value))) for value in row))
     return [*([Text(block["title"], style="bold")] if block["title"] else []), table]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -109,7 +110,12 @@ def _uneven(run: Run) -> Iterator[str]:
 
 
 def _cut_off(run: Run) -> Iterator[str]:
-    cells = _above(run, "truncated", CUT_OFF)
+    cells = [
+        f"{model} on {benchmark} {percent(score['truncated'])}%"
+        for model, scored in run.results.scores.items()
+        for benchmark, score in scored.items()
+        if benchmark != AVERAGE and score.get("truncated", 0) > CUT_OFF
+    ]
     if cells:
         yield f"More than {percent(CUT_OFF)}% of responses were cut off at the length limit, which counts as wrong unless they had answered: {_listed(cells)}."
 
@@ -125,12 +131,9 @@ def _contamination(run: Run) -> Iterator[str]:
     hit = sum(bool(rows) for rows in similar)
     if not hit:
         return
-    changes = [abs(score["clean"]["accuracy"] - score["accuracy"]) for score in contaminated(run).values()]
-    without = (
-        f"Without {'them' if hit > 1 else 'it'} the scores change by at most {percent(max(changes))} points (the table is below Scores). "
-        if changes
-        else ""
-    )
+    without = ""
+    if changes := [abs(score["clean"]["accuracy"] - score["accuracy"]) for score in contaminated(run).values()]:
+        without = f"Without {'them' if hit > 1 else 'it'} the scores change by at most {percent(max(changes))} points (the table is below Scores). "
     yield (
         f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble{'s' * (hit == 1)} rows that were trained on. {without}What the "
         "starting weights had seen is not known."
@@ -144,14 +147,12 @@ def contaminated(run: Run) -> dict[str, Mapping[str, Any]]:
 
 
 def _guards(run: Run) -> Iterator[str]:
-    fired: dict[str, dict[str, int]] = {}
+    fired: dict[str, list[str]] = {}
     for stage, found in run.results.findings.items():
-        for line in found:
-            stages = fired.setdefault(line["guard"], {})
-            stages[stage] = stages.get(stage, 0) + 1
+        for guard, count in Counter(line["guard"] for line in found).items():
+            fired.setdefault(guard, []).append(f"{stage} ({count} x)")
     if fired:
-        times = {guard: [f"{stage} ({count} x)" for stage, count in stages.items()] for guard, stages in fired.items()}
-        cells = [f"{guard} in {', '.join(stages)}" for guard, stages in times.items()]
+        cells = (f"{guard} in {', '.join(stages)}" for guard, stages in fired.items())
         yield f"Guards fired (findings below Training): {'; '.join(cells)}."
 
 
@@ -171,12 +172,9 @@ def _few(run: Run) -> Iterator[str]:
 
 
 def _format(run: Run) -> Iterator[str]:
-    cells = []
-    for model, scored in run.results.scores.items():
-        score = scored.get(AVERAGE, {})
-        if "lenient" in score and score["lenient"] - score["accuracy"] > LENIENT_GAP:
-            cells.append(f"{model} {percent(score['lenient'] - score['accuracy'])} points")
-    if cells:
+    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
+    gaps = {model: one["lenient"] - one["accuracy"] for model, one in averages.items() if "lenient" in one}
+    if cells := [f"{model} {percent(gap)} points" for model, gap in gaps.items() if gap > LENIENT_GAP]:
         yield f"Right answers in another form than asked count as wrong in the scores: {', '.join(cells)} more in the lenient reading."
 
 
@@ -220,30 +218,18 @@ def _sources(run: Run) -> Iterator[str]:
 
 
 def _verifier(run: Run) -> Iterator[str]:
-    if not run.models:
-        return
-    if run.verifier.get("error") is None:
-        if run.verifier:
-            yield (
-                f"The verifier's error is not known yet: {run.verifier['labelled']} responses were judged, and every kind of response needs some "
-                "(“compass label”)."
-            )
-            return
+    if run.models and not run.verifier:
         yield "The verifier's error on this run's own answers is unmeasured: “compass label” has a person judge a sample of them."
+    elif run.models and run.verifier.get("error") is None:
+        yield (
+            f"The verifier's error is not known yet: {run.verifier['labelled']} responses were judged, and every kind of response needs some "
+            "(“compass label”)."
+        )
 
 
 def _uncommitted(run: Run) -> Iterator[str]:
     if run.commit.get("dirty") == "true":
         yield "The code or the settings had changes that no commit holds: another machine cannot repeat this run from the commit alone."
-
-
-def _above(run: Run, measure: str, limit: float) -> list[str]:
-    return [
-        f"{model} on {benchmark} {percent(score[measure])}%"
-        for model, scored in run.results.scores.items()
-        for benchmark, score in scored.items()
-        if benchmark != AVERAGE and score.get(measure, 0) > limit
-    ]
 
 
 def _listed(cells: list[str], most: int = 6) -> str:

@@ -6,13 +6,12 @@ The models are compared on the problems that both answered, as within one run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
+from compass.page.blocks import Section, Table
 from compass.report.cautions import limits, warnings
 from compass.report.headline import (
     AVERAGE,
@@ -20,12 +19,13 @@ from compass.report.headline import (
     find_comparison,
     format_accuracy,
     format_benchmarks,
+    format_interval,
     format_verdict,
     percent,
 )
 from compass.report.results import Results
-from compass.report.run import Run, changed_rows, compare
-from compass.report.sections import form_section, problems_section, scores_section
+from compass.report.run import Run, changed_rows, compare, name_runs
+from compass.report.sections import build_conclusion, form_section, problems_section, scores_section
 
 
 def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
@@ -40,7 +40,7 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
         UserError: a run has no responses or no such model, or the two answered no problem in common.
     """
     chosen = models or (_last(a), _last(b))
-    names = _names(a, b)
+    names = name_runs([a, b])
     tables, scores, setups = [], {}, {}
     for run, model, name in zip((a, b), chosen, names, strict=True):
         if model not in run.results.scores or run.samples is None:
@@ -104,25 +104,17 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} on {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}{format_verdict(joined, found)}."
     )
-    parts: list[Part] = [Note(headline, "headline"), *explain_certainty(joined, second, first)]
-    changed = changed_rows(a.parameters, b.parameters)
-    parts.append(_cause(a, b, changed))
-    seen = [*_unlike(a, b, joined), *warnings(joined)]
-    if seen:
-        parts += [
-            Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"),
-            *(Caution(text) for text in seen),
-        ]
+    more = [*explain_certainty(joined, second, first), _cause(a, b, changed_rows(a.parameters, b.parameters))]
     training = (
         "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "
         "does not hold that: repeat both with other seeds before you put the difference down to the recipe."
     )
-    parts += [Note("Why this might be wrong all the same", "label"), Bullets([training, *limits(joined)[1:]])]
-    return Section("Conclusion", parts, "conclusion")
+    seen = [*_unlike(a, b, joined), *warnings(joined)]
+    return build_conclusion(headline, more, seen, [training, *limits(joined)[1:]])
 
 
 def _cause(a: Run, b: Run, changed: list[tuple[str, str, str]]) -> str:
-    names = _names(a, b)
+    names = name_runs([a, b])
     if not a.parameters or not b.parameters:
         return "What else differs is not known: one side has no parameter file."
     if not changed:
@@ -142,46 +134,39 @@ def _unlike(a: Run, b: Run, joined: Run) -> list[str]:
     commits = {run.commit.get("commit") for run in (a, b) if run.commit}
     if len(commits) > 1:
         lines.append("The two runs are of different commits: the code differs as well as the settings.")
-    for run, name in zip((a, b), _names(a, b), strict=True):
+    for run, name in zip((a, b), name_runs([a, b]), strict=True):
         for stage, found in run.results.findings.items():
-            if found:
-                lines.append(
-                    f"Guards fired in {name}, {stage}: {', '.join(sorted({line['guard'] for line in found}))}."
-                )
+            if guards := ", ".join(sorted({line["guard"] for line in found})):
+                lines.append(f"Guards fired in {name}, {stage}: {guards}.")
     return lines
 
 
 def _differing(a: Run, b: Run) -> Section:
-    """What differs in settings, rows, environment and evaluation setups."""
-    names = _names(a, b)
-    parts: list[Part] = []
-    if changed := changed_rows(a.parameters, b.parameters):
-        parts += ["Settings:", Table(["setting", *names], changed)]
-    counts = [{one.stage: one.kept for one in run.results.counts} for run in (a, b)]
-    rows = [[stage, counts[0].get(stage), counts[1].get(stage)] for stage in dict.fromkeys([*counts[0], *counts[1]])]
-    if rows:
-        parts += ["Rows kept by each stage:", Table(["stage", *names], rows)]
-    facts = [_environment(run) for run in (a, b)]
-    rows = [[name, one, two] for name, one, two in changed_rows(*facts)]
-    if rows:
-        parts += ["Environment:", Table(["what", *names], rows)]
-    seconds = [{stage: fact.get("seconds") for stage, fact in run.times.items()} for run in (a, b)]
-    rows = [
-        [stage, seconds[0].get(stage), seconds[1].get(stage)] for stage in dict.fromkeys([*seconds[0], *seconds[1]])
-    ]
-    if rows:
-        parts += ["Seconds per stage:", Table(["stage", *names], rows)]
+    """What differs in settings, rows, environment and times."""
+    kept = ({one.stage: one.kept for one in run.results.counts} for run in (a, b))
+    seconds = ({stage: fact.get("seconds") for stage, fact in run.times.items()} for run in (a, b))
+    tables = (
+        ("Settings:", "setting", changed_rows(a.parameters, b.parameters)),
+        ("Rows kept by each stage:", "stage", _side_by_side(*kept)),
+        ("Environment:", "what", changed_rows(_environment(a), _environment(b))),
+        ("Seconds per stage:", "stage", _side_by_side(*seconds)),
+    )
+    names = name_runs([a, b])
+    parts = [part for title, what, rows in tables if rows for part in (title, Table([what, *names], rows))]
     return Section("What differs", parts, "differs")
 
 
+def _side_by_side(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[list[Any]]:
+    return [[name, one.get(name), other.get(name)] for name in {**one, **other}]
+
+
 def _all_models(a: Run, b: Run) -> Section:
-    rows = []
-    for run, name in zip((a, b), _names(a, b), strict=True):
-        for model, scored in run.results.scores.items():
-            if AVERAGE in scored:
-                score = scored[AVERAGE]
-                low, high = score["ci95"]
-                rows.append([name, model, percent(score["accuracy"]), f"{percent(low)} to {percent(high)}"])
+    rows = [
+        [name, model, percent(scored[AVERAGE]["accuracy"]), format_interval(scored[AVERAGE]["ci95"])]
+        for run, name in zip((a, b), name_runs([a, b]), strict=True)
+        for model, scored in run.results.scores.items()
+        if AVERAGE in scored
+    ]
     head = ["run", "model", "average %", "95% interval"]
     return Section("All models of both", [Table(head, rows)] if len(rows) > 2 else [], "models")
 
@@ -199,13 +184,3 @@ def _last(run: Run) -> str:
     if not run.models:
         raise UserError(f"{run.folder}: no model was scored there; run its stage evaluate")
     return run.models[-1]
-
-
-def _names(a: Run, b: Run) -> tuple[str, str]:
-    """The folders' names, with as many of the folders above as tell them apart."""
-    first, second = Path(a.folder).resolve().parts, Path(b.folder).resolve().parts
-    for count in range(1, max(len(first), len(second)) + 1):
-        names = "/".join(first[-count:]), "/".join(second[-count:])
-        if names[0] != names[1]:
-            return names
-    return f"{a.name} (first)", f"{b.name} (second)"

@@ -16,11 +16,8 @@ MOST_BUDGETS = 8
 
 def tokens_section(run: Run) -> Section:
     """Accuracy against tokens, averaged over benchmarks: a figure, and a table of what each model reaches with as many tokens as the others."""
-    points = {
-        model: own[AVERAGE]["by_tokens"]
-        for model, own in run.results.scores.items()
-        if own.get(AVERAGE, {}).get("by_tokens")
-    }
+    averages = {model: own.get(AVERAGE, {}) for model, own in run.results.scores.items()}
+    points = {model: own["by_tokens"] for model, own in averages.items() if own.get("by_tokens")}
     if not points:
         return Section("Accuracy and tokens", [])
     note = (

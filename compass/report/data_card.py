@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from compass.files import atomic_path
-from compass.ledger import Counts
-from compass.page.blocks import Bars, Bullets, Part, Section, Table
+from compass.files import write_text
+from compass.page.blocks import Bars, Bullets, Part, Section, Table, format_share
 from compass.page.html import document, sections_html
 from compass.page.markdown import write_markdown
 from compass.records import count_records
@@ -62,8 +62,7 @@ def write_card(outputs: Outputs, folder: Path, origins: Mapping[str, str] | None
         "croissant.json": metadata(outputs, files, origins),
     }
     for name, text in texts.items():
-        with atomic_path(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(folder / name, text)
     return [*written, *(folder / name for name in texts)]
 
 
@@ -92,50 +91,47 @@ def card_sections(outputs: Outputs) -> list[Section]:
     stages, kept = outputs.counts(), outputs.last
     drops = [(counts.stage, reason, rows) for counts in stages for reason, rows in counts.dropped.items()]
     return [
-        _summary(outputs, stages, kept),
-        _composition(outputs, kept),
+        _summary(outputs, stages[0].read),
+        _composition(outputs),
         _section(
             "Dropped rows",
             "Every row that was read is kept or is in a `dropped.parquet` with stage, reason and evidence.",
-            ["stage", "reason", "rows"],
-            drops,
-            _bars("Dropped rows by reason", _counts(outputs.dropped.values(), "reason")),
+            Table(["stage", "reason", "rows"], drops),
+            ("Dropped rows by reason", _counts(outputs.dropped.values(), "reason")),
         ),
-        _counted(
-            "Levels", "Difficulty as the sources publish it; scales differ from source to source.", kept, "source_level"
-        ),
+        _counted("Levels", "Difficulty as the sources publish it; scales differ from source to source.", kept, "source_level"),
         _counted("Graded levels", "Difficulty 1 (easy) to 5 by a grader's solve rate.", kept, "level"),
         _counted("Answer types", "What kind of object the gold is, as the verifier reads it.", kept, "answer_type"),
         _lengths(kept),
         _contamination(outputs),
         _duplicates(outputs),
         Section("Known limits", [Bullets(LIMITS)]),
-    ]
+    ]  # fmt: skip
 
 
-def _summary(outputs: Outputs, stages: Sequence[Counts], kept: Path) -> Section:
-    licences = ", ".join(f"{name} ({count:,})" for name, count in _counts([kept], "licence").items())
-    read = stages[0].read
+def _summary(outputs: Outputs, read: int) -> Section:
+    licences = ", ".join(f"{name} ({count:,})" for name, count in _counts([outputs.last], "licence").items())
     sources = len(_counts(outputs.collected_files(), "source"))
     return _section(
         "Summary",
-        f"{count_records(kept):,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
+        f"{count_records(outputs.last):,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
         f"Licences of the kept rows: {licences or 'none'}.",
     )
 
 
-def _composition(outputs: Outputs, kept: Path) -> Section:
-    licence: dict[str, str] = {}
+def _composition(outputs: Outputs) -> Section:
+    licences: dict[str, list[str]] = {}
     for pair in count_values(outputs.collected_files(), "source", "licence"):
-        name, own = map(_name, pair)
-        licence[name] = f"{licence[name]}, {own}" if name in licence else own
-    read, kept_of = _counts(outputs.collected_files(), "source"), _counts([kept], "source")
+        source, licence = map(_name, pair)
+        licences.setdefault(source, []).append(licence)
+    read, kept = _counts(outputs.collected_files(), "source"), _counts([outputs.last], "source")
+    kept = {name: kept.get(name, 0) for name in read}
     rows = [
-        (name, licence[name], count, kept_of.get(name, 0), _share(kept_of.get(name, 0), count))
+        (name, ", ".join(licences[name]), count, kept[name], format_share(kept[name] / count))
         for name, count in read.items()
     ]
-    chart = _bars("Kept rows by source", {name: kept_of.get(name, 0) for name in read})
-    return _section("Composition", "", ["source", "licence", "read", "kept", "share kept"], rows, chart)
+    table = Table(["source", "licence", "read", "kept", "share kept"], rows)
+    return _section("Composition", "", table, ("Kept rows by source", kept))
 
 
 def _counted(title: str, text: str, kept: Path, column: str) -> Section:
@@ -148,8 +144,10 @@ def _counted(title: str, text: str, kept: Path, column: str) -> Section:
     text += f" Known for {sum(known.values()):,} of {rows:,} rows."
     if len(known) > len(shown):
         text += f" The {len(shown)} most frequent of {len(known)}."
-    shares = [(label, count, _share(count, rows)) for label, count in shown.items()]
-    return _section(title, text, [column, "rows", "share"], shares, _bars(title, shown))
+    table = Table(
+        [column, "rows", "share"], [(name, count, format_share(count / rows)) for name, count in shown.items()]
+    )
+    return _section(title, text, table, (title, shown))
 
 
 def _lengths(kept: Path) -> Section:
@@ -158,13 +156,11 @@ def _lengths(kept: Path) -> Section:
         for batch in read_batches(kept, ["problem"])
     ]
     lengths = np.concatenate(read) if read else np.zeros(0)
-    labels = [f"{low:,} to {high - 1:,}" for low, high in pairwise(LENGTHS)]
-    counts = dict.fromkeys([*labels, f"{LENGTHS[-1]:,} and more"], 0)
-    for label, low, high in zip(counts, LENGTHS, [*LENGTHS[1:], 1 << 62], strict=True):
-        counts[label] = int(((lengths >= low) & (lengths < high)).sum())
-    middle = f" Median {int(sorted(lengths)[len(lengths) // 2]):,}." if len(lengths) else ""
-    chart = _bars("Problem length", counts)
-    return _section("Problem length", f"In characters.{middle}", ["characters", "rows"], list(counts.items()), chart)
+    labels = [*(f"{low:,} to {high - 1:,}" for low, high in pairwise(LENGTHS)), f"{LENGTHS[-1]:,} and more"]
+    counts = dict(zip(labels, np.histogram(lengths, [*LENGTHS, np.inf])[0].tolist(), strict=True))
+    middle = f" Median {int(np.sort(lengths)[len(lengths) // 2]):,}." if len(lengths) else ""
+    table = Table(["characters", "rows"], list(counts.items()))
+    return _section("Problem length", f"In characters.{middle}", table, ("Problem length", counts))
 
 
 def _contamination(outputs: Outputs) -> Section:
@@ -172,30 +168,19 @@ def _contamination(outputs: Outputs) -> Section:
     items = _counts([path], "source") if path.exists() else {}
     if not items:
         return _section("Contamination", "No benchmark was given: nothing was checked.")
-    hits = dict.fromkeys(items, 0)
-    for evidence in _evidence(outputs, "contaminated"):
-        name = _name(evidence["benchmark"])
-        hits[name] = hits.get(name, 0) + 1
-    rows = [(name, count, hits[name]) for name, count in items.items()]
+    hits = Counter(_name(evidence["benchmark"]) for evidence in _evidence(outputs, "contaminated"))
     text = "Rows that are a benchmark's item, or hold a share of it; the evidence in `dropped.parquet` names the item."
-    chart = _bars("Contaminated rows", hits)
-    return _section("Contamination", text, ["benchmark", "items", "rows dropped"], rows, chart)
+    table = Table(["benchmark", "items", "rows dropped"], [(name, count, hits[name]) for name, count in items.items()])
+    return _section("Contamination", text, table, ("Contaminated rows", dict.fromkeys(items, 0) | hits))
 
 
 def _duplicates(outputs: Outputs) -> Section:
     sizes = {int(size): count for size, count in _counts([outputs.last], "cluster_size").items() if size != "None"}
     shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
-    text = (
-        "How many rows stood for each kept problem. "
-        f"{sum(1 for _ in _evidence(outputs, 'answer_conflict')):,} rows were dropped for an answer that others contradict."
-    )
-    chart = _bars("Problems by cluster size", shown)
-    return _section("Duplicates", text, ["cluster size", "problems"], list(shown.items()), chart)
-
-
-def _bars(title: str, values: Mapping[str, int]) -> Bars | None:
-    """A bar with its number for each label, in the order given."""
-    return Bars(title, [(label, value, f"{value:,}") for label, value in values.items()]) if values else None
+    conflicts = sum(1 for _ in _evidence(outputs, "answer_conflict"))
+    text = f"How many rows stood for each kept problem. {conflicts:,} rows were dropped for an answer that others contradict."
+    table = Table(["cluster size", "problems"], list(shown.items()))
+    return _section("Duplicates", text, table, ("Problems by cluster size", shown))
 
 
 def _evidence(outputs: Outputs, reason: str) -> Iterator[dict[str, Any]]:
@@ -208,10 +193,9 @@ def _evidence(outputs: Outputs, reason: str) -> Iterator[dict[str, Any]]:
 
 def _counts(files: Iterable[Path], column: str) -> dict[str, int]:
     """How often each value occurs in files, the most frequent first, equals by name."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for (value,), count in count_values(files, column).items():
-        name = _name(value)
-        counts[name] = counts.get(name, 0) + count
+        counts[_name(value)] += count
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -220,17 +204,9 @@ def _name(value: Any) -> str:
     return printable(str(value), 80)
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}%" if whole else "-"
-
-
-def _section(
-    title: str, text: str, head: Sequence[str] = (), rows: Sequence[Sequence[Any]] = (), chart: Bars | None = None
-) -> Section:
-    """A paragraph, bars and a table under a heading, as far as there are any."""
+def _section(title: str, text: str, table: Table | None = None, bars: tuple[str, Mapping[str, int]] = ("", {})) -> Section:  # fmt: skip
+    """A paragraph, bars (their title, and a number for each label, in this order) and a table under a heading, as far as there are any."""
     parts: list[Part] = [text] if text else []
-    if chart:
-        parts.append(chart)
-    if head:
-        parts.append(Table(head, rows))
-    return Section(title, parts)
+    if counts := bars[1]:
+        parts.append(Bars(bars[0], [(label, value, f"{value:,}") for label, value in counts.items()]))
+    return Section(title, [*parts, table] if table else parts)

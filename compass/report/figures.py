@@ -125,28 +125,27 @@ def curves_figure(
         together: draw the curves over each other instead, as those of several runs.
     """
     by_prefix = sorted({name for curve in results.curves.values() for name in curve if name.startswith(OTHER_CURVES)})
-    drawn = [*CURVES, *by_prefix]
-    measured = [name for name in drawn if any(_values(curve, name) for curve in results.curves.values())]
+    measured = [name for name in (*CURVES, *by_prefix) if any(curve.get(name) for curve in results.curves.values())]
     if not measured:
         return None
-    columns = 2 if width > NARROW else 1
-    rows = -(-len(measured) // columns)
-    figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
-    for name, axes in zip(measured, panels, strict=False):
-        title, factor = CURVES.get(name, (name, 1.0))
+    figure, panels = _panels(measured, width)
+    for name, axes in panels.items():
+        factor = CURVES.get(name, (name, 1.0))[1]
         offset = 0.0
         for number, (stage, curve) in enumerate(results.curves.items(), start=1):
-            values = [factor * value for value in _values(curve, name)]
+            values = [factor * value for value in curve.get(name, ())]
             steps = [offset + step for step in curve["step"]] if values else []
             axes.plot(steps, values, color=colour(number), label=_plain(stage), lw=1.4)
-            _link_points(axes, stage, curve["step"], steps, values, colour(number), (linked or {}).get(stage, ()))
+            kept = (linked or {}).get(stage, ())
+            points = [point for point in zip(curve["step"], steps, values, strict=False) if int(point[0]) in kept]
+            if points:
+                dots = axes.scatter(
+                    *zip(*(point[1:] for point in points), strict=True), s=26, color=colour(number), zorder=3
+                )
+                dots.set_urls([f"#rollouts={stage}:{step:.0f}" for step, *_ in points])
             offset += curve["step"][-1] if curve["step"] and not together else 0.0
-        axes.set_title(title, loc="left", fontsize=9)
-        axes.grid(alpha=0.25)
         axes.margins(y=0.12)
-    for axes in panels[len(measured) :]:
-        axes.set_visible(False)
-    panels[0].legend(frameon=False, fontsize=8)
+    panels[measured[0]].legend(frameon=False, fontsize=8)
     figure.supxlabel("iteration over all stages" if together else "iteration, stages one after the other", fontsize=9)
     return _svg(figure)
 
@@ -181,45 +180,23 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
         groups: name to the curves of each of its runs, as `curves_figure` names them.
         width: in inches.
     """
-    measured = [name for name in CURVES if any(_values(run, name) for runs in groups.values() for run in runs)]
+    measured = [name for name in CURVES if any(run.get(name) for runs in groups.values() for run in runs)]
     if not measured:
         return None
-    columns = 2 if width > NARROW else 1
-    rows = -(-len(measured) // columns)
-    figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
-    for name, axes in zip(measured, panels, strict=False):
-        title, factor = CURVES[name]
+    figure, panels = _panels(measured, width)
+    for name, axes in panels.items():
+        factor = CURVES[name][1]
         for number, (group, runs) in enumerate(groups.items(), start=1):
-            length = min((len(_values(run, name)) for run in runs), default=0)
-            columns_of = list(zip(*(_values(run, name)[:length] for run in runs), strict=True))
-            means = [factor * sum(values) / len(values) for values in columns_of]
+            length = min((len(run.get(name, ())) for run in runs), default=0)
+            columns = list(zip(*(run.get(name, ())[:length] for run in runs), strict=True))
+            means = [factor * sum(values) / len(values) for values in columns]
             steps = range(1, length + 1)
             axes.plot(steps, means, color=colour(number), label=_plain(_cut(group)), lw=1.4)
-            low, high = ([factor * edge(values) for values in columns_of] for edge in (min, max))
+            low, high = ([factor * edge(values) for values in columns] for edge in (min, max))
             axes.fill_between(steps, low, high, color=colour(number), alpha=0.2, lw=0)
-        axes.set_title(title, loc="left", fontsize=9)
-        axes.grid(alpha=0.25)
-    for axes in panels[len(measured) :]:
-        axes.set_visible(False)
-    panels[0].legend(frameon=False, fontsize=8)
+    panels[measured[0]].legend(frameon=False, fontsize=8)
     figure.supxlabel("iteration over all stages", fontsize=9)
     return _svg(figure)
-
-
-def _link_points(
-    axes: Any,
-    stage: str,
-    own: Sequence[float],
-    steps: Sequence[float],
-    values: Sequence[float],
-    shade: str,
-    linked: Sequence[int],
-) -> None:
-    points = [(x, y, int(step)) for step, x, y in zip(own, steps, values, strict=False) if int(step) in linked]
-    if points:
-        xs, ys, numbers = zip(*points, strict=True)
-        dots = axes.scatter(xs, ys, s=26, color=shade, zorder=3)
-        dots.set_urls([f"#rollouts={stage}:{number}" for number in numbers])
 
 
 def funnel_figure(stages: Sequence[Counts], width: float = WIDE) -> str | None:
@@ -296,8 +273,18 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def _values(curve: Mapping[str, Sequence[float]], name: str) -> Sequence[float]:
-    return curve.get(name, ())
+def _panels(measured: Sequence[str], width: float) -> tuple[Any, dict[str, Any]]:
+    """A figure with an axes for each curve by its name: two beside each other where there is room."""
+    columns = 2 if width > NARROW else 1
+    rows = -(-len(measured) // columns)
+    figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)
+    for axes in panels[len(measured) :]:
+        axes.set_visible(False)
+    found = dict(zip(measured, panels, strict=False))
+    for name, axes in found.items():
+        axes.set_title(CURVES.get(name, (name,))[0], loc="left", fontsize=9)
+        axes.grid(alpha=0.25)
+    return figure, found
 
 
 def _figure(width: float, height: float, rows: int = 0, columns: int = 1) -> tuple[Any, Any]:

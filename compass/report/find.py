@@ -10,13 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.report.evidence import item_name, item_names, read_evidence
-from compass.report.outputs import Outputs, read_columns
+from compass.report.evidence import COLUMNS, item_name, item_names, read_evidence
+from compass.report.outputs import Outputs, read_table
 
 SHORTEST_PREFIX = 4
 """Digits of an id that are enough to look for it."""
-
-COLUMNS = ["id", "source", "source_id", "problem", "answer"]
 
 _PLAIN_WORD = re.compile(r"(?<![\\a-z])[a-z]{4,}(?![a-z])")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},16}}")
@@ -54,11 +52,7 @@ def find(outputs: Outputs, query: str) -> Found | None:
         ("that source and row", False, lambda table: pc.equal(_source_and_row(table), query)),
         ("that id of a source's own, or ids that begin so", False, lambda table: _named(table, query)),
         ("exactly that text", True, lambda table: pc.equal(table["problem"], query)),
-        (
-            "exactly that text but for white space",
-            True,
-            lambda table: pc.equal(_plain(table["problem"]), _one_line(query)),
-        ),
+        ("that text but for white space", True, lambda table: pc.equal(_plain(table["problem"]), _one_line(query))),
         ("that text in other typesetting", True, lambda table: _same_tokens(table, query)),
         ("problems that hold this piece of text", True, lambda table: _holding(table, query)),
     )
@@ -74,7 +68,7 @@ def fates(outputs: Outputs, ids: Sequence[str]) -> dict[str, str]:
     last = list(outputs.kept)[-1]
     said = dict.fromkeys(ids, f"kept by {last}")
     for stage, path in outputs.dropped.items():
-        rows = read_columns(path, ["id", "reason"], ids).to_pylist()
+        rows = read_table(path, ["id", "reason"], ids=ids).to_pylist()
         said |= {row["id"]: f"dropped by {stage}: {row['reason']}" for row in rows}
     return said
 
@@ -83,7 +77,7 @@ def in_items(outputs: Outputs, item: dict[str, Any]) -> list[dict[str, Any]]:
     """The dropped rows whose evidence names a benchmark item: id, source, source_id, problem."""
     if "denoise" not in outputs.dropped:
         return []
-    rows = read_columns(outputs.dropped["denoise"], [*COLUMNS, "evidence"]).to_pylist()
+    rows = read_table(outputs.dropped["denoise"], [*COLUMNS, "evidence"]).to_pylist()
     return [row for row in rows if item_name(item) in item_names(read_evidence(row["evidence"]))]
 
 

@@ -7,7 +7,7 @@ All figures are those of `metrics/evaluate.json` and of the paired comparisons; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,8 +114,7 @@ def accuracy(run: Run, model: str) -> float:
 def format_accuracy(run: Run, model: str) -> str:
     """A model's average accuracy with its interval, as text."""
     score = run.results.scores[model][AVERAGE]
-    low, high = score["ci95"]
-    return f"{percent(score['accuracy'])}% (95% interval {percent(low)} to {percent(high)})"
+    return f"{percent(score['accuracy'])}% (95% interval {format_interval(score['ci95'])})"
 
 
 def format_benchmarks(run: Run, model: str) -> str:
@@ -138,13 +137,10 @@ def find_comparison(run: Run, model: str, other: str, benchmark: str = AVERAGE) 
 
 def reverse_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
     """A comparison seen from the other model."""
-    result = dict(found) | _negated(found)
-    result |= {name: _negated(found[name]) for name in ("lenient", "form") if found.get(name)}
-    if found.get("measures"):
-        turned = {
-            name: dict(one) | _negated(one) | {"values": one["values"][::-1]} for name, one in found["measures"].items()
-        }
-        result["measures"] = {name: one | {"verdict": decide(one)} for name, one in turned.items()}
+    result = _negate(found)
+    result |= {name: _negate(found[name]) for name in ("lenient", "form") if found.get(name)}
+    measures = {name: _negate(one) for name, one in found.get("measures", {}).items()}
+    result |= {"measures": {name: one | {"verdict": decide(one)} for name, one in measures.items()}} if measures else {}
     if "gained" in found:
         result |= {"gained": found["lost"], "lost": found["gained"]}
     return result | judge(result)
@@ -152,13 +148,29 @@ def reverse_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def format_gap(found: Mapping[str, Any]) -> str:
     """A comparison's difference in points, signed, with its interval: `-1.7 points (95% interval -3.5 to +0.1)`."""
-    low, high = found["ci95"]
-    return f"{100 * found['difference']:+z.1f} points (95% interval {100 * low:+z.1f} to {100 * high:+z.1f})"
+    return f"{format_points(found['difference'])} points (95% interval {format_points(*found['ci95'])})"
 
 
 def percent(share: float | None) -> str:
     """A share as a percentage with one digit; empty for None."""
     return "" if share is None else f"{100 * share:.1f}"
+
+
+def format_interval(limits: Sequence[float]) -> str:
+    """An interval of shares in percent: `68.1 to 73.6`."""
+    return " to ".join(map(percent, limits))
+
+
+def format_score(score: Mapping[str, Any] | None, interval: str = "ci95") -> str:
+    """An accuracy with its interval in percent: `70.9 (68.1 to 73.6)`; empty where there is none."""
+    if not score or interval not in score:
+        return ""
+    return f"{percent(score['accuracy'])} ({format_interval(score[interval])})"
+
+
+def format_points(*shares: float) -> str:
+    """A signed difference in points, or the two ends of an interval: `-3.5 to +0.1`."""
+    return " to ".join(f"{100 * share:+z.1f}" for share in shares)
 
 
 def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
@@ -212,15 +224,11 @@ def explain_measures(measures: Mapping[str, Any], said: str) -> str:
     )
 
 
-def _negated(found: Mapping[str, Any]) -> dict[str, Any]:
-    turned_round: dict[str, Any] = {}
-    if "difference" in found:
-        turned_round["difference"] = -found["difference"]
-    for name in ("ci95", "ci90"):
-        if name in found:
-            low, high = found[name]
-            turned_round[name] = [-high, -low]
-    return turned_round
+def _negate(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A difference with its intervals, and both models' values, the other way round."""
+    turned = {name: [-limit for limit in reversed(found[name])] for name in ("ci95", "ci90") if name in found}
+    turned |= {"values": found["values"][::-1]} if "values" in found else {}
+    return {**found, **turned, **({"difference": -found["difference"]} if "difference" in found else {})}
 
 
 def _often(chance: float) -> str:

@@ -14,12 +14,9 @@ from compass.evaluation.accuracy import wilson
 from compass.records import ROW_NUMBERS, RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.item_history import item_scores, items_like
-from compass.report.outputs import Outputs, read_table, rewards, rollouts
+from compass.report.outputs import Outputs, find_rows, read_table
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
-
-Z95 = 1.959964
-"""The normal quantile of an interval of 95%."""
 
 MEANING = {
     "placeholder_gold": "its gold is a word for a missing answer",
@@ -64,11 +61,8 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     if last.get("original"):
-        how = (
-            "repaired"
-            if last["published_answer"] is None
-            else f"recast, published gold {printable(last['published_answer'])}"
-        )
+        gold = last["published_answer"]
+        how = "repaired" if gold is None else f"recast, published gold {printable(gold)}"
         yield f"  {how}; as published: {printable(_visible(last['original']), 600)}"
     yield f"  answer    {printable(first['answer'] or 'none', 200)}"
     if first["source_level"]:
@@ -92,9 +86,8 @@ def _row_place(outputs: Outputs, row: dict[str, Any]) -> str:
     place = int(number) + 1
     path = (name or str(facts.get("path", ""))).removesuffix(".gz").removesuffix(".zst")
     line = {".jsonl": place, ".csv": place + 1, ".tsv": place + 1}.get(Path(path).suffix)
-    return f", {name + ', ' if name else ''}row {place:,}" + (
-        f" (line {line:,} if each row is one line)" if line else ""
-    )
+    at = f" (line {line:,} if each row is one line)" if line else ""
+    return f", {name + ', ' if name else ''}row {place:,}{at}"
 
 
 def _visible(text: str) -> str:
@@ -141,9 +134,9 @@ def _texts(outputs: Outputs, row: dict[str, Any], evidence: dict[str, Any]) -> I
 def _duplicates(outputs: Outputs, id_: str) -> Iterator[str]:
     """The rows that the same problem was dropped for."""
     columns = ["id", "source", "source_id", "reason", "evidence"]
-    dropped = read_table(outputs.dropped["dedup"], columns=columns) if "dedup" in outputs.dropped else None
-    if dropped is None:
+    if "dedup" not in outputs.dropped:
         return
+    dropped = read_table(outputs.dropped["dedup"], columns)
     rows = dropped.filter(pc.match_substring(dropped["evidence"], id_)).to_pylist()
     for row in rows[:MOST_DUPLICATES]:
         yield f"{'':11}   {row['id']}  {printable(item_name(row))}  {row['reason']}"
@@ -161,7 +154,7 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
         named = (f"{doubt['reason']} ({doubt['strength']}) {doubt['evidence'].get('text', '')}" for doubt in doubts)
         facts = f"doubtful: {printable('; '.join(named), 300)}"
     elif stage == "grade" and row["solve_rate"] is not None:
-        low, high = wilson(row["solve_rate"], row["n_rollouts"], Z95)
+        low, high = wilson(row["solve_rate"], row["n_rollouts"])
         facts = f"solve rate {row['solve_rate']:.3f} of {row['n_rollouts']} rollouts (95%: {low:.3f} to {high:.3f}), level {row['level']}"
     elif stage == "verify" and row["answer_type"]:
         facts = f"answer type {row['answer_type']}"
@@ -171,15 +164,18 @@ def _facts(stage: str, row: dict[str, Any]) -> str:
 
 
 def _rollouts(folder: Path, id_: str) -> Iterator[str]:
-    samples = rollouts(folder, id_)
-    if samples:
+    if samples := find_rows(folder / "grade" / "rollouts.parquet", id_):
         right = sum(bool(row["correct"]) for row in samples)
         answers = ", ".join(printable(str(row["answer"]), 20) for row in samples[:16])
         yield f"{'':11}   {right} of {len(samples)} rollouts right; they answered {answers}"
 
 
 def _training(folder: Path, id_: str) -> Iterator[str]:
-    for stage, rows in rewards(folder, id_):
+    """The rewards of each RL stage that sampled the problem, and its responses of iterations whose rollouts are kept."""
+    for path in sorted(folder.glob("*/rewards.parquet")):
+        stage, rows = path.parent.name, find_rows(path, id_)
+        if not rows:
+            continue
         groups = sorted({(row["step"], row["used"]) for row in rows})
         mean = sum(row["reward"] for row in rows) / len(rows)
         trained = len({step for step, used in groups if used})
@@ -193,12 +189,6 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             tokens = sum(row["response_tokens"] for row in group) / len(group)
             fate = "" if used else "; left out of the update"
             yield f"{'':11}   iteration {step}: rewards {each}  ({tokens:.0f} tokens on average{fate})"
-        yield from _kept_rollouts(folder, stage, id_)
-
-
-def _kept_rollouts(folder: Path, stage: str, id_: str) -> Iterator[str]:
-    """The responses of iterations whose rollouts are kept."""
-    path = folder / stage / "rollouts.parquet"
-    if rows := read_table(path, filters=[("id", "=", id_)]).to_pylist() if path.exists() else []:
-        yield f"{'':11}   {len(rows)} responses are kept:"
-        yield from (f"{'':11}     {line}" for line in problem_lines(rows))
+        if kept := find_rows(folder / stage / "rollouts.parquet", id_):
+            yield f"{'':11}   {len(kept)} responses are kept:"
+            yield from (f"{'':11}     {line}" for line in problem_lines(kept))

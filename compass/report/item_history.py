@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from compass.report.evidence import item_name
-from compass.report.find import COLUMNS
+from compass.report.evidence import COLUMNS, item_name
 from compass.report.outputs import Outputs, read_table, trained_steps
 from compass.report.printable import printable
 

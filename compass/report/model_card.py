@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.model_cards import ELSEWHERE
 from compass.page.blocks import Bullets, Section, Table
 from compass.page.markdown import to_markdown
 from compass.report.cautions import limits, warnings
-from compass.report.headline import AVERAGE, find_comparison, percent
+from compass.report.headline import AVERAGE, find_comparison, format_interval, percent
 from compass.report.run import Run
 
 FOLDER = "model_cards"
@@ -35,9 +35,7 @@ def write_model_cards(run: Run, folder: Path) -> list[Path]:
         own = run.folder / "data" / model / CARD
         if own.is_file():
             path = folder / FOLDER / f"{model}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(path) as temporary:
-                temporary.write_text(scored_card(run, model, own.read_text(encoding="utf-8")), encoding="utf-8")
+            write_text(path, scored_card(run, model, own.read_text(encoding="utf-8")))
             paths.append(path)
     return paths
 
@@ -71,15 +69,11 @@ def evaluation_results(run: Run, model: str) -> list[Any]:
     for benchmark, score in run.results.scores[model].items():
         if benchmark == AVERAGE:
             continue
-        low, high = score["ci95"]
-        measures = {
-            f"avg@{score['samples']}": (
-                score["accuracy"],
-                f"95% interval {percent(low)} to {percent(high)}, {score['problems']} problems",
-            )
-        }
+        count = f"{score['problems']} problems"
+        interval = f"95% interval {format_interval(score['ci95'])}"
+        measures = {f"avg@{score['samples']}": (score["accuracy"], f"{interval}, {count}")}
         if "greedy" in score:
-            measures["greedy"] = (score["greedy"], f"{score['problems']} problems")
+            measures["greedy"] = (score["greedy"], count)
         for name, (value, note) in measures.items():
             results.append(
                 EvalResult(
@@ -106,31 +100,12 @@ def _section(run: Run, model: str) -> Section:
     first = run.models[0]
     rows = []
     for benchmark, score in run.results.scores[model].items():
-        low, high = score["ci95"]
         against = find_comparison(run, model, first, benchmark) if model != first else None
-        shown = [
-            percent(score[name]) if name in score else "" for name in ("accuracy", "greedy", "lenient", "truncated")
-        ]
-        rows.append(
-            [
-                benchmark,
-                score["problems"],
-                shown[0],
-                f"{percent(low)} to {percent(high)}",
-                *shown[1:],
-                against["words"] if against else "",
-            ]
-        )
+        measures = (percent(score.get(name)) for name in ("greedy", "lenient", "truncated"))
+        accuracy = percent(score["accuracy"]), format_interval(score["ci95"])
+        rows.append([benchmark, score["problems"], *accuracy, *measures, against["words"] if against else ""])
     samples = run.results.scores[model].get(AVERAGE, {}).get("samples", "?")
-    head = [
-        "benchmark",
-        "problems",
-        f"avg@{samples} %",
-        "95% interval",
-        "greedy %",
-        "lenient %",
-        "cut off %",
-        f"against {first}, paired by problem",
-    ]
+    head = ["benchmark", "problems", f"avg@{samples} %", "95% interval", "greedy %", "lenient %", "cut off %"]
+    head.append(f"against {first}, paired by problem")
     note = "Strict: an answer counts in the form that was asked for. Lenient: an answer counts in other usual forms as well."
     return Section("Evaluation", [Table(head, rows), note, "What to doubt:", Bullets([*warnings(run), *limits(run)])])

@@ -53,13 +53,13 @@ class Outputs:
         for stage in STAGES:
             for fate, files in (("kept", self.kept), ("dropped", self.dropped)):
                 if stage in files:
-                    for row in read_table(files[stage], filters=[("id", "=", id_)]).to_pylist():
+                    for row in read_table(files[stage], ids=[id_]).to_pylist():
                         fates[stage] = (fate, row)
         return fates
 
     def collected(self, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
         """Columns of the rows that were collected, kept or dropped: of those with one of the ids, or of all."""
-        return pa.concat_tables([read_columns(path, columns, ids) for path in self.collected_files()])
+        return pa.concat_tables([read_table(path, columns, ids=ids) for path in self.collected_files()])
 
     def collected_files(self) -> list[Path]:
         """The files of the rows that were collected, kept or dropped."""
@@ -69,7 +69,7 @@ class Outputs:
         """Columns of the benchmarks' items; no rows where no benchmark was given."""
         path = self.folder / "collect" / "benchmarks.parquet"
         empty = pa.schema([RECORD.field(name) for name in columns]).empty_table()
-        return read_table(path, columns=columns) if path.exists() else empty
+        return read_table(path, columns) if path.exists() else empty
 
     def files(self) -> dict[str, Path]:
         """The last stage's kept rows and every file of dropped rows, by the name to publish them under."""
@@ -82,11 +82,13 @@ class Outputs:
 
     def counts(self) -> list[Counts]:
         """Rows of every stage, in the order of the stages."""
-        return [Counts(stage, count_rows([path]), self._reasons(stage)) for stage, path in self.kept.items()]
-
-    def _reasons(self, stage: str) -> dict[str, int]:
-        files = [self.dropped[stage]] if stage in self.dropped else []
-        return most_first({reason: count for (reason,), count in count_values(files, "reason").items()})
+        found = []
+        for stage, path in self.kept.items():
+            reasons = count_values([self.dropped[stage]] if stage in self.dropped else [], "reason")
+            dropped = most_first({reason: count for (reason,), count in reasons.items()})
+            kept = sum(batch.num_rows for batch in read_batches(path, ["id"]))
+            found.append(Counts(stage, kept, dropped))
+        return found
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """What the collect stage recorded of each source; empty where it did not."""
@@ -148,27 +150,19 @@ def check_finished(folder: Path) -> dict[str, Any]:
     return summary
 
 
-def rewards(folder: Path, id_: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """For each RL stage of a pipeline that recorded rewards of this problem: its rows (step, reward, response_tokens, used)."""
-    for path in sorted(folder.glob("*/rewards.parquet")):
-        if rows := read_table(path, filters=[("id", "=", id_)]).to_pylist():
-            yield path.parent.name, rows
-
-
 def trained_steps(folder: Path, ids: Sequence[str]) -> dict[str, dict[str, list[int]]]:
     """Row to RL stage to the iterations whose update used it, as far as the stages recorded rewards; rows that none used are left out."""
     found: dict[str, dict[str, set[int]]] = {}
     for path in sorted(folder.glob("*/rewards.parquet")):
-        for row in read_columns(path, ["id", "step", "used"], ids).to_pylist():
+        for row in read_table(path, ["id", "step", "used"], ids=ids).to_pylist():
             if row["used"]:
                 found.setdefault(row["id"], {}).setdefault(path.parent.name, set()).add(row["step"])
     return {id_: {stage: sorted(steps) for stage, steps in stages.items()} for id_, stages in found.items()}
 
 
-def rollouts(folder: Path, id_: str) -> list[dict[str, Any]]:
-    """A problem's graded rollouts: sample, answer, correct."""
-    path = folder / "grade" / "rollouts.parquet"
-    return read_table(path, filters=[("id", "=", id_)]).to_pylist() if path.exists() else []
+def find_rows(path: Path, id_: str) -> list[dict[str, Any]]:
+    """The rows of a problem in a file, none where there is no file."""
+    return read_table(path, ids=[id_]).to_pylist() if path.exists() else []
 
 
 def search(
@@ -220,19 +214,16 @@ def find_doubtful(
     return rows
 
 
-def count_doubts(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, dict[str, int]]]:
-    """For each reason and strength the rows of every source, the most frequent first."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in rows:
-        for reason, strength in {(finding["reason"], finding["strength"]) for finding in row["findings"]}:
-            counts.setdefault((reason, strength), Counter())[row["source"]] += 1
-    ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-    return [(reason, strength, dict(sources.most_common())) for (reason, strength), sources in ordered]
-
-
-def count_rows(files: Iterable[Path]) -> int:
-    """The rows of files."""
-    return sum(batch.num_rows for path in files for batch in read_batches(path, ["id"]))
+def count_doubts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many `rows` have a doubt of each `reason` and `strength`, by `source`: the most rows first."""
+    counts = Counter(
+        (*doubt, row["source"])
+        for row in rows
+        for doubt in {(finding["reason"], finding["strength"]) for finding in row["findings"]}
+    )
+    names = ("reason", "strength", "source", "rows")
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return [dict(zip(names, (*key, count), strict=True)) for key, count in ordered]
 
 
 def count_values(files: Iterable[Path], *columns: str) -> Counter[tuple[Any, ...]]:
@@ -272,12 +263,6 @@ def _with_all(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names).cast(schema)
 
 
-def read_columns(path: Path, columns: list[str], ids: Sequence[str] | None = None) -> pa.Table:
-    """Columns of the rows of a file that have one of the ids; of all rows for None."""
-    chosen = None if ids is None else pc.field("id").isin(pa.array(ids, pa.string()))
-    return read_table(path, columns=columns, filters=chosen)
-
-
 def read_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Columns of a stage's parquet file, some rows at a time.
 
@@ -291,13 +276,17 @@ def read_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]
         raise RecordError(f"{path}: unreadable ({error}); run its stage again") from None
 
 
-def read_table(path: Path, **options: Any) -> pa.Table:
-    """A stage's parquet file.
+def read_table(
+    path: Path, columns: list[str] | None = None, *, ids: Sequence[str] | None = None, filters: Any = None
+) -> pa.Table:
+    """A stage's parquet file: all of it, or some columns, and the rows that have one of the ids or fit the filters.
 
     Raises:
         RecordError: it is no whole parquet file.
     """
+    if ids is not None:
+        filters = pc.field("id").isin(pa.array(ids, pa.string()))
     try:
-        return pq.read_table(path, **options)
+        return pq.read_table(path, columns=columns, filters=filters)
     except (pa.ArrowInvalid, OSError) as error:
         raise RecordError(f"{path}: unreadable ({error}); run its stage again") from None

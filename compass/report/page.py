@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
-from compass.files import atomic_path
-from compass.page.blocks import Code, Note, Section
-from compass.page.html import block_html, document, links_html, section_html, sections_html
+from markupsafe import Markup
+
+from compass.files import write_text
+from compass.page.blocks import Code, Section
+from compass.page.html import document, links_html, sections_html
 from compass.page.markdown import write_markdown
 from compass.report.model_card import write_model_cards
 from compass.report.run import Run
 from compass.report.sections import report_sections
-from compass.report.viewer import Viewer, kept_steps, viewer
+from compass.report.viewer import SCRIPT, kept_steps, viewer
 
 AFTER = "problems"
 """The section that the viewer follows."""
@@ -58,52 +59,23 @@ def write_pages(
     megabytes: float,
     links: Mapping[str, str | Path] | None = None,
 ) -> Path:
-    """Write sections, with the viewer of a run where one is given, as a page and as Markdown; arguments as in `write_report`."""
-    shown = viewer(run, megabytes=megabytes) if run else None
-    page = render(sections, title=title, links=links or {}, shown=shown)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_markdown(folder / "report.md", title, sections)
-    path = folder / "index.html"
-    with atomic_path(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return path
+    """Write sections, with the viewer of a run where one is given, as a page and as Markdown; arguments as in `write_report`.
 
-
-def render(
-    sections: Sequence[Section], *, title: str, links: Mapping[str, str | Path], shown: Viewer | None = None
-) -> str:
-    """Sections as one page, with the viewer after the section on problems, or at the end where there is none.
-
-    Args:
-        sections: the page's content.
-        title: its heading.
-        links: text to address or file; an empty address shows the text alone.
-        shown: the viewer.
+    The viewer stands after the section on problems, or at the end where there is none.
     """
-    parts = [_contents(sections, shown), *sections_html(sections[:1]), links_html(links)]
-    reader = _viewer_section(shown)
-    for section in sections[1:]:
-        parts += sections_html([section])
-        if section.anchor == AFTER:
-            parts.append(reader)
-    if reader not in parts:
-        parts.append(reader)
-    return document(title, parts, style=shown.style if shown else "", scripts=shown.scripts if shown else ())
-
-
-def _contents(sections: Sequence[Section], shown: Viewer | None) -> str:
-    """Links to the sections that have something to show."""
-    titles = {section.anchor: section.title for section in sections[1:] if section.parts and section.anchor}
-    if shown and AFTER in titles:
-        places = list(titles.items())
-        place = list(titles).index(AFTER) + 1
-        titles = dict([*places[:place], ("responses", "Read responses"), *places[place:]])
-    inner = "".join(f"<a href='#{escape(anchor)}'>{escape(text)}</a> " for anchor, text in titles.items())
-    return f"<nav class='screen'>{inner}</nav>" if titles else ""
-
-
-def _viewer_section(shown: Viewer | None) -> str:
-    if shown is None:
-        return ""
-    note = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
-    return section_html("Read responses", block_html(Note(note)), shown.html, anchor="responses")
+    first, *others = sections
+    shown = [(one.anchor, one.title, html) for one in others for html in sections_html([one])]
+    if reader := viewer(run, megabytes=megabytes) if run else "":
+        place = next((place for place, (anchor, *_) in enumerate(shown, 1) if anchor == AFTER), len(shown))
+        shown.insert(place, ("responses", "Read responses", reader))
+    contents = [Markup("<a href='#{}'>{}</a> ").format(anchor, text) for anchor, text, _ in shown if anchor]
+    parts = [
+        f"<nav class='screen'>{''.join(contents)}</nav>" if contents else "",
+        *sections_html([first]),
+        links_html(links or {}),
+        *(html for *_, html in shown),
+    ]
+    scripts = [SCRIPT.read_text(encoding="utf-8")] if reader else []
+    write_markdown(folder / "report.md", title, sections)
+    write_text(folder / "index.html", document(title, parts, scripts=scripts))
+    return folder / "index.html"

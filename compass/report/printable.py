@@ -10,11 +10,6 @@ def printable(text: str, limit: int = 120) -> str:
     return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
 
 
-def printable_lines(text: str) -> str:
-    """The whole text with its line ends, and a sign in place of every other control character."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
-
-
 def shorten(text: str, longest: int) -> str:
     """A long text's beginning and end, with a line between that says how much is left out."""
     if len(text) <= longest:

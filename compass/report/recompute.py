@@ -95,6 +95,13 @@ def numbers_of(names):
     return np.array([known.setdefault(CLUSTERS.get(name, (name,)), len(known)) for name in names], dtype=int)
 
 
+def exact(p, trials, missed):
+    """Both limits of a share in so many trials, each of which misses it with this chance (Clopper and Pearson)."""
+    right, wrong = float(p * trials), float((1 - p) * trials)
+    low = quantile(missed, right, wrong + 1) if right > 0 else 0.0
+    return [low, quantile(1 - missed, right + 1, wrong) if wrong > 0 else 1.0]
+
+
 def accuracy(shares, samples, names):
     """Mean and interval of problems' shares of right samples."""
     n, p, numbers = len(shares), float(shares.mean()), numbers_of(names)
@@ -107,9 +114,7 @@ def accuracy(shares, samples, names):
     z = student(groups - 1, 0.95)
     centre, scale = p + z * z / (2 * effective), 1 + z * z / effective
     half = z * sqrt(p * (1 - p) / effective + z * z / (4 * effective**2))
-    right, wrong = p * effective, (1 - p) * effective
-    low = quantile(0.05, right, wrong + 1) if right > 0 else 0.0
-    high = quantile(0.95, right + 1, wrong) if wrong > 0 else 1.0
+    low, high = exact(p, effective, 0.05)
     return p, [max(0.0, min((centre - half) / scale, low)), min(1.0, max((centre + half) / scale, high))]
 
 
@@ -120,9 +125,7 @@ def on_these_problems(shares, counts):
     if counts.min() >= 4:
         noise = (shares * (1 - shares) / (counts - 1)).sum() + 0.5 * (1 / counts).mean()
         trials = max(trials, p * (1 - p) * n**2 / noise)
-    right, wrong = float(p * trials), float((1 - p) * trials)
-    low = quantile(0.025, right, wrong + 1) if right > 0 else 0.0
-    return [low, quantile(0.975, right + 1, wrong) if wrong > 0 else 1.0]
+    return exact(p, trials, 0.025)
 
 
 def pass_at(n, right, k):
@@ -177,11 +180,10 @@ def score(rows, similar):
         out["clusters"] = len(set(numbers_of(marks)))
     if counts.max() > k:
         out["most_samples"] = int(counts.max())
-    for size in [2**power for power in range(1, 30) if 2**power < k] + [k] * (k > 1):
-        out[f"pass@{size}"] = float(np.mean([pass_at(len(one), sum(one), size) for one in marks.values()]))
+    out["by_tokens"] = by_tokens(marks, votes, by_problem(drawn, "tokens"), k)
+    out |= {f"pass@{one['k']}": one["pass"] for one in out["by_tokens"] if one["k"] > 1}
     if k > 1:
         out[f"maj@{k}"] = float(np.mean(list(majorities(marks, votes, k).values())))
-    out["by_tokens"] = by_tokens(marks, votes, by_problem(drawn, "tokens"), k)
     if greedy:
         right = np.array([float(row["correct"]) for row in greedy])
         out["greedy"], out["greedy_ci95"] = accuracy(right, 1, [row["id"] for row in greedy])
@@ -206,11 +208,10 @@ def score(rows, similar):
             out[name] = sum(row[name] or 0 for row in rows) / problems
     out["prompt_too_long"] = len({row["id"] for row in drawn if row["finish_reason"] == "prompt_too_long"})
     if similar is not None:
-        left = [name for name in marks if name not in similar]
-        clean = np.array([np.mean(marks[name]) for name in left])
+        clean = {name: own for name, own in marks.items() if name not in similar}
         out["similar"] = problems - len(clean)
-        if len(clean):
-            share, limits = accuracy(clean, mean, left)
+        if clean:
+            share, limits = accuracy(shares_of(clean), mean, clean)
             out["clean"] = {"accuracy": share, "ci95": limits, "problems": len(clean)}
     if all(row.get("correct_other") is not None for row in drawn):
         share, limits = accuracy(shares_of(by_problem(drawn, "correct_other")), mean, marks)
@@ -225,17 +226,13 @@ def mover(values, intervals):
     return [max(0.0, middle - low), min(1.0, middle + high)]
 
 
+NOT_AVERAGED = {"samples", "most_samples", "clusters", "clean", "other_gold", "by_tokens"}
+
+
 def average(each):
     """Means over benchmarks of what all of them have."""
     out = {"samples": min(one["samples"] for one in each)}
-    for name in set.intersection(*(set(one) for one in each)) - {
-        "samples",
-        "most_samples",
-        "clusters",
-        "clean",
-        "other_gold",
-        "by_tokens",
-    }:
+    for name in set.intersection(*(set(one) for one in each)) - NOT_AVERAGED:
         values = [one[name] for one in each]
         if name in ("problems", "prompt_too_long", "similar"):
             out[name] = sum(values)
@@ -243,11 +240,10 @@ def average(each):
             of = name.removesuffix("ci95").rstrip("_")
             out[name] = mover([one["accuracy" if of in ("", "fixed") else of] for one in each], values)
         elif name == "sd":
+            parts = {part: [value[part] for value in values] for part in ("samples", "problems")}
             out[name] = {
-                part: None if None in (known := [value[part] for value in values])
-                else sqrt(sum(value**2 for value in known)) / len(known)
-                for part in ("samples", "problems")
-            }  # fmt: skip
+                part: None if None in own else float(np.linalg.norm(own)) / len(own) for part, own in parts.items()
+            }
         else:
             out[name] = float(np.mean(values))
     points = [{point["k"]: point for point in one["by_tokens"]} for one in each]
@@ -257,12 +253,8 @@ def average(each):
     ]
     if clean := [one["clean"] for one in each if "clean" in one]:
         means = [one["accuracy"] for one in clean]
-        limits = mover(means, [one["ci95"] for one in clean])
-        out["clean"] = {
-            "accuracy": float(np.mean(means)),
-            "ci95": limits,
-            "problems": sum(one["problems"] for one in clean),
-        }
+        out["clean"] = {"accuracy": float(np.mean(means)), "ci95": mover(means, [one["ci95"] for one in clean])}
+        out["clean"]["problems"] = sum(one["problems"] for one in clean)
     return out
 
 
@@ -270,31 +262,24 @@ def average(each):
 
 
 class Pair:
-    """Both models' shares of right samples on the problems that both answered, and their numbers of samples."""
+    """Two models' shares of right samples on the problems that both answered, and their numbers of samples."""
 
-    def __init__(self, ours, theirs, are_shares=True):
-        names = [name for name in theirs if name in ours]
-        self.n, self.are_shares, self.numbers = len(names), are_shares, numbers_of(names)
-        self.a, self.b = (np.array([np.mean(side[name]) for name in names]) for side in (ours, theirs))
-        self.na, self.nb = (np.array([len(side[name]) for name in names]) for side in (ours, theirs))
-        if self.n:
-            self.measure()
-
-    def measure(self):
-        self.d = self.a - self.b
-        self.sums = np.bincount(
-            self.numbers, weights=self.d
-        )  # clusters of problems are independent, not problems in them
+    def __init__(self, numbers, a, b, na, nb, are_shares=True):
+        self.n, self.are_shares, self.numbers = len(numbers), are_shares, numbers
+        self.a, self.b, self.na, self.nb = a, b, na, nb
+        if not self.n:
+            return
+        self.d = a - b
+        self.sums = np.bincount(numbers, weights=self.d)  # clusters of problems are independent, not problems in them
         self.groups = len(self.sums)
         self.u = self.sums * self.groups / self.n
         self.difference = float(self.d.mean())
-        self.right = float(self.a.mean() + self.b.mean()) / 2
+        self.right = float(a.mean() + b.mean()) / 2
         self.spread = float(self.u.var(ddof=1)) if self.groups > 1 else 0.0
         self.variance = (self.spread + 2 * self.unseen(self.right) / self.groups) / self.groups
         self.noise = None
-        if min(self.na.min(), self.nb.min()) > 1:
-            parts = self.a * (1 - self.a) / (self.na - 1) + self.b * (1 - self.b) / (self.nb - 1)
-            self.noise = float(parts.sum()) / self.n**2
+        if min(na.min(), nb.min()) > 1:
+            self.noise = float((a * (1 - a) / (na - 1) + b * (1 - b) / (nb - 1)).sum()) / self.n**2
 
     def unseen(self, right):
         """Squared size of the win and of the loss that were not drawn."""
@@ -303,17 +288,7 @@ class Pair:
 
     def less(self, other):
         """The strict difference less the lenient one."""
-        found = Pair({}, {}, are_shares=False)
-        found.n, found.numbers, found.a, found.b, found.na, found.nb = (
-            self.n,
-            self.numbers,
-            self.d,
-            other.d,
-            self.na,
-            self.nb,
-        )
-        found.measure()
-        return found
+        return Pair(self.numbers, self.d, other.d, self.na, self.nb, are_shares=False)
 
     def variance_at(self, variance, size):
         """`variance`, were one model better by `size`."""
@@ -323,6 +298,13 @@ class Pair:
         moved = min(min(seen, 1 - seen) + size, 0.5)
         growth = (seen * (1 - seen) + moved * (1 - moved)) / (2 * seen * (1 - seen))
         return max(variance - before, 0) * growth + after
+
+
+def pair_up(ours, theirs):
+    """The pair of two models' values by problem."""
+    names = [name for name in theirs if name in ours]
+    shares = (np.array([np.mean(side[name]) for name in names]) for side in (ours, theirs))
+    return Pair(numbers_of(names), *shares, *(np.array([len(side[name]) for name in names]) for side in (ours, theirs)))
 
 
 def span(pairs):
@@ -427,10 +409,7 @@ def compare_measures(found, stated):
     out = {}
     for name, pairs in found.items():
         out[name] = difference(pairs) | {"ci90": around(pairs, 2), "p": sign_flip(pairs, stated[name]["p"])}
-        out[name]["values"] = [
-            float(np.mean([side.mean() for side in sides]))
-            for sides in zip(*((pair.a, pair.b) for pair in pairs), strict=True)
-        ]
+        out[name]["values"] = [float(np.mean([getattr(pair, side).mean() for pair in pairs])) for side in "ab"]
     for one, p in zip(out.values(), holm([one["p"] for one in out.values()], [1] * len(out))[0], strict=True):
         one["p_corrected"] = p
         one["verdict"] = verdict(one)
@@ -453,21 +432,14 @@ def measures_of(rows, model, other, benchmarks):
     marks, votes = (sides(rows, model, other, column) for column in ("correct", "vote"))
     greedy = sides(rows, model, other, "correct", greedy=True)
     k = min((len(values) for name in benchmarks for side in marks[name] for values in side.values()), default=1)
-    out = {"greedy": {name: Pair(*greedy[name]) for name in benchmarks}}
+    out = {"greedy": {name: pair_up(*greedy[name]) for name in benchmarks}}
     if k > 1:
-        out[f"maj@{k}"] = {
-            name: Pair(
-                *(
-                    {i: [p] for i, p in majorities(*both, k).items()}
-                    for both in zip(marks[name], votes[name], strict=True)
-                )
-            )
-            for name in benchmarks
-        }
-        out[f"pass@{k}"] = {
-            name: Pair(*({i: [pass_at(len(m), sum(m), k)] for i, m in side.items()} for side in marks[name]))
-            for name in benchmarks
-        }
+        for name in benchmarks:
+            voted = (majorities(*both, k) for both in zip(marks[name], votes[name], strict=True))
+            passed = ({i: pass_at(len(own), sum(own), k) for i, own in side.items()} for side in marks[name])
+            for measure, values in ((f"maj@{k}", voted), (f"pass@{k}", passed)):
+                pair = pair_up(*({i: [value] for i, value in side.items()} for side in values))
+                out.setdefault(measure, {})[name] = pair
     pairs = {measure: {name: pair for name, pair in found.items() if pair.n} for measure, found in out.items()}
     return {measure: found for measure, found in pairs.items() if found}
 
@@ -475,9 +447,9 @@ def measures_of(rows, model, other, benchmarks):
 def compare(rows, model, other, stated):
     """One pair of models: every benchmark's comparison and their average, with the pairs that they are made of."""
     marks, loose = (sides(rows, model, other, column) for column in ("correct", "correct_lenient"))
-    pairs = {name: Pair(*both) for name, both in marks.items()}
+    pairs = {name: pair_up(*both) for name, both in marks.items()}
     pairs = {name: pair for name, pair in pairs.items() if pair.n}
-    lenient = {name: Pair(*loose[name]) for name in pairs}
+    lenient = {name: pair_up(*loose[name]) for name in pairs}
     measures = measures_of(rows, model, other, list(pairs))
     each = {}
     for name, (ours, theirs) in marks.items():
@@ -525,9 +497,8 @@ def correct(family):
             [pair] = pairs
             rest = None if pair.noise is None else max(pair.variance - pair.noise, 0)
             found["needed"] = needed(pair, 1 - alpha)
-            found["detectable_at_best"] = (
-                None if rest is None else detectable([(rest, pair)], pair.groups - 1, 1 - alpha)
-            )
+            at_best = None if rest is None else detectable([(rest, pair)], pair.groups - 1, 1 - alpha)
+            found["detectable_at_best"] = at_best
 
 
 # Looks
@@ -580,7 +551,7 @@ def take_looks(rows, stated):
         cells = {}
         for row in had:
             cells.setdefault((row["model"], row["benchmark"]), []).append(row)
-        pairs = [pair for both in sides(cells, model, other, "correct").values() if (pair := Pair(*both)).n]
+        pairs = [pair for both in sides(cells, model, other, "correct").values() if (pair := pair_up(*both)).n]
         samples = int(min(min(pair.na.min(), pair.nb.min()) for pair in pairs))
         before, time = times[-1] if times else 0.0, 1.0
         if samples < stated["at_most"]:
@@ -649,11 +620,8 @@ def leaves(value, name=()):
                 yield from leaves(inner, (*name, key))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
-            own = (
-                f"{inner['model']} against {inner['other']}"
-                if isinstance(inner, dict) and "model" in inner
-                else str(place)
-            )
+            is_pair = isinstance(inner, dict) and "model" in inner
+            own = f"{inner['model']} against {inner['other']}" if is_pair else str(place)
             yield from leaves(inner, (*name, own))
     else:
         yield " / ".join(name), value
@@ -680,12 +648,8 @@ def main(folder):
     for name in [*page, *(name for name in found if name not in page)]:
         fits = name in page and name in found and same(page[name], found[name])
         different += not fits
-        shown = (
-            page.get(name, "not there")
-            if fits
-            else f"{page.get(name, 'not there')}, recomputed {found.get(name, 'not there')}"
-        )
-        print(f"{'equal    ' if fits else 'DIFFERENT'} {name}: {shown}")
+        again = "" if fits else f", recomputed {found.get(name, 'not there')}"
+        print(f"{'equal    ' if fits else 'DIFFERENT'} {name}: {page.get(name, 'not there')}{again}")
     print(
         f"{len(rows):,} responses, {len(page):,} figures of the page: {len(page) - different:,} equal, {different:,} different"
     )

@@ -10,6 +10,8 @@ from compass.errors import UserError
 from compass.page.blocks import Block, Note, Section, Table
 from compass.report.compare import compare_sections, join_runs
 from compass.report.figures import curves_figure, draw_chart
+from compass.report.headline import format_interval, format_points, percent
+from compass.report.page import write_pages
 from compass.report.results import Results
 from compass.report.run import Run, changed_rows, read_run
 from compass.runs.run_name import Change, differences, slug
@@ -111,18 +113,15 @@ def _before_section(past: PastRun, before: Run, run: Run) -> Section | None:
     if not pairs:
         return None
     last = list(pairs)[-1]
-    rows = []
-    for model, pair in pairs.items():
-        low, high = pair["ci95"]
-        scores = (side.results.scores[model]["average"]["accuracy"] for side in (before, run))
-        rows.append(
-            [
-                model,
-                *(f"{100 * score:.1f}" for score in scores),
-                f"{100 * pair['difference']:+z.1f}",
-                f"{100 * low:+z.1f} to {100 * high:+z.1f}",
-            ]
-        )
+    rows = [
+        [
+            model,
+            *(percent(side.results.scores[model]["average"]["accuracy"]) for side in (before, run)),
+            format_points(pair["difference"]),
+            format_points(*pair["ci95"]),
+        ]
+        for model, pair in pairs.items()
+    ]
     changes = changed_rows(before.parameters, run.parameters)
     return Section(
         "The run before",
@@ -168,20 +167,19 @@ def comparison_blocks(found: Recorded) -> list[Block]:
     blocks: list[Block] = [Table(["", "run", "started", "id"], runs)]
     changes = [(one.name, one.before, one.after) for one in found.changes]
     blocks.append(Table(["setting", "A", "B"], changes) if changes else Note("settings: the same"))
-    models = list(dict.fromkeys([*a.models, *b.models]))
     scores = [
-        (model, *(_score(run, model) for run in (a, b)), _difference(found, model, found.pairs.get(model)))
-        for model in models
+        (model, *(_score(run, model) for run in (a, b)), _difference(found, model))
+        for model in dict.fromkeys([*a.models, *b.models])
     ]
     head = ["average % (95% interval)", "A", "B", "B - A, points"]
     blocks.append(Table(head, scores) if scores else Note("no model was scored"))
     blocks += [Note(f"{model}: {pair['words']}") for model, pair in found.pairs.items()]
     for title, prefix, form in (("rows dropped", "dropped/", ",.0f"), ("hours", "hours/", ".3f")):
         names = dict.fromkeys(name for run in (a, b) for name in run.metrics if name.startswith(prefix))
-        rows = [
-            (name.removeprefix(prefix), *(_number(run.metrics.get(name), form) for run in (a, b)))
-            for name in sorted(names, key=lambda name: name.endswith("/total"))
-        ]
+        rows = []
+        for name in sorted(names, key=lambda name: name.endswith("/total")):
+            values = (run.metrics.get(name) for run in (a, b))
+            rows.append((name.removeprefix(prefix), *("-" if one is None else f"{one:{form}}" for one in values)))
         blocks += [Table([title, "A", "B"], rows)] if rows else []
     if found.missing and not found.pairs:
         more = f" and {len(found.missing) - 1} more" if found.missing[1:] else ""
@@ -189,26 +187,18 @@ def comparison_blocks(found: Recorded) -> list[Block]:
     return blocks
 
 
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else f"{value:{form}}"
-
-
 def _score(run: PastRun, model: str) -> str:
-    score = run.score(model)
-    if score is None:
-        return "-"
-    value, low, high = score
-    return f"{100 * value:.1f}" + (
-        f" ({100 * low:.1f} to {100 * high:.1f})" if low is not None and high is not None else ""
-    )
+    value, *limits = run.score(model) or (None,)
+    if None in limits:
+        return percent(value)
+    return "-" if value is None else f"{percent(value)} ({format_interval(limits)})"
 
 
-def _difference(found: Recorded, model: str, pair: dict[str, Any] | None) -> str:
-    if pair:
-        low, high = pair["ci95"]
-        return f"{100 * pair['difference']:+z.1f} ({100 * low:+z.1f} to {100 * high:+z.1f})"
+def _difference(found: Recorded, model: str) -> str:
+    if pair := found.pairs.get(model):
+        return f"{format_points(pair['difference'])} ({format_points(*pair['ci95'])})"
     ends = [run.score(model) for run in (found.a, found.b)]
-    return f"{100 * (ends[1][0] - ends[0][0]):+z.1f}, not paired" if ends[0] and ends[1] else "-"
+    return f"{format_points(ends[1][0] - ends[0][0])}, not paired" if ends[0] and ends[1] else "-"
 
 
 def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
@@ -217,8 +207,6 @@ def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
     Raises:
         UserError: DVC's cache does not hold the responses of both.
     """
-    from compass.report.page import write_pages
-
     a, b = found.folders
     if a is None or b is None or a.samples is None or b.samples is None:
         lacks = "; ".join(found.missing[:3]) or "the responses of one"

@@ -58,16 +58,16 @@ def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = Non
     """
     folder = Path(folder)
     evaluated = folder / "metrics" / "evaluate.json"
-    scores = _read_json(evaluated).get("models", {}) if evaluated.exists() else {}
+    scores = read_json(evaluated).get("models", {}) if evaluated.exists() else {}
     trained = [model for model in scores if model != "base"] if rl_stages is None else rl_stages
     metrics = {stage: folder / "metrics" / f"{stage}.json" for stage in (*BEFORE_RL, *trained, *AFTER_RL)}
-    summaries = {stage: _read_json(path) for stage, path in metrics.items() if path.exists() and path != evaluated}
+    summaries = {stage: read_json(path) for stage, path in metrics.items() if path.exists() and path != evaluated}
     rewards = {stage: folder / "data" / stage / "rewards.parquet" for stage in trained}
     curves = {stage: _curve(path) for stage, path in rewards.items() if path.exists()}
     for stage, curve in curves.items():
         curve |= _verl_curves(folder / "data" / stage, curve["step"])
     guards = {stage: folder / "data" / stage / "guards.json" for stage in trained}
-    findings: dict[str, Any] = {stage: _read_json(path) for stage, path in guards.items() if path.exists()}
+    findings: dict[str, Any] = {stage: read_json(path) for stage, path in guards.items() if path.exists()}
     counts, planted = find_outputs(folder / "data").counts(), measure_folder(folder / "data")
     return Results(summaries, scores, curves, counts, planted, findings)
 
@@ -109,7 +109,12 @@ def _verl_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]
     return {name: curve for name, curve in curves.items() if name in VERL_CURVES or any(curve)}
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """A stage's JSON file.
+
+    Raises:
+        RecordError: it is not JSON.
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

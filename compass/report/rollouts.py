@@ -53,7 +53,7 @@ def read_problems(data: Path, ids: Iterable[str]) -> dict[str, str]:
     path, wanted = data / TRAINED, sorted(set(ids))
     if not wanted or not path.exists():
         return {}
-    rows = read_table(path, columns=["id", "problem"], filters=[("id", "in", wanted)])
+    rows = read_table(path, ["id", "problem"], ids=wanted)
     return dict(zip(*(rows.column(name).to_pylist() for name in ("id", "problem")), strict=True))
 
 

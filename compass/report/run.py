@@ -5,7 +5,6 @@ A run is a folder with `metrics/` and `data/`, as `dvc repro` leaves it. An eval
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +16,7 @@ import pyarrow as pa
 from compass.errors import UserError
 from compass.evaluation.labels import error_of_run
 from compass.report.outputs import read_table
-from compass.report.results import Results, read_results
+from compass.report.results import Results, read_json, read_results
 from compass.report.tallies import Item, tally
 from compass.runs.repository import git_state
 from compass.runs.run_name import ABSENT, differences
@@ -173,11 +172,21 @@ def changed_rows(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> li
     ]
 
 
+def name_runs(runs: Sequence[Run]) -> list[str]:
+    """The folders' names, with as many of the folders above as tell them apart, and numbers where nothing does."""
+    parts = [run.folder.resolve().parts for run in runs]
+    for count in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(one[-count:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{run.name} ({number})" for number, run in enumerate(runs, 1)]
+
+
 def _read_evaluation(folder: Path) -> Run:
     seen = _evaluated(folder, 0)
     path = next((folder / name for name in SCORES if (folder / name).exists()), None)
     if path:
-        scores = _json(path)
+        scores = read_json(path)
         scores = scores.get("models", scores)
     else:
         from compass.evaluation.evaluate import summarise
@@ -186,7 +195,7 @@ def _read_evaluation(folder: Path) -> Run:
         scores = summarise(seen["samples"], seen["comparisons"], clusters=read_clusters(seen.get("problems")))
     if "response" in seen["samples"].column_names:
         seen["verifier"] = error_of_run(folder, folder / "labels") or {}
-    times = {"evaluate": _json(folder / "time.json")} if (folder / "time.json").exists() else {}
+    times = {"evaluate": read_json(folder / "time.json")} if (folder / "time.json").exists() else {}
     return Run(folder, Results(scores=scores), times=times, **seen)
 
 
@@ -199,7 +208,7 @@ def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) ->
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
     for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():
-            found[name] = _json(path)
+            found[name] = read_json(path)
     decided = found.get("comparisons", {}).get("primary", "")
     if "samples" in found and (decided == "" or (primary and decided != list(primary))):
         looks = found.get("comparisons", {}).get("looks")
@@ -221,10 +230,3 @@ def compare(
     if "correct_lenient" not in samples.column_names:
         samples = samples.append_column("correct_lenient", samples["correct"])
     return compare_models(samples, seed=seed, primary=primary, clusters=read_clusters(problems), looks=looks)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON ({error}); run its stage again") from None

@@ -71,12 +71,10 @@ def planted_section(run: Run) -> Section:
     planted = run.results.planted
     if not planted:
         return Section("Planted truth", [])
-    rows = [
-        [kind, row["planted"], row["dropped"], row["right"], percent(row["recall"])]
-        for kind, row in planted["kinds"].items()
-    ]
-    clean = planted["clean"]
-    found, all_ = (sum(row[name] for row in planted["kinds"].values()) for name in ("right", "planted"))
+    kinds, clean = planted["kinds"], planted["clean"]
+    counted = ("planted", "dropped", "right")
+    rows = [[kind, *(row[name] for name in counted), percent(row["recall"])] for kind, row in kinds.items()]
+    found, all_ = (sum(row[name] for row in kinds.values()) for name in ("right", "planted"))
     note = (
         f"{found:,} of {all_:,} planted defects found, each by the stage and for the reason that it was planted for. "
         f"Of {clean['rows']:,} clean rows {clean['dropped']:,} were dropped ({100 * clean['lost']:.2f}%)."
@@ -92,21 +90,11 @@ def cost_section(run: Run) -> Section:
     rows = []
     for stage in dict.fromkeys(stages):
         fact = run.times.get(stage, {})
-        seconds = fact.get("seconds")
-        cores = fact.get("machine", {}).get("cores")
-        minutes = _core_minutes(seconds * cores) if seconds is not None and cores else None
-        used = fact.get("cpu_seconds")
-        rows.append(
-            [
-                stage,
-                fact.get("started", "")[:16].replace("T", " "),
-                _duration(seconds),
-                minutes,
-                None if used is None else _core_minutes(used),
-                fact.get("peak_memory_gb"),
-                tokens.get(stage),
-            ]
-        )
+        seconds, cores, used = fact.get("seconds"), fact.get("machine", {}).get("cores"), fact.get("cpu_seconds")
+        began = fact.get("started", "")[:16].replace("T", " ")
+        took = "not recorded" if seconds is None else duration(seconds)
+        minutes = (_core_minutes(seconds and cores and seconds * cores), _core_minutes(used))
+        rows.append([stage, began, took, *minutes, fact.get("peak_memory_gb"), tokens.get(stage)])
     if not rows:
         return Section("Time and cost", [])
     whole = sum(fact.get("seconds", 0) for fact in run.times.values())
@@ -114,48 +102,40 @@ def cost_section(run: Run) -> Section:
         "Wall-clock time of each stage's last run here, core minutes it had at its disposal and used, the most memory that its processes "
         "held together, and tokens that models wrote."
     )
-    note += (
-        f" Together {_duration(whole)}."
-        if whole
-        else " Times are not recorded for stages that ran elsewhere or before times were kept."
-    )
+    elsewhere = "Times are not recorded for stages that ran elsewhere or before times were kept."
+    note += f" Together {duration(whole)}." if whole else f" {elsewhere}"
     head = ["stage", "started (UTC)", "time", "core minutes", "of CPU time", "memory, GB", "tokens"]
     return Section("Time and cost", [Note(note), Table(head, rows), *cost_per_point(run)], "cost")
 
 
-def _core_minutes(seconds: float) -> float:
-    """Minutes of one core, none of them 0."""
-    return max(0.1, round(seconds / 60, 1))
+def _core_minutes(seconds: float | None) -> float | None:
+    """Minutes of one core, none of them 0; None where they are not known."""
+    return None if seconds is None else max(0.1, round(seconds / 60, 1))
 
 
 def ran_section(run: Run) -> Section:
     """Profile, seed, commit, the settings that differ from the profile, machine, packages and setups of evaluation."""
-    facts: list[tuple[str, Any]] = []
+    facts: dict[str, Any] = {}
     if run.parameters:
-        facts += [("profile", run.profile), ("seed", str(run.parameters.get("seed", 0)))]
+        facts |= {"profile": run.profile, "seed": str(run.parameters.get("seed", 0))}
     if run.commit:
-        facts += [
-            ("commit", run.commit["commit"] + (" with uncommitted changes" if run.commit["dirty"] == "true" else ""))
-        ]
+        changed = " with uncommitted changes" if run.commit["dirty"] == "true" else ""
+        facts["commit"] = run.commit["commit"] + changed
     latest = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
     for name, value in latest.get("machine", {}).items():
-        facts.append(
-            (name.replace("_gb", " (GB)"), ", ".join(value) or "none" if isinstance(value, list) else str(value))
-        )
-    facts += [(name, value) for name, value in latest.get("packages", {}).items()]
-    parts: list[Part] = [Table(["what", "value"], facts)] if facts else []
+        shown = ", ".join(value) or "none" if isinstance(value, list) else str(value)
+        facts[name.replace("_gb", " (GB)")] = shown
+    facts |= latest.get("packages", {})
+    parts: list[Part] = [Table(["what", "value"], list(facts.items()))] if facts else []
     if run.changed:
-        parts += [
-            "Settings that differ from the profile:",
-            Table(["setting", f"profile {run.profile}", "this run"], run.changed),
-        ]
+        head = ["setting", f"profile {run.profile}", "this run"]
+        parts += ["Settings that differ from the profile:", Table(head, run.changed)]
     elif run.profile_parameters:
         parts.append(f"All settings are those of the profile {run.profile}.")
     for digest, setup in run.setups.items():
         rows = [["digest", digest], *([name, _short(value, 200)] for name, value in setup.items())]
-        parts.append(
-            Fold(f"How {', '.join(_models_of(run, digest)) or digest} was evaluated", [Table(["what", "value"], rows)])
-        )
+        title = f"How {', '.join(_models_of(run, digest)) or digest} was evaluated"
+        parts.append(Fold(title, [Table(["what", "value"], rows)]))
     return Section("What ran", parts, "ran")
 
 
@@ -204,19 +184,11 @@ def sampled_tokens(run: Run) -> dict[str, int]:
 def _ends(curves: Mapping[str, Mapping[str, list[float]]]) -> Table:
     names = list(dict.fromkeys(name for curve in curves.values() for name in curve if name != "step"))
     head = ["stage", "iterations", *(name.replace("_", " ") for name in names)]
-    rows = [
-        [
-            stage,
-            len(curve["step"]),
-            *(f"{curve[name][0]:.3g} → {curve[name][-1]:.3g}" if curve.get(name) else "" for name in names),
-        ]
-        for stage, curve in curves.items()
-    ]
+    rows = []
+    for stage, curve in curves.items():
+        ends = (f"{curve[name][0]:.3g} → {curve[name][-1]:.3g}" if curve.get(name) else "" for name in names)
+        rows.append([stage, len(curve["step"]), *ends])
     return Table(head, rows)
-
-
-def _duration(seconds: float | None) -> str:
-    return "not recorded" if seconds is None else duration(seconds)
 
 
 def _short(value: Any, limit: int = 60) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +15,17 @@ from compass.page.blocks import Bullets, Caution, Fold, Link, Note, Part, Sectio
 from compass.report.cautions import contaminated, limits, warnings
 from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
-from compass.report.headline import AVERAGE, best_model, conclude, find_comparison, format_gap, percent
+from compass.report.headline import (
+    AVERAGE,
+    best_model,
+    conclude,
+    find_comparison,
+    format_gap,
+    format_interval,
+    format_points,
+    format_score,
+    percent,
+)
 from compass.report.printable import printable
 from compass.report.run import Run
 from compass.report.run_sections import (
@@ -86,14 +96,16 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
 def conclusion_section(run: Run) -> Section:
     """Which model is better, by how much, how sure; the warnings; and why it might be wrong."""
     found = conclude(run)
-    parts: list[Part] = [Note(found.headline, "headline"), *found.more]
-    if seen := warnings(run):
-        parts += [
-            Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"),
-            *(Caution(text) for text in seen),
-        ]
-    if run.models:
-        parts += [Note("Why this might be wrong all the same", "label"), Bullets(limits(run))]
+    return build_conclusion(found.headline, found.more, warnings(run), limits(run) if run.models else [])
+
+
+def build_conclusion(headline: str, more: Sequence[str], seen: Sequence[str], doubts: Sequence[str]) -> Section:
+    """The section that begins a report: its headline, what stands behind it, warnings, and why it might be wrong."""
+    parts: list[Part] = [Note(headline, "headline"), *more]
+    if seen:
+        parts += [Note(f"{len(seen)} warning{'s' * (len(seen) > 1)}", "label"), *(Caution(text) for text in seen)]
+    if doubts:
+        parts += [Note("Why this might be wrong all the same", "label"), Bullets(doubts)]
     return Section("Conclusion", parts, "conclusion")
 
 
@@ -109,7 +121,7 @@ def scores_section(run: Run) -> Section:
     names = list(dict.fromkeys(name for scored in scores.values() for name in scored))
     names.sort(key=lambda name: name != AVERAGE)
     names = names[1:] if len(names) == 2 and names[0] == AVERAGE else names  # of one benchmark
-    rows = [[name, *(_cell(scored.get(name)) for scored in scores.values())] for name in names]
+    rows = [[name, *(format_score(scored.get(name)) for scored in scores.values())] for name in names]
     parts: list[Part] = [
         Note(
             f"Accuracy in percent with its 95% interval: the mean share of right responses among {counts or '?'} sampled per problem (avg@k), "
@@ -137,16 +149,9 @@ def form_section(run: Run) -> Section:
     for model, scored in run.results.scores.items():
         score = scored.get(AVERAGE, {})
         if "lenient" in score:
-            more = 100 * (score["lenient"] - score["accuracy"])
-            rows.append(
-                [
-                    model,
-                    percent(score["accuracy"]),
-                    percent(score["lenient"]),
-                    f"{more:+z.1f}",
-                    percent(score.get("boxed")),
-                ]
-            )
+            shares = percent(score["accuracy"]), percent(score["lenient"])
+            more = format_points(score["lenient"] - score["accuracy"])
+            rows.append([model, *shares, more, percent(score.get("boxed"))])
     if not rows:
         return Section("Strict and lenient", [])
     parts: list[Part] = [
@@ -158,10 +163,9 @@ def form_section(run: Run) -> Section:
     best = best_model(run)
     found = find_comparison(run, best, run.models[0]) if best != run.models[0] else None
     if found and "form" in found:
-        low, high = (percent(limit) for limit in found["form"]["ci95"])
         parts.append(
             f"Of the {percent(found['difference'])} points between {best} and {run.models[0]}, {percent(found['form']['difference'])} "
-            f"({low} to {high}) are form, and {percent(found['lenient']['difference'])} remain in the lenient reading."
+            f"({format_interval(found['form']['ci95'])}) are form, and {percent(found['lenient']['difference'])} remain in the lenient reading."
         )
     return Section("Strict and lenient", parts, "form")
 
@@ -181,14 +185,9 @@ def problems_section(run: Run) -> Section:
 
 def _missing_figures(run: Run) -> Iterator[Part]:
     """The problems that speak of a figure which their text does not hold."""
+    said = run.missing_figures
     found = [
-        [
-            Link(item.benchmark, problem_address(item)),
-            printable(item.id, 60),
-            printable(run.missing_figures[item.id], 220),
-        ]
-        for item in run.items
-        if item.id in run.missing_figures
+        [_link(item), printable(item.id, 60), printable(said[item.id], 220)] for item in run.items if item.id in said
     ]
     if found:
         note = "Found by their words, so some may be whole. A model that cannot see the figure has to guess; the scores without them stand among the other ways of scoring."
@@ -210,9 +209,8 @@ def _gained_and_lost(run: Run) -> Iterator[Part]:
     for benchmark in dict.fromkeys(item.benchmark for item in run.items):
         own = [item for item in run.items if item.benchmark == benchmark and {before, after} <= item.tallies.keys()]
         counts = Counter(item.fate(before, after) for item in own)
-        rows.append(
-            [benchmark, *(counts[fate] for fate in FATES), sum(item.tallies[after].turns_by_chance for item in own)]
-        )
+        by_chance = sum(item.tallies[after].turns_by_chance for item in own)
+        rows.append([benchmark, *(counts[fate] for fate in FATES), by_chance])
     if len(rows) > 1:
         rows.append(["all", *(sum(row[place] for row in rows) for place in range(1, len(FATES) + 2))])
     rows = [[*row[:-1], f"{row[-1]:.0f}"] for row in rows]
@@ -229,18 +227,14 @@ def _side_by_side(run: Run, items: list[Item], before: str, after: str) -> Table
     head = ["benchmark", "problem", "gold", f"{before} answered", f"{after} answered"]
     rows = []
     for item in items:
-        texts = [
-            Link(item.benchmark, problem_address(item)),
-            printable(item.problem or item.id, 220),
-            printable(item.answer or "", 60),
-        ]
-        rows.append([*texts, *(f"{_commonest(run, item, model)}" for model in (before, after))])
+        texts = printable(item.problem or item.id, 220), printable(item.answer or "", 60)
+        rows.append([_link(item), *texts, *(_commonest(run, item, model) for model in (before, after))])
     return Table(head, rows)
 
 
-def problem_address(item: Item) -> str:
-    """Where the page's viewer shows a problem with its responses."""
-    return f"#problem={quote(f'{item.benchmark}:{item.id}')}"
+def _link(item: Item) -> Link:
+    """A benchmark's name, which leads to a problem in the page's viewer."""
+    return Link(item.benchmark, f"#problem={quote(f'{item.benchmark}:{item.id}')}")
 
 
 def _commonest(run: Run, item: Item, model: str) -> str:
@@ -298,7 +292,7 @@ def _remark(found: Mapping[str, Any]) -> str:
 
 def _these_problems(scores: Mapping[str, Mapping[str, Mapping[str, Any]]], names: list[str]) -> Iterator[Part]:
     """The table of scores once more, with the intervals of these very problems."""
-    rows = [[name, *(_cell(scored.get(name), "fixed_ci95") for scored in scores.values())] for name in names]
+    rows = [[name, *(format_score(scored.get(name), "fixed_ci95") for scored in scores.values())] for name in names]
     if any(any(row[1:]) for row in rows):
         note = (
             "Only the samples are uncertain here: what further samples of these very problems would come to. It says nothing about other problems of the kind; the intervals "
@@ -312,17 +306,11 @@ def _looks(run: Run) -> Iterator[Part]:
     looks = run.comparisons.get("looks")
     if not looks:
         return
-    rows = [
-        [
-            one["samples"],
-            percent(one["information"]),
-            f"{100 * one['difference']:+z.1f}",
-            f"{one['p']:.2g}",
-            f"{one['limit']:.2g}",
-            one["verdict"],
-        ]
-        for one in looks["made"]
-    ]
+    rows = []
+    for one in looks["made"]:
+        chances = (f"{one[name]:.2g}" for name in ("p", "limit"))
+        difference = format_points(one["difference"])
+        rows.append([one["samples"], percent(one["information"]), difference, *chances, one["verdict"]])
     yield Note(
         f"{describe_looks(looks)} The 5% are spent over the looks (Lan and DeMets); information is the inverse variance of the difference, as a share of that with "
         f"{looks['at_most']} samples per problem."
@@ -332,15 +320,10 @@ def _looks(run: Run) -> Iterator[Part]:
 
 def _contamination(run: Run) -> Iterator[Part]:
     """What the benchmark problems that resemble trained rows do to each model's score."""
-    rows = [
-        [
-            model,
-            percent(score["accuracy"]),
-            percent(score["clean"]["accuracy"]),
-            f"{100 * (score['clean']['accuracy'] - score['accuracy']):+z.1f}",
-        ]
-        for model, score in contaminated(run).items()
-    ]
+    rows = []
+    for model, score in contaminated(run).items():
+        every, clean = score["accuracy"], score["clean"]["accuracy"]
+        rows.append([model, percent(every), percent(clean), format_points(clean - every)])
     if rows:
         yield "Accuracy without the benchmark problems that resemble rows which were trained on:"
         yield Table(["model", "all problems %", "without them %", "difference, points"], rows)
@@ -370,14 +353,7 @@ def _measure(name: str, value: Any) -> Any:
     if value is None:
         return ""
     if name in ("ci95", "fixed_ci95"):
-        return f"{percent(value[0])} to {percent(value[1])}"
+        return format_interval(value)
     if name in ("length", "tokens", "seconds", "cost"):
         return f"{value:,.4g}"
     return value if isinstance(value, int) else percent(value)
-
-
-def _cell(score: Mapping[str, Any] | None, interval: str = "ci95") -> str:
-    if not score or interval not in score:
-        return ""
-    low, high = score[interval]
-    return f"{percent(score['accuracy'])} ({percent(low)} to {percent(high)})"

@@ -72,15 +72,11 @@ def other_ways(run: Run) -> Iterator[tuple[str, Accuracies]]:
     if {model for model in run.models if AVERAGE in run.results.scores[model]} - _models(run.samples):
         return
     yield from _other_problems(run, run.samples)
-    limits = [
-        setup["sampling"]["max_tokens"] for setup in run.setups.values() if "max_tokens" in setup.get("sampling", {})
-    ]
-    if limits:
+    limits = [setup.get("sampling", {}).get("max_tokens") for setup in run.setups.values()]
+    if limits := [limit for limit in limits if limit is not None]:
         half = min(limits) // 2
-        yield (
-            f"half the length limit: responses over {half:,} tokens count as wrong",
-            _score(run, run.samples, lambda row: row["correct"] and row["tokens"] <= half)[0],
-        )
+        name = f"half the length limit: responses over {half:,} tokens count as wrong"
+        yield name, _score(run, run.samples, lambda row: row["correct"] and row["tokens"] <= half)[0]
     yield from _other_prompts(run)
     golds = {row["id"]: row["answer"] for row in run.problems.to_pylist()} if run.problems is not None else {}
     for name in TEXT_READERS if golds.keys() >= set(run.samples["id"].unique().to_pylist()) else ():
@@ -151,14 +147,9 @@ def memorised_section(run: Run) -> Section:
     title = "Problems known by heart"
     if run.memorised is None:
         return Section(title, [])
+    plain, shares = ("model", "benchmark", "shown", "problems"), ("completed", "rouge_l", "answered")
     rows = [
-        [
-            one["model"],
-            one["benchmark"],
-            one["shown"],
-            one["problems"],
-            *(percent(one[name]) for name in ("completed", "rouge_l", "answered")),
-        ]
+        [*(one[name] for name in plain), *(percent(one[name]) for name in shares)]
         for one in summarise_memorised(run.memorised)
     ]
     parts: list[Part] = [

@@ -8,11 +8,12 @@ from statistics import mean, stdev
 from typing import Any
 
 from compass.durations import duration
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
 from compass.page.html import document, sections_html
 from compass.page.markdown import write_markdown
 from compass.report.figures import bands_figure, draw_chart, forest_figure
+from compass.report.headline import format_points
 from compass.studies.statistics import Difference, compare_arms
 from compass.studies.study import Study
 
@@ -44,12 +45,9 @@ def study_sections(study: Study, runs: Runs) -> list[Section]:
 def write_study_page(name: str, study: Study, runs: Runs, folder: Path) -> Path:
     """Write `index.html`, `study.md` and its figures into a folder; returns the page's path."""
     sections, title = study_sections(study, runs), f"Study {name}"
-    folder.mkdir(parents=True, exist_ok=True)
     write_markdown(folder / "study.md", title, sections)
-    path = folder / "index.html"
-    with atomic_path(path) as temporary:
-        temporary.write_text(document(title, sections_html(sections)), encoding="utf-8")
-    return path
+    write_text(folder / "index.html", document(title, sections_html(sections)))
+    return folder / "index.html"
 
 
 def _answer(study: Study, runs: Runs, found: list[Difference]) -> Section:
@@ -97,9 +95,9 @@ def _differences(study: Study, found: list[Difference]) -> Table:
     rows = [
         [
             one.arm,
-            ", ".join(f"{100 * value:+z.1f}" for value in one.differences) or "–",
-            "–" if one.mean is None else f"{100 * one.mean:+z.1f}",
-            "–" if one.interval is None else f"{100 * one.interval[0]:+z.1f} to {100 * one.interval[1]:+z.1f}",
+            ", ".join(map(format_points, one.differences)) or "–",
+            "–" if one.mean is None else format_points(one.mean),
+            "–" if one.interval is None else format_points(*one.interval),
             "–" if one.p is None else f"{one.p:.3f}",
             "–" if one.power is None else f"{100 * one.power:.0f}%",
         ]
@@ -120,34 +118,20 @@ def _training(study: Study, runs: Runs) -> Table:
             for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
         ]
         rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 100_000), *last])
-    head = [
-        "arm",
-        "1,000 tokens sampled",
-        "seconds",
-        "% per million tokens",
-        "entropy",
-        "response tokens",
-        "left out, %",
-    ]
+    head = ["arm", "1,000 tokens sampled", "seconds", "% per million tokens"]
+    head += ["entropy", "response tokens", "left out, %"]
     return Table(head, rows, text="Of all RL stages up to the model; the last three in the last iteration.")
 
 
 def _what_was_run(study: Study, runs: Runs) -> list[Part]:
     shared = _settings(study.settings)
     arms = Table(["arm", "settings that differ"], [[arm, _settings(own)] for arm, own in study.arms.items()])
-    rows = [
-        [
-            arm,
-            seed,
-            run["started"],
-            duration(run["seconds"]),
-            ", ".join(run.get("ran", ())) or "nothing",
-            run.get("commit", "")[:8],
-            run.get("experiment") or "",
-        ]
-        for arm, seed, run in runs
-        if run
-    ]
+    rows = []
+    for arm, seed, run in runs:
+        if run:
+            ran = ", ".join(run.get("ran", ())) or "nothing"
+            origin = run.get("commit", "")[:8], run.get("experiment") or ""
+            rows.append([arm, seed, run["started"], duration(run["seconds"]), ran, *origin])
     total = sum(run["seconds"] for _, _, run in runs if run)
     return [
         f"Profile {study.profile}; of every arm {shared}. Smallest difference of interest: {study.smallest_difference:g} points.",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, comb
+from functools import cache
+from math import ceil
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,27 +34,25 @@ class Tally:
     @property
     def turns_by_chance(self) -> float:
         """How often one half of the samples solves the problem and the other does not, over all ways to halve them: gained or lost without any change of the model."""
-        half = self.samples // 2
-        least = ceil(SOLVED * half)
-        ways = [
-            comb(self.right, first)
-            * comb(self.samples - self.right, half - first)
-            * self._half_fails(first, half, least)
-            for first in range(max(least, half - self.samples + self.right), min(half, self.right) + 1)
-        ]
-        return sum(ways) / comb(self.samples, half) if half else 0.0
-
-    def _half_fails(self, first: int, half: int, least: int) -> float:
-        """How often as many of the other samples do not solve it, where `first` right ones are gone."""
-        left, right = self.samples - half, self.right - first
-        return sum(
-            comb(right, second) * comb(left - right, half - second) for second in range(min(least, right + 1))
-        ) / comb(left, half)
+        return _turns_by_chance(self.samples, self.right)
 
     @property
     def solved(self) -> bool:
         """Whether at least `SOLVED` of the samples are right; without samples, whether the greedy response is."""
         return self.share >= SOLVED if self.samples else bool(self.greedy)
+
+
+@cache
+def _turns_by_chance(samples: int, right: int) -> float:
+    from scipy.stats import hypergeom
+
+    half = samples // 2
+    least = ceil(SOLVED * half)
+    first = np.arange(max(least, half - samples + right), min(half, right) + 1)  # right ones in a half that solves it
+    if not half or not len(first):
+        return 0.0
+    other_fails = hypergeom.cdf(least - 1, samples - half, right - first, half)
+    return float(hypergeom.pmf(first, samples, right, half) @ other_fails)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,18 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.evaluation.across_runs import summarise_runs
-from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
+from compass.page.blocks import Note, Section, Table
 from compass.report.cautions import limits
-from compass.report.headline import AVERAGE, find_comparison, percent
-from compass.report.run import Run, changed_rows
+from compass.report.headline import (
+    AVERAGE,
+    find_comparison,
+    format_interval,
+    format_points,
+    format_score,
+    percent,
+)
+from compass.report.run import Run, changed_rows, name_runs
+from compass.report.sections import build_conclusion
 
 SEED = "seed"
 """The one setting in which repetitions of a recipe differ."""
@@ -26,7 +34,7 @@ def training_run_sections(runs: Sequence[Run]) -> list[Section]:
     Raises:
         UserError: no model was scored in all of them.
     """
-    names = run_names(runs)
+    names = name_runs(runs)
     models = [model for model in runs[0].models if all(AVERAGE in run.results.scores.get(model, {}) for run in runs)]
     if not models:
         scored = "; ".join(f"{run.folder}: {', '.join(run.models) or 'none'}" for run in runs)
@@ -40,16 +48,6 @@ def training_run_sections(runs: Sequence[Run]) -> list[Section]:
         _scores(runs, names, models),
         _benchmarks(runs, models, shared),
     ]
-
-
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """The folders' names, with as many of the folders above as tell them apart, and numbers where nothing does."""
-    parts = [run.folder.resolve().parts for run in runs]
-    for count in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(one[-count:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{run.name} ({number})" for number, run in enumerate(runs, 1)]
 
 
 def shared_problems(runs: Sequence[Run]) -> float:
@@ -98,30 +96,31 @@ def _conclusion(
     score = found[last]
     headline = (
         f"{last} has an accuracy of {percent(score['mean'])}% on average over {len(runs)} training runs "
-        f"(95% interval of their mean {percent(score['ci95'][0])} to {percent(score['ci95'][1])})."
+        f"(95% interval of their mean {format_interval(score['ci95'])})."
     )
     if gain := gains.get(last):
         low, high = gain["ci95"]
         holds = "shown" if not low <= 0 <= high else "not shown"
         headline += (
-            f" Its gain over {base} is {100 * gain['mean']:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}; {100 * gain['lowest']:+.1f} to "
-            f"{100 * gain['highest']:+.1f} in the runs seen): {holds} to hold for another training run."
+            f" Its gain over {base} is {format_points(gain['mean'])} points ({format_points(low, high)}; "
+            f"{format_points(gain['lowest'], gain['highest'])} in the runs seen): {holds} to hold for another training run."
         )
-    parts: list[Part] = [Note(headline, "headline")]
+    more = []
     if score["sd"]["training"] is not None:
-        again = (
+        more.append(
             f"Training it again moves {last} by {100 * score['sd']['training']:.1f} points (standard deviation), other samples by "
             f"{100 * score['sd']['samples']:.1f} and other problems by {100 * score['sd']['problems']:.1f}."
         )
-        parts.append(Note(again))
-    seen = [*_unlike(runs, names), *_evaluated(shared)]
+    seen = _unlike(runs, names)
+    if shared < 1:
+        seen.append(
+            f"The runs share {100 * shared:.0f}% of their problems: the spread over runs holds that of the problems, which is taken off for the training run's part."
+        )
     if len(runs) == 2:
         seen.append(
             "Two runs say little about how far runs spread: the interval has one degree of freedom. Add a third."
         )
-    parts += [Caution(text) for text in seen]
-    parts += [Note("Why this might be wrong all the same", "label"), Bullets(limits(runs[0])[1:])]
-    return Section("Conclusion", parts, "conclusion")
+    return build_conclusion(headline, more, seen, limits(runs[0])[1:])
 
 
 def _unlike(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
@@ -140,34 +139,13 @@ def _unlike(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     return lines
 
 
-def _evaluated(shared: float) -> list[str]:
-    if shared == 1:
-        return []
-    return [
-        f"The runs share {100 * shared:.0f}% of their problems: the spread over runs holds that of the problems, which is taken off for the training run's part."
-    ]
-
-
 def _parts(found: dict[str, dict[str, Any]], gains: dict[str, dict[str, Any]]) -> Section:
-    head = [
-        "in points",
-        "mean",
-        "95% interval",
-        "lowest",
-        "highest",
-        "sd over runs",
-        "samples",
-        "problems",
-        "training run",
-    ]
+    head = ["in points", "mean", "95% interval", "lowest", "highest"]
+    head += ["sd over runs", "samples", "problems", "training run"]
+    parts = ("runs", "samples", "problems", "training")
     rows = [
-        [
-            name,
-            percent(one["mean"]),
-            f"{percent(one['ci95'][0])} to {percent(one['ci95'][1])}",
-            *(percent(one[part]) for part in ("lowest", "highest")),
-            *(percent(one["sd"][part]) for part in ("runs", "samples", "problems", "training")),
-        ]
+        [name, percent(one["mean"]), format_interval(one["ci95"]), percent(one["lowest"]), percent(one["highest"])]
+        + [percent(one["sd"][part]) for part in parts]
         for name, one in {**found, **gains}.items()
     ]
     note = (
@@ -181,14 +159,9 @@ def _scores(runs: Sequence[Run], names: Sequence[str], models: Sequence[str]) ->
     rows = []
     for run, name in zip(runs, names, strict=True):
         averages = [run.results.scores[model][AVERAGE] for model in models]
-        rows.append([name, run.parameters.get(SEED), *(_score(one) for one in averages)])
+        rows.append([name, run.parameters.get(SEED), *(format_score(one) for one in averages)])
     note = Note("Accuracy in percent, with each run's own 95% interval, which covers problems and samples alone.")
     return Section("Each run", [note, Table(["run", "seed", *models], rows)], "runs")
-
-
-def _score(score: dict[str, Any]) -> str:
-    low, high = score["ci95"]
-    return f"{percent(score['accuracy'])} ({percent(low)} to {percent(high)})"
 
 
 def _benchmarks(runs: Sequence[Run], models: Sequence[str], shared: float) -> Section:

@@ -123,10 +123,10 @@ def test_what_a_killed_run_left_is_replaced(source, tmp_path):
     check_finished(tmp_path / "out")
 
 
-def test_folders_that_a_file_system_cannot_exchange_are_renamed_one_after_the_other(tmp_path):
+def test_a_folder_gets_its_name_back_where_a_run_was_killed_between_the_two_renames(tmp_path):
     out = own(tmp_path / "out")
     partial, previous = own(tmp_path / "out.partial", "summary.json"), tmp_path / "out.previous"
-    out.rename(previous)  # killed between the two steps
+    out.rename(previous)
     with replacing(out) as folder:
         assert (out / "curate.json").exists()
         assert [path.name for path in folder.iterdir()] == ["curate.json"]

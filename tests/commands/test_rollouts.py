@@ -160,13 +160,12 @@ def test_the_samples_of_a_guard_are_shown_from_their_file(rollouts: Any, data: P
 
 
 def test_why_shows_a_problems_rollouts_over_training(data: Path) -> None:
-    from compass.report.history import _kept_rollouts
+    from compass.report.outputs import find_rows
+    from compass.report.rollouts import problem_lines
 
-    lines = [line.strip() for line in _kept_rollouts(data, "rl-1", "a")]
-    assert lines == [
-        "3 responses are kept:",
+    assert list(problem_lines(find_rows(data / "rl-1" / "rollouts.parquet", "a"))) == [
         "iteration 1: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
         "iteration 1: WRONG  answer 8 (equal, text, leaning on units,percent), advantage +0.50: 3 + 4 = 8 so \\boxed{8}",
         "iteration 5: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
     ]
-    assert list(_kept_rollouts(data, "rl-2", "a")) == []
+    assert find_rows(data / "rl-2" / "rollouts.parquet", "a") == []

@@ -100,7 +100,7 @@ def test_errors_count_by_their_stratums_share():
     assert (found["refused_right"], found["accepted_wrong"]) == (pytest.approx(0.05), 0)
     assert found["strata"]["disputed"] == {"responses": 100, "labelled": 10, "wrong": 5}
     assert (found["labelled"], found["unsure"], found["responses"]) == (30, 1, 1000)
-    right, disputed = wilson(0, 20, 1.959964), wilson(0.5, 10, 1.959964)
+    right, disputed = wilson(0, 20), wilson(0.5, 10)
     above = ((0.9 * right[1]) ** 2 + (0.1 * (disputed[1] - 0.5)) ** 2) ** 0.5
     assert found["ci95"] == pytest.approx([0.05 - 0.1 * (0.5 - disputed[0]), 0.05 + above])
     accepted = {one.key: number > 1 for number, one in enumerate(by_kind["right"])}

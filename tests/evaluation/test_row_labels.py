@@ -55,7 +55,7 @@ def test_a_reason_is_as_precise_as_the_share_of_its_rows_that_are_unfit(rows):
     measured = measured_rows(rows, labelled(rows, figure=7))
     figure = measured["reasons"]["figure"]
     assert (figure["rows"], figure["labelled"], figure["unfit"], figure["share"]) == (10, 10, 7, 0.7)
-    assert figure["ci95"] == list(wilson(0.7, 10, 1.959964))
+    assert figure["ci95"] == list(wilson(0.7, 10))
     assert figure["strengths"]["sure"] == {key: figure[key] for key in ("labelled", "unfit", "share", "ci95")}
     assert measured["reasons"]["exact_duplicate"]["share"] == 0
     assert measured["labelled"] == 20
@@ -70,7 +70,7 @@ def test_kept_rows_count_by_the_shares_of_doubtful_and_other_ones(rows):
     kept = measured_rows(rows, labels)["kept"]
     assert (kept["rows"], kept["labelled"], kept["unfit"]) == (6, 4, 3)
     assert kept["error"] == pytest.approx(2 / 3)
-    low = [wilson(1.0, 2, 1.959964)[0], wilson(0.5, 2, 1.959964)[0]]
+    low = [wilson(1.0, 2)[0], wilson(0.5, 2)[0]]
     assert kept["ci95"][0] == pytest.approx(2 / 3 - sqrt((2 / 6 * (1 - low[0])) ** 2 + (4 / 6 * (0.5 - low[1])) ** 2))
     for key in others:
         labels.pop(key, None)

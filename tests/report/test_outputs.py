@@ -19,8 +19,6 @@ from compass.report.outputs import (
     find_outputs,
     open_outputs,
     read_table,
-    rewards,
-    rollouts,
     search,
 )
 
@@ -116,17 +114,6 @@ def test_origins_come_from_curate_or_from_the_collect_stage(pipeline: Pipeline) 
     assert open_outputs(folder).origins() == {"web": "web.csv", "hub": "owner/name", "unknown": ""}
     (folder / "summary.json").write_text(json.dumps({"sources": {"web": {"path": "curated.csv"}}, "files": {}}))
     assert open_outputs(folder).origins() == {"web": "curated.csv"}
-
-
-def test_rewards_and_rollouts_are_those_of_one_problem(pipeline: Pipeline) -> None:
-    folder, ids = pipeline
-    recorded = dict(rewards(folder, ids[2]))
-    assert list(recorded) == ["rl-1", "rl-3"]
-    assert [row["reward"] for row in recorded["rl-3"]] == [1.0, -1.0, 1.0, 1.0]
-    assert list(rewards(folder, ids[3])) == []
-    assert [row["sample"] for row in rollouts(folder, ids[3])] == [0, 1, 2, 3]
-    assert rollouts(folder, ids[0]) == []
-    assert rollouts(folder.parent, ids[3]) == []
 
 
 PROBLEMS = pa.table(

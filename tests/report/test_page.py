@@ -279,7 +279,7 @@ def test_a_problem_opens_with_every_response_its_verdict_and_the_answer_marked(
     root, _ = written
     page = look(tmp_path / "reports" / "index.html")
     page.wait_for_selector("#viewer .item")
-    page.locator("#viewer .item > button").first.click()
+    page.locator("#viewer .item > summary").first.click()
     page.wait_for_selector("#viewer .response")
     own = [row for row in pq.read_table(root / "data/evaluate/samples.parquet").to_pylist() if row["id"] == "easy-0"]
     responses = page.locator("#viewer .response")
@@ -306,7 +306,7 @@ def test_a_point_of_a_curve_opens_the_rollouts_of_its_iteration(
     assert page.locator("select[name=iteration] option:checked").inner_text() == "rl-2, iteration 2"
     page.select_option("select[name=verdict]", "unused")
     page.wait_for_selector("text=4 responses in 1 groups are shown")
-    page.locator("#viewer .item > button >> visible=true").first.click()
+    page.locator("#viewer .item > summary >> visible=true").first.click()
     page.wait_for_selector("#viewer .response >> visible=true")
     assert page.locator("#viewer .response >> visible=true").count() == 4
     options = page.locator("select[name=iteration] option").all_inner_texts()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compass.report.printable import printable, printable_lines, shorten
+from compass.report.printable import printable, shorten
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,6 @@ from compass.report.printable import printable, printable_lines, shorten
         (printable, "a\x1b[31m\nb\u202e  c\x00", "a [31m b c"),
         (printable, "x" * 120, "x" * 120),
         (printable, "x" * 121, "x" * 119 + "…"),
-        (printable_lines, "a\x1b[31m\nb\tc\u202e", "a�[31m\nb�c�"),
         (lambda text: shorten(text, 10), "x" * 10, "x" * 10),
         (
             lambda text: shorten(text, 100),

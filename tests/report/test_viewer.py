@@ -36,10 +36,11 @@ def test_packed_data_come_back_whole_even_with_text_that_is_no_unicode() -> None
 
 def test_everything_is_there_where_it_fits(finished_run: Path) -> None:
     run = read_run(finished_run)
-    shown = viewer(run, megabytes=5)
-    assert shown
-    assert shown.embedded.shown == shown.embedded.total == run.samples.num_rows
-    assert shown.embedded.rule.startswith("All 360 responses are here.")
+    found = embed_responses(run, 5_000_000)
+    assert found.shown == found.total == run.samples.num_rows
+    assert found.rule.startswith("All 360 responses are here.")
+    index = viewer(run, megabytes=5).partition("id='viewer-index'>")[2].partition("<")[0]
+    assert unpack(index)["rule"] == found.rule
 
 
 def test_within_a_limit_every_problem_keeps_its_greedy_its_first_right_and_its_first_wrong_response(

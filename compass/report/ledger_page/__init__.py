@@ -1,8 +1,9 @@
 """The ledger's page: the funnel, the counts by reason, and rows to read, which its script filters and shows.
 
 Totals count every row. The rows to read are a sample: of each group (stage, reason and source; for kept rows with doubts,
-the doubt's reason and source) those with the lowest seeded hashes, as many per group as the page holds. A reader's labels leave the page as the file that `compass label --rows` reads. The page loads nothing and
-runs no scripts but its own: a filter is a `<select>` in page.html and a name in `fields` of browse.js. Texts of the data reach it as escaped HTML or as text nodes, never as markup.
+the doubt's reason and source) those with the lowest seeded hashes, as many as the page holds, from every group in turn. A reader's labels leave the page as the file that
+`compass label --rows` reads. The page loads nothing and runs no scripts but its own: a filter is a name in `fields` of browse.js. Texts of the data reach it as escaped HTML or
+as text nodes, never as markup.
 """
 
 from __future__ import annotations
@@ -12,17 +13,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from compass.evaluation.row_labels import row_key
-from compass.files import atomic_path
-from compass.page.html import document, template_html
+from compass.files import write_text
+from compass.page.blocks import Link, Note, Section, Table
+from compass.page.html import block_html, document, section_html, sections_html
 from compass.page.packed import element, pack
 from compass.report.evidence import Span, find_pieces, find_quotes, find_related, named_texts, parts, read_evidence
 from compass.report.history import MEANING
-from compass.report.outputs import DECIDES, Outputs, find_doubtful, read_columns
+from compass.report.outputs import DECIDES, Outputs, count_values, find_doubtful, read_table
 from compass.seeded_draw import draw_key
 
-HERE = Path(__file__).parent
+SCRIPT = Path(__file__).parent / "browse.js"
+
+ROWS = """<noscript><p>Reading and filtering rows needs JavaScript; the counts above do not.</p></noscript>
+<div id='rows'>Unpacking the rows …</div>"""
+"""The place of the rows to read, which the script fills."""
 
 MOST_ROWS = 6_000
 """Rows to read on a page: filtering them takes a browser a few hundredths of a second."""
@@ -53,74 +60,81 @@ def write_page(outputs: Outputs, path: Path, *, seed: int = 0, most_rows: int = 
     """
     of_group, doubts = groups(outputs)
     counts = {group: len(ids) for group, ids in of_group.items()}
-    tables = _tables(*funnel(outputs), counts)
-    name = outputs.folder.name or "the data"
+    parts = [*_tables(*funnel(outputs), counts), section_html("Rows to read", ROWS, anchor="browse")]
     while True:
         rows = shown_rows(outputs, of_group, doubts, most_rows, seed)
-        data = {"counts": [[*group, count] for group, count in counts.items()], "rows": rows}
+        data = pack({"counts": [[*group, count] for group, count in counts.items()], "rows": rows})
         page = document(
-            f"Ledger of {name}",
-            [tables, element("ledger-rows", pack(data))],
-            style=(HERE / "browse.css").read_text(encoding="utf-8"),
-            scripts=[(HERE / "browse.js").read_text(encoding="utf-8")],
+            f"Ledger of {outputs.folder.name or 'the data'}",
+            [*parts, element("ledger-rows", data)],
+            scripts=[SCRIPT.read_text(encoding="utf-8")],
         )
         if len(page.encode()) <= LARGEST or most_rows <= 1:
             break
         most_rows = min(most_rows, len(rows)) // 2
-    with atomic_path(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(path, page)
     return sum(count for (stage, *_), count in counts.items() if stage != DOUBTFUL), len(rows)
 
 
-def _tables(stages: list[str], sources: dict[str, list[tuple[int, int]]], counts: dict[Group, int]) -> str:
-    """The page's sentences, tables and filter."""
+def _tables(stages: list[str], sources: dict[str, list[tuple[int, int]]], counts: dict[Group, int]) -> list[str]:
+    """The page's sentences and tables; their numbers lead to rows."""
     totals = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*sources.values(), strict=True)]
     lines = [("all sources", "", totals)] if len(sources) > 1 else []
+    lines += [(source, source, row) for source, row in sources.items()]
+    funnel = [
+        [
+            name,
+            sum(row[0]),
+            *(cell for stage, cells in zip(stages, row, strict=True) for cell in _cells(stage, source, *cells)),
+        ]
+        for name, source, row in lines
+    ]
     by_reason: Counter[tuple[str, str]] = Counter()
     for (stage, reason, _), count in counts.items():
         by_reason[stage, reason] += count
     order = list(dict.fromkeys(stage for stage, _ in by_reason))
-    reasons = [(*group, count) for group, count in by_reason.items()]
-    return template_html(
-        HERE / "page.html",
-        read=sum(sum(row[0]) for row in sources.values()),
-        kept=sum(row[-1][0] for row in sources.values()),
-        doubtful=any(group[0] == DOUBTFUL for group in counts),
-        stages=stages,
-        sources=sources,
-        funnel=[*lines, *((source, source, row) for source, row in sources.items())],
-        reasons=sorted(reasons, key=lambda row: (order.index(row[0]), -row[2])),
-        most=max(by_reason.values(), default=1),
-        meaning=MEANING,
-    )
+    reasons = [
+        [stage, _link(reason, stage=stage, reason=reason), count, MEANING.get(reason, "")]
+        for (stage, reason), count in sorted(by_reason.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
+    ]
+    read, kept = sum(sum(row[0]) for row in sources.values()), sum(row[-1][0] for row in sources.values())
+    doubtful = " Some kept rows are doubtful." if DOUBTFUL in order else ""
+    head = ["source", "read", *(name for stage in stages for name in (stage, "−"))]
+    return [
+        block_html(f"{read:,} rows were read from {len(sources):,} sources; {kept:,} are kept, {read - kept:,} were dropped.{doubtful}"),
+        *sections_html([
+            Section("Stages by source", [
+                Note("Rows that each stage kept of those it read, and under − those it dropped. Choose a number to read such rows."),
+                Table(head, funnel),
+            ]),
+            Section("Reasons", [
+                Note("Every dropped row has one reason. Choose one to read such rows."),
+                Table(["stage", "reason", "rows", "what it means"], reasons),
+            ]),
+        ]),
+    ]  # fmt: skip
+
+
+def _cells(stage: str, source: str, kept: int, dropped: int) -> tuple[int, Link | int]:
+    return kept, _link(f"−{dropped:,}", stage=stage, source=source) if dropped else 0
+
+
+def _link(text: str, **chosen: str) -> Link:
+    """A text that leads to the rows of a stage, reason or source, for the page's script."""
+    return Link(text, f"#{urlencode({name: value for name, value in chosen.items() if value})}")
 
 
 def groups(outputs: Outputs) -> tuple[dict[Group, list[str]], list[dict[str, Any]]]:
     """The ids of every group, and the kept rows with doubts."""
     found: dict[Group, list[str]] = {}
     for path_stage, path in outputs.dropped.items():
-        columns = read_columns(path, ["reason", "source", "id"])
-        for reason, source, id_ in zip(
-            *(columns[name].to_pylist() for name in ("reason", "source", "id")), strict=True
-        ):
-            found.setdefault((path_stage, reason, source), []).append(id_)
+        for row in read_table(path, ["reason", "source", "id"]).to_pylist():
+            found.setdefault((path_stage, row["reason"], row["source"]), []).append(row["id"])
     doubts = find_doubtful(outputs) if DECIDES in outputs.kept else []
     for row in doubts:
         for reason in dict.fromkeys(finding["reason"] for finding in row["findings"]):
             found.setdefault((DOUBTFUL, reason, row["source"]), []).append(row["id"])
     return found, doubts
-
-
-def sizes(groups: Mapping[Group, Sequence[str]], most_rows: int) -> int:
-    """The most rows per group with which all groups together have at most `most_rows` rows, at least 1."""
-    low, high = 1, max(1, most_rows)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(min(middle, len(ids)) for ids in groups.values()) <= most_rows:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def shown_rows(
@@ -135,20 +149,22 @@ def shown_rows(
         most_rows: how many rows at most.
         seed: another one draws other rows.
     """
-    most = sizes(groups, most_rows)
-    # With more groups than rows, the largest ones have a row.
-    largest = sorted(groups, key=lambda group: (-len(groups[group]), group))[:most_rows]
-    chosen = {group: sorted(groups[group], key=lambda id_: draw_key(id_, seed))[:most] for group in largest}
+    ranked = [
+        (rank, -len(ids), group, id_)
+        for group, ids in groups.items()
+        for rank, id_ in enumerate(sorted(ids, key=lambda id_: draw_key(id_, seed)))
+    ]
+    chosen = {(group, id_) for *_, group, id_ in sorted(ranked)[:most_rows]}
     rows = []
+    columns = ["id", "source", "source_id", "problem", "answer", "reason", "evidence"]
     for stage, path in outputs.dropped.items():
-        wanted = {id_ for group, ids in chosen.items() if group[0] == stage for id_ in ids}
-        columns = ["id", "source", "source_id", "problem", "answer", "reason", "evidence"]
-        for row in read_columns(path, columns, sorted(wanted)).to_pylist():
-            if row["id"] in chosen.get((stage, row["reason"], row["source"]), ()):
+        wanted = sorted({id_ for group, id_ in chosen if group[0] == stage})
+        for row in read_table(path, columns, ids=wanted).to_pylist():
+            if ((stage, row["reason"], row["source"]), row["id"]) in chosen:
                 rows.append({**row, "stage": stage, "evidence": read_evidence(row["evidence"])})
     for row in doubts:
         for finding in row["findings"]:
-            if row["id"] in chosen.get((DOUBTFUL, finding["reason"], row["source"]), ()):
+            if ((DOUBTFUL, finding["reason"], row["source"]), row["id"]) in chosen:
                 evidence = {"strength": finding["strength"], **finding["evidence"]}
                 rows.append({**row, "stage": DOUBTFUL, "reason": finding["reason"], "evidence": evidence})
     rows.sort(key=lambda row: draw_key(row["id"], seed))
@@ -161,9 +177,8 @@ def funnel(outputs: Outputs) -> tuple[list[str], dict[str, list[tuple[int, int]]
     counts: dict[str, dict[str, list[int]]] = {}
     for fate, files in enumerate((outputs.kept, outputs.dropped)):
         for stage, path in files.items():
-            counted = read_columns(path, ["source"])["source"].value_counts().to_pylist()
-            for entry in counted:
-                counts.setdefault(entry["values"], {}).setdefault(stage, [0, 0])[fate] = entry["counts"]
+            for (source,), rows in count_values([path], "source").items():
+                counts.setdefault(source, {}).setdefault(stage, [0, 0])[fate] = rows
     stages = list(outputs.kept)
     table = {
         source: [(kept, dropped) for kept, dropped in (of_stage.get(stage, [0, 0]) for stage in stages)]

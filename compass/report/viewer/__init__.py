@@ -1,6 +1,4 @@
-"""The viewer of problems, responses and training rollouts inside the report: its data, its style and its script.
-
-    parts = viewer(run, megabytes=20)
+"""The viewer of problems, responses and training rollouts inside the report: its data, and its script.
 
 Data are compressed into the page and unpacked when they are opened. The script builds elements and sets their text: nothing
 that a model wrote becomes HTML.
@@ -8,34 +6,27 @@ that a model wrote becomes HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from compass.page.blocks import Note
+from compass.page.html import block_html, section_html
 from compass.page.packed import element, pack
 from compass.report.run import Run
-from compass.report.viewer.responses import Embedded, embed_responses
+from compass.report.viewer.responses import embed_responses
 from compass.report.viewer.training import embed_rollouts, embed_similar, kept_steps
 
-__all__ = ["Embedded", "Viewer", "kept_steps", "viewer"]
+__all__ = ["SCRIPT", "kept_steps", "viewer"]
+
+SCRIPT = Path(__file__).parent / "viewer.js"
 
 SHARE_OF_ROLLOUTS = 0.3
 """Of the viewer's megabytes, what training rollouts may take; responses to benchmarks may take the rest."""
 
-_HERE = Path(__file__).parent
+NOTE = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
 
 
-@dataclass(frozen=True)
-class Viewer:
-    """`html` for the page's body, `style` and `scripts` for its frame, and what of the responses is embedded."""
-
-    html: str
-    style: str
-    scripts: tuple[str, ...]
-    embedded: Embedded
-
-
-def viewer(run: Run, *, megabytes: float) -> Viewer | None:
-    """The viewer of a run; None where it has neither responses nor rollouts.
+def viewer(run: Run, *, megabytes: float) -> str:
+    """The viewer of a run as a section of the page; empty where it has neither responses nor rollouts.
 
     Args:
         run: the run.
@@ -43,11 +34,9 @@ def viewer(run: Run, *, megabytes: float) -> Viewer | None:
     """
     limit = int(megabytes * 1e6)
     rollouts, chunks = embed_rollouts(run, int(limit * SHARE_OF_ROLLOUTS))
-    spent = sum(len(chunk) for chunk in chunks)
-    embedded = embed_responses(run, limit - spent, first_chunk=len(chunks))
     if not run.items and not rollouts["steps"]:
-        return None
-    chunks += embedded.chunks
+        return ""
+    embedded = embed_responses(run, limit - sum(map(len, chunks)), first_chunk=len(chunks))
     index = {
         "models": run.models,
         "items": embedded.items,
@@ -55,11 +44,7 @@ def viewer(run: Run, *, megabytes: float) -> Viewer | None:
         "rollouts": rollouts,
         "trained": embed_similar(run, embedded.items),
     }
-    blocks = [element("viewer-index", pack(index)), *(element(f"viewer-{n}", chunk) for n, chunk in enumerate(chunks))]
     frame = "<div id='viewer' class='screen'><noscript><p>The viewer needs JavaScript.</p></noscript></div>"
-    return Viewer(
-        "\n".join([frame, *blocks]),
-        (_HERE / "viewer.css").read_text(encoding="utf-8"),
-        ((_HERE / "viewer.js").read_text(encoding="utf-8"),),
-        embedded,
-    )
+    data = [element(f"viewer-{n}", chunk) for n, chunk in enumerate([*chunks, *embedded.chunks])]
+    note = block_html(Note(NOTE))
+    return section_html("Read responses", note, frame, element("viewer-index", pack(index)), *data, anchor="responses")

@@ -35,6 +35,11 @@ class Embedded:
     total: int
     rule: str
 
+    @property
+    def size(self) -> int:
+        """Characters of all chunks together."""
+        return sum(map(len, self.chunks))
+
 
 def embed_responses(run: Run, limit: int, *, first_chunk: int = 0) -> Embedded:
     """Choose and pack responses within a limit.
@@ -54,13 +59,27 @@ def embed_responses(run: Run, limit: int, *, first_chunk: int = 0) -> Embedded:
         total = run.samples.num_rows if run.samples is not None else 0
         return Embedded(items, [], 0, total, "This run kept no responses: evaluate it again to read them.")
     ranks = _ranks(run)
-    highest, longest = _fitting(run, ranks, limit)
-    chosen = _rows(run, [row for rank in ranks[: highest + 1] for row in rank], longest)
-    chunks, places = _chunks(chosen, first_chunk)
-    total = run.samples.num_rows
-    shown = sum(len(rows) for rows in chosen.values())
-    items = [_item(run, number, places.get(number, -1), similar) for number in range(len(run.items))]
-    return Embedded(items, chunks, shown, total, _rule(run, ranks, highest, longest, shown, total))
+
+    def embed(count: int, longest: int) -> Embedded:
+        chosen = _rows(run, [row for rank in ranks[:count] for row in rank], longest)
+        chunks, places = _chunks(chosen, first_chunk)
+        items = [_item(run, number, places.get(number, -1), similar) for number in range(len(run.items))]
+        shown = sum(map(len, chosen.values()))
+        rule = _rule(count, len(ranks), longest, shown, run.samples.num_rows)
+        return Embedded(items, chunks, shown, run.samples.num_rows, rule)
+
+    for longest in LONGEST:
+        found = embed(FIRST_RANKS, longest)
+        if found.size <= limit:
+            break
+    count = FIRST_RANKS
+    while count < len(ranks):
+        count = min(2 * count, len(ranks))
+        more = embed(count, longest)
+        if more.size > limit:
+            break
+        found = more
+    return found
 
 
 def _ranks(run: Run) -> list[list[int]]:
@@ -84,28 +103,6 @@ def _ranks(run: Run) -> list[list[int]]:
                 ranks[later].append(row)
                 later += 1
     return [ranks[rank] for rank in range(max(ranks, default=-1) + 1)]
-
-
-def _fitting(run: Run, ranks: Sequence[Sequence[int]], limit: int) -> tuple[int, int]:
-    """The highest rank and the longest text with which all ranks up to it fit."""
-    first = [row for rank in ranks[:FIRST_RANKS] for row in rank]
-    for longest in LONGEST:
-        size = _size(run, first, longest)
-        if size <= limit:
-            break
-    highest = FIRST_RANKS - 1
-    for rank in range(FIRST_RANKS, len(ranks)):
-        size += _size(run, ranks[rank], longest)
-        if size > limit:
-            break
-        highest = rank
-    return highest, longest
-
-
-def _size(run: Run, rows: Sequence[int], longest: int) -> int:
-    """Characters that these rows take when packed."""
-    chunks, _ = _chunks(_rows(run, rows, longest), 0)
-    return sum(len(chunk) for chunk in chunks)
 
 
 def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[Any]]]:
@@ -179,13 +176,13 @@ def _similar(run: Run) -> dict[tuple[str, str], list[str]]:
     return {(row["benchmark"], row["id"]): row["similar"][:20] for row in rows if row["similar"]}
 
 
-def _rule(run: Run, ranks: Sequence[Sequence[int]], highest: int, longest: int, shown: int, total: int) -> str:
-    if highest + 1 >= len(ranks):
+def _rule(count: int, ranks: int, longest: int, shown: int, total: int) -> str:
+    if count >= ranks:
         words = f"All {total:,} responses are here."
     else:
+        more = f", and up to {count - FIRST_RANKS} more in their order" if count > FIRST_RANKS else ""
         words = (
-            f"{shown:,} of {total:,} responses are here: of each problem and model the greedy one, the first right and the first wrong sample"
-            + (f", and up to {highest - 1} more in their order" if highest >= FIRST_RANKS else "")
-            + ". The counts are of all."
+            f"{shown:,} of {total:,} responses are here: of each problem and model the greedy one, the first right and the first wrong "
+            f"sample{more}. The counts are of all."
         )
     return f"{words} A response of more than {longest:,} characters shows its beginning and its end."

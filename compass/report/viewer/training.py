@@ -10,6 +10,7 @@ from typing import Any
 from pyarrow.parquet import read_schema
 
 from compass.page.packed import pack
+from compass.report.evidence import COLUMNS as EVIDENCE
 from compass.report.evidence import item_name
 from compass.report.outputs import find_outputs, read_table, trained_steps
 from compass.report.printable import shorten
@@ -54,25 +55,14 @@ def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
         chunks = [pack(_chunk(rows, most, problems)) for *_, rows in sources]
         if sum(len(chunk) for chunk in chunks) <= limit:
             break
-    steps = [
-        [
-            stage,
-            step,
-            what,
-            len(rows),
-            _count(rows, "right"),
-            _count(rows, "used"),
-            len(_groups(rows, most)),
-            len(_groups(rows, None)),
-            place,
-        ]
-        for place, (stage, step, what, rows) in enumerate(sources)
-    ]
-    held = (
-        "All groups of these iterations are here."
-        if most is None
-        else f"Of each iteration {most} groups are here; the counts are of all."
-    )
+    steps = []
+    for place, (stage, step, what, rows) in enumerate(sources):
+        right, used = (sum(bool(row[name]) for row in rows) for name in ("right", "used"))
+        groups = (len(_groups(rows, count)) for count in (most, None))
+        steps.append([stage, step, what, len(rows), right, used, *groups, place])
+    held = f"Of each iteration {most} groups are here; the counts are of all."
+    if most is None:
+        held = "All groups of these iterations are here."
     rule = f"{held} A response of more than {LONGEST:,} characters shows its beginning and its end."
     return {"columns": [*COLUMNS, "shown"], "rule": rule if sources else "", "steps": steps}, chunks
 
@@ -89,21 +79,13 @@ def embed_similar(run: Run, items: Sequence[Sequence[Any]]) -> dict[str, list[An
     if not ids or "collect" not in outputs.kept:
         return {}
     steps, kept = trained_steps(outputs.folder, ids), kept_steps(run)
-    rows = {
-        row["id"]: row for row in outputs.collected(["id", "source", "source_id", "problem", "answer"], ids).to_pylist()
-    }
-    return {
-        id_: [
-            item_name(row),
-            shorten(row["problem"] or "", LONGEST_SIMILAR),
-            row["answer"] or "",
-            [
-                [stage, own, [step for step in own if step in kept.get(stage, ())]]
-                for stage, own in steps.get(id_, {}).items()
-            ],
-        ]
-        for id_, row in rows.items()
-    }
+    found = {}
+    for row in outputs.collected(EVIDENCE, ids).to_pylist():
+        used = steps.get(row["id"], {}).items()
+        stages = [[stage, own, [step for step in own if step in kept.get(stage, ())]] for stage, own in used]
+        problem = shorten(row["problem"] or "", LONGEST_SIMILAR)
+        found[row["id"]] = [item_name(row), problem, row["answer"] or "", stages]
+    return found
 
 
 def _files(run: Run) -> dict[str, Path]:
@@ -140,7 +122,3 @@ def _chunk(rows: Sequence[dict[str, Any]], most: int | None, problems: Mapping[s
     values = [[*(row[name] for name in COLUMNS), show_rollout(row, LONGEST)] for row in mine]
     prompts = {row["id"]: shorten(problems.get(row["id"], row["prompt"] or ""), LONGEST) for row in mine}
     return {"prompts": prompts, "rows": values}
-
-
-def _count(rows: Sequence[dict[str, Any]], name: str) -> int:
-    return sum(bool(row[name]) for row in rows)

@@ -1,5 +1,5 @@
 "use strict";
-// The viewer of the report. It builds elements by `compass/page/page.js`.
+// The viewer of the report: benchmark problems with every model's responses, and the rollouts of training.
 (() => {
   const root = document.getElementById("viewer");
   const PAGE = 12;                 // entries shown at a time
@@ -12,53 +12,26 @@
     return cache.get(name);
   }
 
-  function choice(label, options, changed, name) {
-    const select = el("select");
-    for (const [value, text] of options) select.add(new Option(text, value));
-    select.name = name;
-    select.addEventListener("change", changed);
-    return [el("label", "", label, select), select];
-  }
-
-  function search(changed) {
-    const input = el("input");
-    input.type = "search";
-    input.name = "words";
-    input.placeholder = "words, or an id";
-    let waiting;
-    input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(changed, 150); });
-    return [el("label", "words", "words", input), input];
-  }
-
   const all = (name) => ["", `all ${name}`];
-  const distinct = (values) => [...new Set(values)];
+  const same = (values) => [...new Set(values)].map((value) => [value, value]);
   const percent = (part, whole) => (whole ? `${Math.round((100 * part) / whole)}%` : "-");
-  const holds = (text, words) => words.every((word) => text.includes(word));
-  const split = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+  const about = (...parts) => el("div", "note", ...visible(parts.filter(Boolean).join(" · ")));
 
-  function listing(count, more) {
-    const list = el("div", "list");
-    const button = el("button", "more", "show more");
-    button.addEventListener("click", more);
-    return { list, count, button, box: el("div", "", count, list, button) };
+  function title(text) {
+    const made = el("span", "title", ...visible(text));
+    made.dir = "auto";
+    return made;
   }
 
-  // Entries that open: `head` is always seen, `body` is made when it is opened.
+  // An entry that opens: `head` is always seen, `body` is made when it is first opened.
   function entry(head, body) {
-    const button = el("button", "", ...head);
-    const box = el("div", "item", button);
-    button.setAttribute("aria-expanded", "false");
-    let opened = null;
-    box.open = async (want = true) => {
-      if (want === (opened !== null)) return;
-      button.setAttribute("aria-expanded", String(want));
-      if (!want) { opened.remove(); opened = null; return; }
-      opened = el("div", "open", "…");
-      box.append(opened);
+    const box = el("details", "item", el("summary", "", ...head));
+    box.addEventListener("toggle", async () => {
+      if (!box.open || box.children.length > 1) return;
+      const opened = box.appendChild(el("div", "", "…"));
       try { opened.replaceChildren(...(await body())); }
       catch (error) { opened.replaceChildren(el("p", "error", `This part of the page cannot be read: ${error.message}`)); }
-    };
-    button.addEventListener("click", () => box.open(opened === null));
+    });
     return box;
   }
 
@@ -66,10 +39,8 @@
 
   const share = (tally) => (tally && tally[0] ? tally[1] / tally[0] : tally && tally[4] === 1 ? 1 : 0);
 
-  function fate(item, before, after) {
-    const [one, two] = [item[5][before], item[5][after]];
-    if (!one || !two) return "";
-    return (share(one) >= HALF ? "1" : "0") + (share(two) >= HALF ? "1" : "0");
+  function fate(one, two) {
+    return one && two ? (share(one) >= HALF ? "1" : "0") + (share(two) >= HALF ? "1" : "0") : "";
   }
 
   function cell(name, tally) {
@@ -81,76 +52,67 @@
   }
 
   function problemView() {
-    const items = index.items;
-    const models = index.models;
-    const update = () => { shown = PAGE; draw(); };
-    const [byBenchmark, benchmark] = choice("benchmark", [all("benchmarks"), ...distinct(items.map((i) => i[0])).map((n) => [n, n])], update, "benchmark");
-    const [byLevel, level] = choice("level", [all("levels"), ...distinct(items.map((i) => i[4])).filter(Boolean).sort().map((n) => [n, n])], update, "level");
-    byLevel.hidden = level.options.length < 3;  // nothing to choose from
+    const { items, models } = index;
+    const texts = items.map((item) => item.slice(0, 4).join(" ").toLowerCase());
     const numbered = models.map((model, number) => [String(number), model]);
-    const [byBefore, before] = choice("before", numbered, update, "before");
-    const [byAfter, after] = choice("after", numbered, update, "after");
-    after.value = String(models.length - 1);
-    const fates = [["", "whatever happened"], ["01", "gained"], ["10", "lost"], ["11", "solved by both"], ["00", "by neither"], ["form", "strict and lenient differ"], ["cut", "some cut off"], ["similar", "resembles a training row"]];
-    const [byFate, wanted] = choice("before → after", fates, update, "fate");
-    const orders = [["", "as evaluated"], ["gain", "largest gain"], ["loss", "largest loss"], ["hard", "hardest"]];
-    const [byOrder, order] = choice("order", orders, update, "order");
-    const [byWords, words] = search(update);
-    const texts = items.map((item) => [item[0], item[1], item[2], item[3]].join(" ").toLowerCase());
-    let shown = PAGE;
-    const count = el("p", "about count");
-    const view = listing(count, () => { shown += PAGE; draw(); });
+    const levels = same(items.map((item) => item[4]).filter(Boolean).sort());
+    const form = filterBar({
+      benchmark: ["benchmark", [all("benchmarks"), ...same(items.map((item) => item[0]))]],
+      level: ["level", [all("levels"), ...levels]],
+      before: ["before", numbered],
+      after: ["after", numbered, String(models.length - 1)],
+      fate: ["before → after", [["", "whatever happened"], ["01", "gained"], ["10", "lost"], ["11", "solved by both"], ["00", "by neither"], ["form", "strict and lenient differ"], ["cut", "some cut off"], ["similar", "resembles a training row"]]],
+      order: ["order", [["", "as evaluated"], ["gain", "largest gain"], ["loss", "largest loss"], ["hard", "hardest"]]],
+    }, "words, or an id", draw);
+    const hide = (name) => { form.elements[name].parentElement.hidden = true; };
+    if (levels.length < 2) hide("level");  // nothing to choose from
+    if (models.length < 2) ["before", "after"].forEach(hide);
+    const view = listing(PAGE);
     const boxes = new Map();
 
-    function fits(item, number, asked) {
-      const [one, two] = [Number(before.value), Number(after.value)];
-      if (benchmark.value && item[0] !== benchmark.value) return false;
-      if (level.value && item[4] !== level.value) return false;
+    function fits(item, number, wanted) {
+      if (wanted.benchmark && item[0] !== wanted.benchmark) return false;
+      if (wanted.level && item[4] !== wanted.level) return false;
       const tallies = item[5].filter(Boolean);
       const kinds = { form: () => tallies.some((t) => t[2] !== t[1]), cut: () => tallies.some((t) => t[3] > 0), similar: () => item[7].length > 0 };
-      if (wanted.value && !(kinds[wanted.value] ? kinds[wanted.value]() : fate(item, one, two) === wanted.value)) return false;
-      return holds(texts[number], asked);
+      const happened = () => fate(item[5][wanted.before], item[5][wanted.after]) === wanted.fate;
+      return (!wanted.fate || (kinds[wanted.fate] || happened)()) && holds(texts[number], wanted.words);
     }
 
     function box(number) {
-      if (boxes.has(number)) return boxes.get(number);
-      const item = items[number];
-      const about = [item[0], item[4] && item[4] !== item[0] ? `level ${item[4]}` : "", item[1]].filter(Boolean).join(" · ");
-      const text = el("span", "text", ...visible(item[2] || "(the problem's text was not kept)"));
-      text.dir = "auto";
-      const head = [el("span", "about", ...visible(about)), text, el("span", "cells", ...models.map((model, n) => cell(model, item[5][n])))];
-      const made = entry(head, () => problemBody(item, number));
-      boxes.set(number, made);
-      return made;
+      if (!boxes.has(number)) {
+        const item = items[number];
+        const cells = el("span", "cells", ...models.map((model, n) => cell(model, item[5][n])));
+        const head = [about(item[0], item[4] && item[4] !== item[0] ? `level ${item[4]}` : "", item[1]), title(item[2] || "(the problem's text was not kept)"), cells];
+        boxes.set(number, entry(head, () => problemBody(item, number)));
+      }
+      return boxes.get(number);
     }
 
     function draw() {
-      const asked = split(words.value);
-      const [one, two] = [Number(before.value), Number(after.value)];
-      const gain = (n) => share(items[n][5][two]) - share(items[n][5][one]);
+      const wanted = asked(form);
+      const gain = (n) => share(items[n][5][wanted.after]) - share(items[n][5][wanted.before]);
       const total = (n) => items[n][5].reduce((sum, tally) => sum + share(tally), 0);
-      const found = items.map((_, n) => n).filter((n) => fits(items[n], n, asked));
+      const found = items.map((_, n) => n).filter((n) => fits(items[n], n, wanted));
       const keys = { gain: (n) => -gain(n), loss: gain, hard: total };
-      if (order.value) found.sort((a, b) => keys[order.value](a) - keys[order.value](b) || a - b);
-      count.textContent = `${found.length.toLocaleString("en")} of ${items.length.toLocaleString("en")} problems. ${index.rule}`;
-      view.list.replaceChildren(...found.slice(0, shown).map(box));
-      view.button.hidden = found.length <= shown;
+      if (wanted.order) found.sort((a, b) => keys[wanted.order](a) - keys[wanted.order](b) || a - b);
+      view.count.textContent = `${found.length.toLocaleString("en")} of ${items.length.toLocaleString("en")} problems. ${index.rule}`;
+      view.show(found, box);
     }
 
     draw();
-    const filters = el("div", "filters", byBenchmark, byLevel, models.length > 1 ? byBefore : null, models.length > 1 ? byAfter : null, byFate, byOrder, byWords);
-    return { box: el("div", "", filters, view.box), show: (benchmarkName, id) => {
-      benchmark.value = level.value = wanted.value = order.value = "";
-      words.value = id;
-      update();
-      const number = items.findIndex((item) => item[0] === benchmarkName && item[1] === id);
-      if (number >= 0) { box(number).open(); box(number).scrollIntoView({ block: "start" }); }
+    return { box: el("div", "", form, view.box), show: (benchmark, id) => {
+      form.reset();
+      form.elements.words.value = id;
+      draw();
+      const number = items.findIndex((item) => item[0] === benchmark && item[1] === id);
+      if (number >= 0) { box(number).open = true; box(number).scrollIntoView({ block: "start" }); }
     } };
   }
 
   async function problemBody(item, number) {
     const parts = drawProblem(item[2], item[3] || "not kept");
-    if (item[7].length) parts.push(el("p", "about", "Trained rows that resemble it:"), ...item[7].map(similarRow));
+    if (item[7].length) parts.push(about("Trained rows that resemble it:"), ...item[7].map(similarRow));
     const responses = item[6] < 0 ? [] : (await unpacked(`viewer-${item[6]}`))[number] || [];
     const columns = index.models.map((model, n) => {
       const tally = item[5][n];
@@ -159,15 +121,15 @@
       const greedy = tally[4] < 0 ? "" : `; greedy ${tally[4] ? "right" : "wrong"}`;
       const lenient = tally[2] === tally[1] ? "" : `, ${tally[2]} leniently`;
       const line = `${tally[1]} of ${tally[0]} samples right${lenient}${greedy}; ${own.length} shown`;
-      return el("div", "", el("h4", "", ...visible(model)), el("p", "about", line), ...own.map(([, , , shown]) => drawResponse(shown)));
+      return el("div", "", el("h4", "", ...visible(model)), about(line), ...own.map(([, , , shown]) => drawResponse(shown)));
     });
-    return [...parts, el("div", "columns", ...columns.filter(Boolean))];
+    return [...parts, el("div", "columns", ...columns)];
   }
 
   // A trained row that resembles a benchmark problem: its text, and where training used it, with links to the rollouts that are kept.
   function similarRow(id) {
     const row = index.trained[id];
-    if (!row) return el("p", "about", id);
+    if (!row) return about(id);
     const [name, text, gold, stages] = row;
     const used = stages.map(([stage, steps, kept]) => {
       const links = kept.flatMap((step) => {
@@ -175,74 +137,68 @@
         link.href = `#rollouts=${encodeURIComponent(`${stage}:${step}:${id}`)}`;
         return [" · ", link];
       });
-      return el("p", "about", `${stage}: trained on in ${steps.length} iteration${steps.length > 1 ? "s" : ""} (${steps.join(", ")})`, kept.length ? "; rollouts" : "", ...links);
+      return el("p", "note", `${stage}: trained on in ${steps.length} iteration${steps.length > 1 ? "s" : ""} (${steps.join(", ")})`, kept.length ? "; rollouts" : "", ...links);
     });
-    const body = el("div", "similar", el("p", "about", ...visible(`${name} · ${id} · gold ${gold || "none"}`)), el("p", "", ...visible(text)), ...used);
-    if (!stages.length) body.append(el("p", "about", "no recorded update used it"));
-    return body;
+    return el("div", "similar", about(name, id, `gold ${gold || "none"}`), el("p", "", ...visible(text)), ...(stages.length ? used : [about("no recorded update used it")]));
   }
 
   // ---- training rollouts
 
   function rolloutView() {
-    const steps = index.rollouts.steps;
+    const { steps, rule } = index.rollouts;
     const at = Object.fromEntries(index.rollouts.columns.map((name, n) => [name, n]));
     const names = steps.map(([stage, step, what], n) => [String(n), `${stage}, iteration ${step}${what ? ` (samples of the guard ${what})` : ""}`]);
-    const update = () => { shown = PAGE; draw(); };
-    const [byStep, chosen] = choice("iteration", names, update, "iteration");
-    const [byRight, right] = choice("verdict", [["", "all responses"], ["right", "right"], ["wrong", "wrong"], ["cut", "cut off"], ["loop", "ends in a loop"], ["unused", "left out of the update"]], update, "verdict");
-    const [byLevel, level] = choice("level", [all("levels")], update, "level");
-    const [byWords, words] = search(update);
-    const count = el("p", "about count");
-    let shown = PAGE;
-    const view = listing(count, () => { shown += PAGE; draw(); });
+    const form = filterBar({
+      iteration: ["iteration", names],
+      verdict: ["verdict", [["", "all responses"], ["right", "right"], ["wrong", "wrong"], ["cut", "cut off"], ["loop", "ends in a loop"], ["unused", "left out of the update"]]],
+      level: ["level", [all("levels")]],
+    }, "words, or an id", draw);
+    const view = listing(PAGE);
     const kinds = {
-      right: (row) => row[at.right], wrong: (row) => !row[at.right], cut: (row) => row[at.cut_off],
+      "": () => true, right: (row) => row[at.right], wrong: (row) => !row[at.right], cut: (row) => row[at.cut_off],
       loop: (row) => row[at.loop], unused: (row) => !row[at.used],
     };
 
     async function draw() {
-      const [, , , total, rightOnes, used, held, groups, chunk] = steps[Number(chosen.value)];
-      const asked = chosen.value;
+      const wanted = asked(form);
+      const [, , , total, rightOnes, used, held, groups, chunk] = steps[Number(wanted.iteration)];
       let data;
       try { data = await unpacked(`viewer-${chunk}`); }
-      catch (error) { count.textContent = `These rollouts cannot be read: ${error.message}`; return; }
-      if (chosen.value !== asked) return;                       // another iteration was chosen meanwhile
-      const levels = distinct(data.rows.map((row) => String(row[at.level]))).sort();
-      const kept = levels.includes(level.value) ? level.value : "";
-      level.replaceChildren(...[all("levels"), ...levels.map((n) => [n, n])].map(([value, text]) => new Option(text, value)));
-      level.value = kept;
-      const wordsAsked = split(words.value);
+      catch (error) { view.count.textContent = `These rollouts cannot be read: ${error.message}`; return; }
+      if (JSON.stringify(asked(form)) !== JSON.stringify(wanted)) return;    // something else was asked for meanwhile
+      const levels = same(data.rows.map((row) => String(row[at.level])).sort());
+      const level = levels.some(([value]) => value === wanted.level) ? wanted.level : "";
+      offer(form.elements.level, [all("levels"), ...levels]);
+      form.elements.level.value = level;
       const found = new Map();
       for (const row of data.rows) {
-        if (right.value && !kinds[right.value](row)) continue;
-        if (level.value && String(row[at.level]) !== level.value) continue;
-        if (!holds(`${row[at.id]} ${data.prompts[row[at.id]]} ${row[at.shown].text}`.toLowerCase(), wordsAsked)) continue;
+        if (!kinds[wanted.verdict](row) || (level && String(row[at.level]) !== level)) continue;
+        if (!holds(`${row[at.id]} ${data.prompts[row[at.id]]} ${row[at.shown].text}`.toLowerCase(), wanted.words)) continue;
         if (!found.has(row[at.group])) found.set(row[at.group], []);
         found.get(row[at.group]).push(row);
       }
       const responses = [...found.values()].reduce((sum, rows) => sum + rows.length, 0);
-      count.textContent = `${responses.toLocaleString("en")} responses in ${found.size} groups are shown. The iteration sampled ${total.toLocaleString("en")} in ${groups} groups (${held} here): ` +
-        `${percent(rightOnes, total)} right, ${percent(used, total)} used by the update. ${index.rollouts.rule}`;
-      view.list.replaceChildren(...[...found.values()].slice(0, shown).map((rows) => group(rows, data)));
-      view.button.hidden = found.size <= shown;
+      view.count.textContent = `${responses.toLocaleString("en")} responses in ${found.size} groups are shown. The iteration sampled ${total.toLocaleString("en")} in ${groups} groups (${held} here): ` +
+        `${percent(rightOnes, total)} right, ${percent(used, total)} used by the update. ${rule}`;
+      view.show([...found.values()], (rows) => group(rows, data.prompts[rows[0][at.id]]));
     }
 
-    function group(rows, data) {
+    function group(rows, prompt) {
       const [first] = rows;
       const solved = rows.filter((row) => row[at.right]).length;
-      const text = el("span", "text", ...visible(data.prompts[first[at.id]]));
-      text.dir = "auto";
-      const fate = first[at.used] ? "" : " · left out of the update";
-      const about = `level ${first[at.level]} · ${first[at.id]} · ${solved} of ${rows.length} shown right${fate}`;
-      return entry([el("span", "about", ...visible(about)), text], async () =>
-        [...drawProblem(data.prompts[first[at.id]], String(first[at.gold])), el("div", "columns", ...rows.map((row) => drawResponse(row[at.shown])))]);
+      const head = about(`level ${first[at.level]}`, first[at.id], `${solved} of ${rows.length} shown right`, first[at.used] ? "" : "left out of the update");
+      return entry([head, title(prompt)], async () =>
+        [...drawProblem(prompt, String(first[at.gold])), el("div", "columns", ...rows.map((row) => drawResponse(row[at.shown])))]);
     }
 
     draw();
-    return { box: el("div", "", el("div", "filters", byStep, byRight, byLevel, byWords), view.box), show: (stage, step, id = "") => {
+    return { box: el("div", "", form, view.box), show: (stage, step, id = "") => {
       const number = steps.findIndex(([name, iteration, what]) => name === stage && String(iteration) === step && !what);
-      if (number >= 0) { chosen.value = String(number); right.value = level.value = ""; words.value = id; update(); }
+      if (number < 0) return;
+      form.reset();
+      form.elements.iteration.value = String(number);
+      form.elements.words.value = id;
+      draw();
     } };
   }
 
