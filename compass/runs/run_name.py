@@ -61,7 +61,7 @@ def choose_changes(
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
         return [], 0
-    known, values = {one.name: one for one in changes}, setting_values(settings)
+    known, values = {one.name: one for one in changes}, setting_values(settings.model_dump(mode="json"))
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
     rest = [one for one in changes if one not in first]
     shown = (first + rest)[:SHOWN]
@@ -101,14 +101,14 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
     return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
 
 
-def setting_values(settings: Settings) -> dict[str, str]:
-    """Every setting with its value as text, named as in `Change`."""
-    return dict(_settings(settings.model_dump(mode="json")))
+def setting_values(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Every setting of a complete parameter set with its value as text, named as in `Change`."""
+    return dict(_settings(settings))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """The settings in which two complete parameter sets differ, as `changed_settings` orders them."""
-    first, second = dict(_settings(before)), dict(_settings(after))
+    first, second = setting_values(before), setting_values(after)
     names = list(dict.fromkeys([*second, *first]))
     changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
     own = [name for name in changed if not (_inherited(name, first, second) or _left_empty(name, first, second))]

@@ -103,11 +103,11 @@ def test_records_go_to_the_repositorys_database_unless_a_server_is_named(
     assert experiment_name() == "own"
 
 
-def test_a_run_is_made_once_and_of_several_the_oldest_stays() -> None:
-    assert _create_once(Client(), "1", "mine", lambda: run_with("made")).info.run_id == "made"
-    client = Client(run_with("old"), run_with("late"))
-    assert _create_once(client, "1", "mine", lambda: pytest.fail("it is there")).info.run_id == "old"
-    assert [call[1] for call in client.calls if call[0] == "delete_run"] == [("late",)]
+def test_of_several_runs_of_a_record_the_oldest_stays() -> None:
+    client = Client(run_with("late"), run_with("old"))  # the newest first
+    assert _create_once(client, "1", SimpleNamespace(began=0), "dedup", {}, {"own": "mine"}) == "old"
+    assert [call[0] for call in client.calls if call[0] != "search"] == ["delete_run"]
+    assert client.calls[-1][1] == ("late",)
 
 
 def test_a_refusal_lasts_and_a_silence_does_not() -> None:
