@@ -78,7 +78,7 @@ def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
     [
         (RunRequest("colect"), "no stage 'colect'; did you mean collect"),
         (RunRequest(scope="only"), "give the stage"),
-        (RunRequest(overrides={"evaluate.sample": 3}), "did you mean evaluate.samples"),
+        (RunRequest(overrides={"evaluate.sample": 3}), "did you mean `samples`"),
         (RunRequest(overrides={"evaluate.samples": "many"}), "evaluate.samples: .*found 'many'"),
         (RunRequest(overrides={"evaluate.samples": 0}), "evaluate.samples"),
         (RunRequest(overrides={"evaluate": {"samples": 2}}), "give each of its settings by itself"),

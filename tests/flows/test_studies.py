@@ -169,7 +169,7 @@ def check_kept(found: list) -> None:
         ({"profile": "tinny"}, "there is no profile 'tinny'; profiles: debug, paper"),
         (
             {"arms": {"a": {}, "b": {"rl.loss.kl_coeff": 0.1}}},
-            "arm b: rl.loss.kl_coeff: there is no setting 'kl_coeff'",
+            "arm b: rl.loss.kl_coeff: unknown key",
         ),
         ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": "x"}}}, "arm b: rl.loss.kl_coef: "),
         ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": 0.0}}}, "the arms a and b have the same settings"),
