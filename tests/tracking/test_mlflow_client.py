@@ -1,6 +1,5 @@
 """What tracking sends to MLflow, with a client that only notes it; test_stage_run.py has a real database."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +8,6 @@ import pytest
 
 from compass.tracking.mlflow_client import (
     is_refusal,
-    log_datasets,
     log_metrics,
     log_params,
     log_tags,
@@ -67,27 +65,6 @@ def test_tags_are_cut_to_what_mlflow_takes() -> None:
     client = Client()
     log_tags(client, "r", {"a": "x" * 5000, "b": "x" * 5001})
     assert [len(tag.value) for tag in batches(client, "tags")[0]] == [5000, 5000]
-
-
-def test_a_dataset_has_dvcs_hash_of_its_file_as_digest_and_that_of_its_output_as_tag() -> None:
-    client = Client()
-    log_datasets(client, "r", [])
-    assert client.calls == []
-    columns = {"id": "string", "solve_rate": "double"}
-    table = {"name": "dedup/kept", "path": "data/dedup/kept.parquet", "md5": "0", "dvc": "1.dir", "context": "curation"}
-    log_datasets(client, "r", [{**table, "rows": 3, "columns": columns}])
-    [(name, given, options)] = client.calls
-    [entry] = options["datasets"]
-    assert (name, given) == ("log_inputs", ("r",))
-    assert (entry.dataset.name, entry.dataset.digest) == ("dedup/kept", "0")
-    assert json.loads(entry.dataset.profile) == {"num_rows": 3}
-    assert json.loads(entry.dataset.source) == {"uri": "data/dedup/kept.parquet"}
-    assert [column["name"] for column in json.loads(entry.dataset.schema)["mlflow_colspec"]] == ["id", "solve_rate"]
-    assert {tag.key: tag.value for tag in entry.tags} == {
-        "mlflow.data.context": "curation",
-        "dvc.path": "data/dedup/kept.parquet",
-        "dvc.md5": "1.dir",
-    }
 
 
 def test_records_go_to_the_repositorys_database_unless_a_server_is_named(
