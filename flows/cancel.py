@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from types import FrameType
-from typing import Any, Literal
+from typing import Literal
 
 import psutil
 
@@ -208,18 +208,15 @@ def interrupt_once() -> Iterator[None]:
 
     Prefect's runner sends SIGTERM while Ctrl-C, which reaches the whole foreground group, is being handled already.
     """
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
-    def once(number: int, frame: Any) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, lambda *_: None)
-        handler = before[number]
-        if callable(handler):
-            handler(number, frame)
-        raise KeyboardInterrupt  # no handler of anyone's: as Ctrl-C does
+        raise KeyboardInterrupt
 
     for number in before:
-        signal.signal(number, once)
+        signal.signal(number, interrupt)
     try:
         yield
     finally:

@@ -104,6 +104,13 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert list_experiments(toy) == []
 
 
+def test_a_request_is_a_command_of_dvc() -> None:
+    assert RunRequest().command() == "dvc repro"
+    assert RunRequest("dedup", "only", force=True).command() == "dvc repro --single-item --force dedup"
+    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run --downstream dedup"
+    assert RunRequest("dedup", profile="tiny").command() == "compass profile use tiny && dvc repro dedup"
+
+
 def result(**changed: object) -> RunResult:
     nothing = {"command": "dvc repro", "ran": (), "restored": (), "unchanged": (), "changes": (), "experiment": None}
     return RunResult(**{**nothing, "seconds": 5.0, "waited_s": 0.0, **changed})
