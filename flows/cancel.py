@@ -80,32 +80,26 @@ def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRA
         steps: signals in their order, each with the seconds until the next; SIGINT goes to the group alone, since the
             guards of a stage pass it on.
     """
-    while True:
-        try:
-            _signal_group(leader, steps)
-            return
-        except KeyboardInterrupt:
-            steps = IMPATIENT_S
-
-
-def _signal_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...]) -> None:
     everyone: dict[int, psutil.Process] = {}
-    for number, seconds in steps:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            root = psutil.Process(leader)
-            everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
-        with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
-            os.killpg(leader, number)
-        for process in everyone.values() if number != signal.SIGINT else ():
+    try:
+        for number, seconds in steps:
             with contextlib.suppress(psutil.NoSuchProcess):
-                process.send_signal(number)
-        deadline = time.monotonic() + seconds
-        while any(is_alive(process) for process in everyone.values()):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        else:
-            return
+                root = psutil.Process(leader)
+                everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
+            with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
+                os.killpg(leader, number)
+            for process in everyone.values() if number != signal.SIGINT else ():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)
+            deadline = time.monotonic() + seconds
+            while any(is_alive(process) for process in everyone.values()):
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.05)
+            else:
+                return
+    except KeyboardInterrupt:
+        end_group(leader, IMPATIENT_S)
 
 
 @contextlib.contextmanager
