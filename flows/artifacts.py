@@ -5,6 +5,7 @@ All of it is a convenience: where Prefect's server or MLflow cannot be reached, 
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +21,12 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from compass.durations import duration
+from compass.live.counts import scores_table
+from compass.page.blocks import Section
+from compass.page.markdown import to_markdown
+from compass.report.outputs import STAGES, find_outputs
 from compass.runs.progress import StageProgress
+from compass.runs.progress_display import describe_step
 from compass.services.servers import find_page
 from compass.services.state import read_services
 
@@ -41,7 +46,7 @@ class ProgressArtifact:
                 self._linked = True
                 _show_link("mlflow-run", title, address, "scores and curves")
         percent = _format_percent(progress)
-        shown = percent, "done" if progress.state == "finished" else describe(progress)
+        shown = percent, "done" if progress.state == "finished" else _describe(progress)
         if shown == self._shown:
             return
         self._shown = shown
@@ -54,52 +59,35 @@ class ProgressArtifact:
             _safely("progress", lambda: update_progress_artifact(artifact, percent, text))
 
 
-def describe(progress: StageProgress) -> str:
-    """`sampling, 120 of 768 problems, 3 min left`."""
-    total = "" if progress.total is None else f" of {progress.total:,.0f}"
-    count = f"{progress.done:,.0f}{total} {progress.unit}".strip() if progress.unit or progress.total else ""
-    left = "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
-    return ", ".join(filter(None, (progress.phase, progress.detail, count, left))) or progress.state
-
-
 def show_results(stage: str, root: Path) -> None:
     """The tables that a stage which ended well adds to: rows dropped so far, or the scores."""
-    from compass.report.results import read_results
-
     try:
-        results = read_results(root)
+        if stage == "evaluate":
+            _show_scores(root)
+        elif stage in STAGES:
+            _show_counts(root)
     except Exception as error:  # a page is not worth a stage
         get_run_logger().warning("no tables: %s", error)
-        return
-    if stage in {counts.stage for counts in results.counts}:
-        rows = [
-            {
-                "stage": counts.stage,
-                "read": counts.read,
-                "kept": counts.kept,
-                "dropped": counts.read - counts.kept,
-                "most frequent reasons": counts.reasons(4),
-            }
-            for counts in results.counts
-        ]
-        _safely("the rows", lambda: create_table_artifact(rows, "drop-funnel", "Rows read, kept and dropped per stage"))
-    if stage == "evaluate" and results.scores:
-        text = format_scores(results.scores)
-        _safely("the scores", lambda: create_markdown_artifact(text, "scores", "Scores per benchmark and model"))
 
 
-def format_scores(scores: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Sampled accuracy in percent with its 95% interval: a row per benchmark, a column per model.
+def _show_scores(root: Path) -> None:
+    scores = scores_table(json.loads((root / "metrics" / "evaluate.json").read_text(encoding="utf-8")))
+    text = to_markdown("Scores", [Section("Accuracy", [scores])])
+    create_markdown_artifact(text, "scores", "Scores per model and benchmark")
 
-    Args:
-        scores: model to benchmark (and `average`) to scores, as `metrics/evaluate.json` holds them.
-    """
-    models = list(scores)
-    lines = [f"| benchmark | {' | '.join(models)} |", f"|---|{'---:|' * len(models)}"]
-    for benchmark in next(iter(scores.values())):
-        cells = (_score(scores[model][benchmark]) for model in models)
-        lines.append(f"| {benchmark} | {' | '.join(cells)} |")
-    return "\n".join(["Accuracy in percent, sampled, with its 95% interval.", "", *lines])
+
+def _show_counts(root: Path) -> None:
+    rows = [
+        {
+            "stage": counts.stage,
+            "read": counts.read,
+            "kept": counts.kept,
+            "dropped": counts.read - counts.kept,
+            "most frequent reasons": counts.reasons(4),
+        }
+        for counts in find_outputs(root / "data").counts()
+    ]
+    create_table_artifact(rows, "drop-funnel", "Rows read, kept and dropped per stage")
 
 
 def show_links(root: Path) -> None:
@@ -125,15 +113,14 @@ def _show_link(key: str, title: str, url: str, what: str) -> None:
     _safely(title, lambda: create_link_artifact(url, title, key, f"[{title}]({url}): {what}"))
 
 
+def _describe(progress: StageProgress) -> str:
+    return describe_step(progress, progress.seconds_left) or progress.state
+
+
 def _format_percent(progress: StageProgress) -> float:
     if progress.state == "finished":
         return 100.0
     return round(min(100.0, 100 * progress.done / progress.total), 1) if progress.total else 0.0
-
-
-def _score(score: dict[str, Any]) -> str:
-    low, high = score["ci95"]
-    return f"{100 * score['accuracy']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _make_key(name: str) -> str:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from types import FrameType
-from typing import Any, Literal
+from typing import Literal
 
 import psutil
 
@@ -80,32 +80,26 @@ def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRA
         steps: signals in their order, each with the seconds until the next; SIGINT goes to the group alone, since the
             guards of a stage pass it on.
     """
-    while True:
-        try:
-            _signal_group(leader, steps)
-            return
-        except KeyboardInterrupt:
-            steps = IMPATIENT_S
-
-
-def _signal_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...]) -> None:
     everyone: dict[int, psutil.Process] = {}
-    for number, seconds in steps:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            root = psutil.Process(leader)
-            everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
-        with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
-            os.killpg(leader, number)
-        for process in everyone.values() if number != signal.SIGINT else ():
+    try:
+        for number, seconds in steps:
             with contextlib.suppress(psutil.NoSuchProcess):
-                process.send_signal(number)
-        deadline = time.monotonic() + seconds
-        while any(is_alive(process) for process in everyone.values()):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        else:
-            return
+                root = psutil.Process(leader)
+                everyone |= {process.pid: process for process in (root, *root.children(recursive=True))}
+            with contextlib.suppress(ProcessLookupError):  # an empty group; descendants outside of it may live on
+                os.killpg(leader, number)
+            for process in everyone.values() if number != signal.SIGINT else ():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)
+            deadline = time.monotonic() + seconds
+            while any(is_alive(process) for process in everyone.values()):
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.05)
+            else:
+                return
+    except KeyboardInterrupt:
+        end_group(leader, IMPATIENT_S)
 
 
 @contextlib.contextmanager
@@ -208,18 +202,15 @@ def interrupt_once() -> Iterator[None]:
 
     Prefect's runner sends SIGTERM while Ctrl-C, which reaches the whole foreground group, is being handled already.
     """
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
-    def once(number: int, frame: Any) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, lambda *_: None)
-        handler = before[number]
-        if callable(handler):
-            handler(number, frame)
-        raise KeyboardInterrupt  # no handler of anyone's: as Ctrl-C does
+        raise KeyboardInterrupt
 
     for number in before:
-        signal.signal(number, once)
+        signal.signal(number, interrupt)
     try:
         yield
     finally:

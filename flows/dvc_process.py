@@ -44,18 +44,6 @@ class DvcError(RuntimeError):
         self.status = status
 
 
-def repro_words(target: str | None, *, scope: str = "upto", force: bool = False) -> list[str]:
-    """The words after `dvc` that bring `target` (a stage; None for all) up to date.
-
-    Args:
-        target: the stage.
-        scope: `upto` also runs those it needs, `only` runs it alone, `downstream` also those that build on it.
-        force: run what did not change as well.
-    """
-    scopes = {"upto": [], "only": ["--single-item"], "downstream": ["--downstream"]}
-    return ["repro", *scopes[scope], *(["--force"] if force else []), *([target] if target else [])]
-
-
 def dvc_command(*words: str) -> list[str]:
     """The command line of DVC, which waits for its own lock instead of giving up after 3 s."""
     return [sys.executable, "-m", "dvc", "--wait-for-lock", *words]

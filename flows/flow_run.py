@@ -8,11 +8,9 @@ holds up no stage.
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +22,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.events.clients import PrefectEventsClient
 from prefect.events.worker import EventsWorker
-from prefect.exceptions import ObjectNotFound, TerminationSignal
+from prefect.exceptions import ObjectNotFound
 from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelled, Completed, Crashed, Failed, Running
@@ -33,8 +31,8 @@ from compass.errors import UserError
 from compass.runs.progress import StageProgress, read_run
 from flows.artifacts import ProgressArtifact, show_command, show_links, show_results
 from flows.cancel import Guardian, find_serving_processes, interrupt_once
-from flows.dvc_process import DvcError, take_run_turn
-from flows.run import RunRequest, RunResult, check_request, find_unfinished, run
+from flows.dvc_process import DvcError
+from flows.run import RunRequest, RunResult, find_unfinished, run
 
 RECONNECT = 600
 """Times, a second apart, that the reports of task runs are tried while the server is down; Prefect's own 10 lose them."""
@@ -53,9 +51,6 @@ engine, and continue from what they have. RL stages do too."""
 def carry_out(
     request: RunRequest,
     *,
-    check_first: bool = True,
-    before: Callable[[], AbstractContextManager[None]] = nullcontext,
-    command: str = "",
     limit_minutes: float = 0,
     retries: int = 0,
 ) -> State:
@@ -63,9 +58,6 @@ def carry_out(
 
     Args:
         request: what to run.
-        check_first: refuse what cannot run at once, and not only when its turn has come; with another profile it is not known before that.
-        before: a context to run it in when its turn has come, such as another profile in force.
-        command: what does the same in a terminal; the request's own command by default.
         limit_minutes: a stage that takes longer is ended with all its processes; 0 sets no limit.
         retries: how often a stage that died without a message is tried again, where that is safe.
 
@@ -75,15 +67,15 @@ def carry_out(
     logger, root = get_run_logger(), Path.cwd()
     EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECT)
     key = f"prefect-{runtime.flow_run.id}"
-    command = command or request.command()
-    logger.info("terminal command that does the same: %s", command)
-    show_command(command)
+    logger.info("terminal command that does the same: %s", request.command())
+    show_command(request.command())
     show_links(root)
     variables = {
         "COMPASS_PIPELINE_RUN": key,
         "COMPASS_STARTED_BY": "prefect",
         "COMPASS_PREFECT_URL": runtime.flow_run.ui_url or "",
     }
+
     waited = False
 
     def show_waiting(line: str) -> None:
@@ -92,36 +84,33 @@ def carry_out(
         logger.info("%s", line)
         _set_state(Running(name="Waiting", message=line))
 
+    def begin() -> None:
+        if waited:
+            _set_state(Running(message="its turn has come"))
+        tasks.begin()
+
     try:
         with (
             Guardian(partial(_is_ended_on_server, runtime.flow_run.id), find_serving_processes()) as guardian,
             interrupt_once(),
         ):
-            tasks: StageTasks | None = None
-            if check_first:
-                check_request(request, root)
+            tasks = StageTasks(root, key, lambda: guardian.set_limit(limit_minutes * 60 or None))
             try:
-                with take_run_turn(root, command, on_wait=show_waiting) as held, before():
-                    os.environ.update(held)  # `run` finds the lock in this process
-                    if waited:
-                        _set_state(Running(message="its turn has come"))
-                    for attempt in range(retries + 1):
-                        tasks = StageTasks(root, key, lambda: guardian.set_limit(limit_minutes * 60 or None))
-                        try:
-                            result = run(request, root, log=tasks.log, env=variables)
-                            break
-                        except DvcError:
-                            guardian.set_limit(None)
-                            tasks.close()
-                            died = find_unfinished(root, key)
-                            if attempt == retries or died is None or not _is_worth_another_try(died, root):
-                                raise
-                            logger.warning("%s died without a message; trying again", died.stage)
-                            request = replace(request, force=False)
+                for attempt in range(retries + 1):
+                    try:
+                        result = run(request, root, log=tasks.log, on_wait=show_waiting, on_start=begin, env=variables)
+                        break
+                    except DvcError:
+                        guardian.set_limit(None)
+                        tasks.close()
+                        died = find_unfinished(root, key)
+                        if attempt == retries or died is None or not _is_worth_another_try(died, root):
+                            raise
+                        logger.warning("%s died without a message; trying again", died.stage)
+                        request = replace(request, force=False, profile=None)
                 tasks.close(result)
-            except (TerminationSignal, KeyboardInterrupt):
-                if tasks:
-                    tasks.close(cancelled=True)
+            except KeyboardInterrupt:
+                tasks.close(cancelled=True)
                 return _interrupted(guardian, limit_minutes)
     except UserError as error:
         logger.error("%s", error)
@@ -130,32 +119,26 @@ def carry_out(
         what, *last = str(error).splitlines()
         logger.error("failed: %s", error)
         return Failed(message=what if error.stage else "\n".join([what, *last[-8:]]))
-    return Completed(message=summarize(result))
-
-
-def summarize(result: RunResult) -> str:
-    """`ran denoise, report; 10 unchanged`."""
-    ran = f"ran {', '.join(result.ran)}" if result.ran else "nothing to run"
-    restored = f"; took {', '.join(result.restored)} from the cache" if result.restored else ""
-    unchanged = f"; {len(result.unchanged)} unchanged" if result.unchanged else ""
-    experiment = f"; kept as the experiment {result.experiment}" if result.experiment else ""
-    return ran + restored + unchanged + experiment
+    kept = f"; kept as the experiment {result.experiment}" if result.experiment else ""
+    return Completed(message=f"{result}{kept}")
 
 
 class StageTasks:
     """The task runs of one flow run: one begins when a stage writes that it has begun."""
 
-    def __init__(self, root: Path, key: str, on_begin: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, root: Path, key: str, on_begin: Callable[[], object]) -> None:
         """Args:
         root: the repository's root.
         key: what the stages of this run have in common (COMPASS_PIPELINE_RUN).
         on_begin: called when a stage has begun, in a thread of its own.
         """
         self._root, self._key, self._on_begin = root, key, on_begin
-        self._began = time.time()
-        self._flow_logger = get_run_logger()
-        self._logger = self._flow_logger
-        self._futures: list[PrefectFuture] = []
+        self._flow_logger = self._logger = get_run_logger()
+        self._watcher: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Show the stages that begin from now on."""
+        self._began, self._futures = time.time(), list[PrefectFuture]()
         self._ended, self._cancelled = threading.Event(), False
         # Prefect finds the flow run through context variables.
         self._watcher = threading.Thread(target=contextvars.copy_context().run, args=(self._watch,), daemon=True)
@@ -167,6 +150,8 @@ class StageTasks:
 
     def close(self, result: RunResult | None = None, *, cancelled: bool = False) -> None:
         """End what is open, show the stages that had nothing to do as cached, and wait until all have reported."""
+        if self._watcher is None:
+            return  # its turn has not come
         self._cancelled = cancelled
         self._ended.set()
         self._watcher.join()

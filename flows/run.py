@@ -15,6 +15,7 @@ What a run did is read from the files that its stages write (`compass.runs.progr
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -26,17 +27,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from compass.checks.before_run import check_before_run
+from compass.commands.profile import check_edits
 from compass.environment import dvc_variables
 from compass.errors import UserError, WrongName, did_you_mean
+from compass.files import write_json
 from compass.machine import describe_load
 from compass.runs.dvc_files import Graph
-from compass.runs.last_run import read_last_run, write_last_run
 from compass.runs.progress import StageProgress, read_run
-from compass.runs.run_name import CHANGED, LAST_STAGE
-from flows.dvc_process import DvcError, dvc_command, repro_words, run_command, take_run_turn
+from compass.runs.run_name import CHANGED, LAST_STAGE, differences, run_name, slug
+from compass.settings import load_settings
+from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
 from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
+
+LAST_RUN = Path(".compass/last_run.json")
+"""What the last run did, written when it ends, however it ends, unless it is killed."""
 
 LONGEST_NAME = 36
 """Characters of a planned name."""
@@ -66,18 +73,22 @@ class RunRequest:
     profile: str | None = None
     """Start from this file of `profiles/` in place of `params.yaml`, whose values it takes the place of."""
 
+    keep_edits: bool = True
+    """Refuse to replace a `params.yaml` that holds edits which no profile has."""
+
     extra: tuple[str, ...] = ()
     """Further words for `dvc repro`: its own options, several targets."""
 
     def words(self) -> list[str]:
-        """The words after `dvc` that do the same from a terminal, but for the values and the experiment."""
-        return [*repro_words(self.target, scope=self.scope, force=self.force), *self.extra]
+        """The words after `dvc repro` that run the stages."""
+        scope = {"upto": [], "only": ["--single-item"], "downstream": ["--downstream"]}[self.scope]
+        return [*scope, *(["--force"] if self.force else []), *([self.target] if self.target else []), *self.extra]
 
     def command(self) -> str:
-        """The `dvc` command that does what this request does."""
-        verb, *rest = self.words()
+        """The command that does what this request does."""
         sets = [word for value in format_parameters(self.overrides) for word in ("-S", value)]
-        return shlex.join(["dvc", *(["exp", "run"] if sets or self.name else [verb]), *sets, *rest])
+        command = shlex.join(["dvc", *(["exp", "run"] if sets or self.name else ["repro"]), *sets, *self.words()])
+        return f"compass profile use {self.profile} && {command}" if self.profile else command
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,15 @@ class RunResult:
 
     waited_s: float
     """Seconds that it waited for its turn."""
+
+    def __str__(self) -> str:
+        """`ran denoise, report; 10 unchanged`."""
+        if not self.ran and not self.restored:
+            return "nothing to do: all is up to date"
+        ran = [f"ran {', '.join(self.ran)}"] if self.ran else []
+        restored = [f"took {', '.join(self.restored)} from the cache of earlier runs"] if self.restored else []
+        unchanged = [f"{len(self.unchanged)} unchanged"] if self.unchanged else []
+        return "; ".join([*ran, *restored, *unchanged])
 
 
 def run(
@@ -144,7 +164,7 @@ def run(
         began = time.monotonic()
         if on_start:
             on_start()
-        # Another run may have changed the file while this one waited.
+        _check_edits(request, root)  # another run, or the user, may have changed the file while this one waited
         wanted = request.overrides or request.profile is not None
         changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
@@ -166,8 +186,7 @@ def run(
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"], last) as facts:
             facts["settings"] = _settings(root)
             # Quiet: of its own DVC would write four lines and a bar per stage, and hints at commands that this one calls itself.
-            verb, *rest = request.words()  # DVC heeds the option behind the verb alone
-            run_command(dvc_command(verb, "--quiet", *rest), folder=root, log=log, env=variables)
+            run_command(dvc_command("repro", "--quiet", *request.words()), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
             saved = save_experiment(root, name, ran, env=variables) if name else None
             if name and ran and not saved:
@@ -196,8 +215,6 @@ def check_request(request: RunRequest, root: Path) -> None:
     Raises:
         UserError: the target is no stage; a setting, a file or a variable cannot be used.
     """
-    from compass.checks.before_run import check_before_run
-
     stages = list(Graph(root).stages)
     if not stages:
         raise UserError(f"{root / 'dvc.yaml'}: no stages found; run this from the repository's root")
@@ -207,7 +224,13 @@ def check_request(request: RunRequest, root: Path) -> None:
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root, request.profile)
+    _check_edits(request, root)
     check_before_run(root, text=change_text(text, request.overrides)[0] if request.overrides else text)
+
+
+def _check_edits(request: RunRequest, root: Path) -> None:
+    if request.profile is not None and request.keep_edits:
+        check_edits(request.profile, root)
 
 
 def list_experiments(root: Path) -> list[str]:
@@ -221,9 +244,7 @@ def list_changed(root: Path, given: Sequence[str] = ()) -> list[str]:
 
     Empty where no run was recorded here.
     """
-    from compass.runs.run_name import differences
-
-    before = (read_last_run(root) or {}).get("settings")
+    before = read_last_run(root).get("settings")
     if given or not before:
         return list(given)
     return [change.name for change in differences(before, _settings(root))]
@@ -231,8 +252,6 @@ def list_changed(root: Path, given: Sequence[str] = ()) -> list[str]:
 
 def _settings(root: Path) -> dict[str, Any]:
     """The settings in force, complete."""
-    from compass.settings import load_settings
-
     return load_settings(root / "params.yaml").model_dump(mode="json")
 
 
@@ -241,17 +260,10 @@ def plan_name(root: Path, newest: Sequence[str] = ()) -> str | None:
 
     MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name.
     """
-    from compass.runs.run_name import choose_changes, own_name, slug
-    from compass.settings import load_settings
-
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
-    settings = load_settings(root / "params.yaml")
-    shown, others = choose_changes(settings, root / "profiles", newest)
-    words = [f"{own_name(change.name)}={change.after}" for change in shown]
-    return find_free_name(
-        root, slug(" ".join([settings.profile, *words, *([f"+{others}"] if others else [])])[:LONGEST_NAME])
-    )
+    name = run_name(load_settings(root / "params.yaml"), root / "profiles", newest, short=True)
+    return find_free_name(root, slug(name[:LONGEST_NAME]))
 
 
 def find_free_name(root: Path, name: str) -> str:
@@ -309,18 +321,26 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
     finally:
         seen = read_run(root, key)
         ran = [one.stage for one in seen if one.state == "finished"]
-        if last and ran and len(ran) == len(seen) and last not in ran and _is_tracked(root):
+        tracked = os.environ.get("MLFLOW_TRACKING_URI") or (root / ".compass" / "mlflow.db").exists()
+        if tracked and last and ran and len(ran) == len(seen) and last not in ran:
             from compass.tracking.mlflow_send import end_pipeline
 
             end_pipeline(key, {"finished": "FINISHED", "failed": "FAILED", "stopped": "KILLED"}[state], root)
-        seconds = time.monotonic() - clock
-        write_last_run(root, command=command, state=state, began=began, seconds=seconds, ran=ran, **facts)
+        seconds = round(time.monotonic() - clock, 1)
+        done = {"command": command, "state": state, "began": began, "seconds": seconds, "ran": ran}
+        write_json(root / LAST_RUN, {**done, **facts})
 
 
-def _is_tracked(root: Path) -> bool:
-    """Whether stages are recorded in MLflow: on a server, or in the repository's own database."""
-    named = os.environ.get("MLFLOW_TRACKING_URI") or (root / ".compass" / "mlflow.db").exists()
-    return os.environ.get("COMPASS_TRACKING") != "off" and bool(named)
+def read_last_run(root: Path) -> dict[str, Any]:
+    """What the last run in a repository did; empty where nothing has run here, or the run was killed before its end.
+
+    `command`, `state` (`finished`, `failed`, `stopped`), `began` (seconds since 1970), `seconds`, `ran` (the stages), and as far as there
+    are any `settings`, `experiment`, and the `stage` that did not end well.
+    """
+    try:
+        return json.loads((root / LAST_RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:

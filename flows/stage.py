@@ -5,8 +5,8 @@ in the serving process and again in the process of each run.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +20,6 @@ from prefect.client.orchestration import get_client  # noqa: E402
 from prefect.client.schemas.objects import State  # noqa: E402
 from pydantic import Field  # noqa: E402
 
-from compass.errors import UserError  # noqa: E402
 from compass.settings import Settings, load_settings  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
 from flows.forms import Form, build_stage_form, collect_overrides, prefix  # noqa: E402
@@ -112,45 +111,9 @@ def list_profile_choices(root: Path) -> tuple[str, ...]:
 
 
 def _carry_out(request: RunRequest, given: dict[str, Any]) -> State:
-    profile, limit, retries = given["profile"], given["limit_minutes"], given["retries"]
-    command = request.command() if profile == AS_IT_IS else f"compass profile use {profile} && {request.command()}"
-    return carry_out(
-        request,
-        check_first=profile == AS_IT_IS,
-        before=lambda: _use_profile(Path.cwd(), profile),
-        command=command,
-        limit_minutes=limit,
-        retries=retries,
-    )
-
-
-@contextmanager
-def _use_profile(root: Path, profile: str) -> Iterator[None]:
-    """Put a profile in force for good, and take it back only where the block finds that it cannot be used.
-
-    The values stay in `params.yaml` afterwards, so that `dvc status` agrees with what was run.
-
-    Args:
-        root: the repository's root, which is the current folder.
-        profile: a choice of `list_profile_choices`.
-
-    Raises:
-        UserError: there is no such profile, or `params.yaml` holds edits that no profile has: they would be lost.
-    """
-    if profile == AS_IT_IS:
-        yield
-        return
-    from compass.commands.profile import use
-
-    files = [path for path in (root / "params.yaml", root / "dvc.yaml") if path.exists()]
-    before = {path: path.read_bytes() for path in files}
-    use(profile, force=False)
-    try:
-        yield
-    except UserError:
-        for path, content in before.items():
-            path.write_bytes(content)
-        raise
+    profile = None if given["profile"] == AS_IT_IS else given["profile"]
+    request = replace(request, profile=profile)
+    return carry_out(request, limit_minutes=given["limit_minutes"], retries=given["retries"])
 
 
 def _make_flow(

@@ -12,8 +12,9 @@ from typing import Any
 from compass import environment
 from compass.errors import UserError
 from compass.locks import Holder, read_turn
-from compass.runs.last_run import read_last_run
+from compass.runs.progress import StageProgress, read_progress
 from flows.dvc_process import dvc_command
+from flows.run import read_last_run
 
 PARAMETERS = "params.yaml"
 STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "not in cache": "is not in DVC's cache"}
@@ -43,13 +44,14 @@ class Status:
     """Everything that `compass status` tells."""
 
     running: Holder | None
-    progress: list[dict[str, Any]]
-    """The stages that are at work: `stage`, `phase`, `done`, `total`, `unit`, `seconds_left`."""
+    progress: list[StageProgress]
+    """The stages that are at work."""
     stale: dict[str, list[Reason]]
     """Stages that changed themselves, each with the reasons."""
     following: dict[str, list[str]]
     """Stages that run if what they read of stale ones turns out different, each with those."""
-    last: dict[str, Any] | None
+    last: dict[str, Any]
+    """What the last run did (`flows.run.read_last_run`); empty where there was none."""
     headline: dict[str, float] = field(default_factory=dict)
     fault: str = ""
     """Why it is not known what is stale; empty where it is."""
@@ -57,22 +59,14 @@ class Status:
 
 def read_status(root: Path) -> Status:
     """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
-    from compass.runs.progress import read_progress
-
-    last = read_last_run(root)
-    at_work = [
-        {name: getattr(one, name) for name in ("stage", "phase", "done", "total", "unit", "seconds_left", "detail")}
-        for one in read_progress(root).values()
-        if one.state == "running"
-    ]
     stale, fault = _find_stale(root)
     following = {} if fault else _find_following(root, list(stale))
     return Status(
         running=read_turn(root),
-        progress=at_work,
+        progress=[one for one in read_progress(root).values() if one.state == "running"],
         stale=stale,
         following=following,
-        last={name: fact for name, fact in last.items() if name != "settings"} if last else None,
+        last={name: fact for name, fact in read_last_run(root).items() if name != "settings"},
         headline=_read_headline(root),
         fault=fault,
     )

@@ -17,6 +17,7 @@ from typing import Any
 
 from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
+from compass.commands.profile import check_edits
 from compass.errors import UserError
 from compass.files import atomic_path
 from compass.report.results import read_results
@@ -96,14 +97,8 @@ def check_runs(name: str, planned: list[Planned], root: Path) -> None:
     for one in {one.arm: one for one in planned}.values():
         if found := find_problems(root, one.settings):
             raise UserError(f"{root / FOLDER / f'{name}.yaml'}: arm {one.arm}:\n{format_findings(found)}")
-    held = parse_values(read_text(root), root / FILE)
-    known = [one.values for one in planned]
-    known += [parse_values(read_text(root, path.stem), path) for path in sorted((root / "profiles").glob("*.yaml"))]
-    if held not in known:
-        raise UserError(
-            f"{root / FILE} holds edits that no profile has, and a study writes its own values there; save it as "
-            "profiles/NAME.yaml, or drop the edits with `compass profile use NAME --force`"
-        )
+    if parse_values(read_text(root), root / FILE) not in [one.values for one in planned]:
+        check_edits(planned[0].settings.profile, root)
 
 
 def read_runs(name: str, root: Path) -> list[dict[str, Any]]:
@@ -158,7 +153,8 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
         show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
         experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
         began, clock = datetime.now(UTC), time.monotonic()
-        status, done = start(RunRequest(TARGET, overrides=one.overrides, name=experiment, profile=study.profile))
+        request = RunRequest(TARGET, overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
+        status, done = start(request)
         if status not in (0, 3):
             return status
         facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": done is None}

@@ -93,19 +93,12 @@ def put_in_force(name: str, *, force: bool) -> None:
     Raises:
         SettingsError: there is no such profile, it is invalid, or `params.yaml` holds edits that no profile has.
     """
-    from compass.settings import SettingsError, load_settings
+    from compass.settings import load_settings
 
     source, target = _file(name), Path("params.yaml")
     settings = load_settings(source)
     if target.exists() and not force:
-        nearest = min(_profiles(), key=lambda path: len(differences(path, target)))
-        if edits := differences(nearest, target):
-            shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
-            more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
-            raise SettingsError(
-                f"params.yaml was edited and would be lost:\n{shown}{more}\n"
-                f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {name} --force`."
-            )
+        check_edits(name)
     target.write_bytes(source.read_bytes())
     _fit_graph(settings)
     print(f"params.yaml is now the profile {name}; `compass run` runs it")
@@ -114,6 +107,25 @@ def put_in_force(name: str, *, force: bool) -> None:
     ):
         print(
             f"it reads files from $COMPASS_DATA, which is not set: `compass data get {name} --out FOLDER` downloads them"
+        )
+
+
+def check_edits(name: str, root: Path = Path()) -> None:
+    """Refuse to put the profile `name` in force where `params.yaml` would lose edits.
+
+    Raises:
+        SettingsError: it holds edits that no profile has; the message shows them.
+    """
+    from compass.settings import SettingsError
+
+    target = root / "params.yaml"
+    nearest = min(_profiles(root), key=lambda path: len(differences(path, target)))
+    if edits := differences(nearest, target):
+        shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
+        more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
+        raise SettingsError(
+            f"params.yaml was edited and would be lost:\n{shown}{more}\n"
+            f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {name} --force`."
         )
 
 
@@ -155,8 +167,8 @@ def _named(value: Any) -> Any:
     return value
 
 
-def _profiles() -> list[Path]:
-    return sorted(Path("profiles").glob("*.yaml"))
+def _profiles(root: Path = Path()) -> list[Path]:
+    return sorted((root / "profiles").glob("*.yaml"))
 
 
 def _file(name: str) -> Path:

@@ -74,10 +74,9 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
     Raises:
         UserError: the request cannot run; nothing has been changed.
     """
-    from compass.runs.last_run import read_last_run
     from flows.cancel import Stopped, stop_on_signals
     from flows.dvc_process import DvcError
-    from flows.run import run
+    from flows.run import read_last_run, run
 
     def show(line: str) -> None:
         print(f"compass run: {line}", file=sys.stderr, flush=True)
@@ -101,7 +100,7 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
         if not started:
             show("stopped while waiting; nothing was started")
         else:
-            stage = (read_last_run(root) or {}).get("stage")
+            stage = read_last_run(root).get("stage")
             show(f"stopped, and all that it started has ended. Run it again: {describe_resume(root, stage)}")
         return stopped.exit_status, None
     except DvcError as error:
@@ -121,13 +120,8 @@ def summarize(result: RunResult) -> list[str]:
     from compass.durations import duration
 
     if not result.ran and not result.restored:
-        return ["nothing to do: all is up to date"]
-    done = [f"ran {', '.join(result.ran)}"] if result.ran else []
-    if result.restored:
-        done.append(f"took {', '.join(result.restored)} from the cache of earlier runs")
-    if result.unchanged:
-        done.append(f"{len(result.unchanged)} unchanged")
-    lines = [f"{'; '.join(done)} ({duration(result.seconds)})"]
+        return [str(result)]
+    lines = [f"{result} ({duration(result.seconds)})"]
     if result.experiment:
         lines.append(f"kept as the experiment {result.experiment}; `compass runs list` shows it with the others")
     if "report" in (*result.ran, *result.restored):

@@ -45,16 +45,11 @@ def status(*, json: bool = False) -> int:
 
 def format_status(found: Status) -> Iterator[str]:
     """The status as text."""
-    from compass.durations import duration
-    from compass.progress import Step
-    from compass.runs.progress_display import count
+    from compass.runs.progress_display import describe_step
 
     yield f"now       {found.running or 'nothing runs'}"
     for one in found.progress:
-        step = Step(one["done"], one["total"], one["unit"], one["phase"], one["detail"])
-        left = "" if one["seconds_left"] is None else f", {duration(one['seconds_left'])} left"
-        counted = f", {count(step)}" if step.done or step.total else ""
-        yield f"          {one['stage']}: {one['phase']}{counted}{left}"
+        yield f"          {one.stage}: {describe_step(one, one.seconds_left)}"
     yield from _format_last_run(found)
     if found.fault:
         yield f"stale     {found.fault}"

@@ -7,6 +7,6 @@ It reads what the stages write while they work, and writes nothing:
     work/grade, work/evaluate        sampled responses, as they come in
     data/, metrics/, reports/        what finished stages left
 
-`stages` lists the stages, and one module per kind of stage makes the view of the chosen one out of `blocks`; `server`
-sends both as JSON, and `page.js` draws them. Nothing that a model wrote becomes HTML.
+`compass.runs.pipeline` lists the stages, and one module per kind of stage makes the view of the chosen one out of
+`compass.page.blocks`; `server` sends both as JSON, and `page.js` draws them. Nothing that a model wrote becomes HTML.
 """

@@ -43,17 +43,12 @@ def serve(root: Path, port: int) -> None:
         raise UserError(
             f"{root.resolve()}: no dvc.yaml here; run it in the repository's root, or name that with --root"
         )
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((HOST, port))
-        listening.listen()  # who reads the line below may ask at once
+        listening = socket.create_server((HOST, port))
     except (OSError, OverflowError) as error:
-        if isinstance(error, OSError) and error.errno != errno.EADDRINUSE:
-            raise UserError(f"--port {port}: {error.strerror}; choose a port from 1024 to 65535") from None
-        if isinstance(error, OverflowError):
-            raise UserError(f"--port {port}: a port is a number from 1 to 65535") from None
-        raise UserError(f"--port {port}: another program listens there; end it or choose another port") from None
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise UserError(f"--port {port}: another program listens there; end it or choose another port") from None
+        raise UserError(f"--port {port}: {error}; choose a port from 1024 to 65535") from None
     print(f"live page: http://{HOST}:{listening.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
         make_app(root.resolve()),

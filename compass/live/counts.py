@@ -1,4 +1,4 @@
-"""The views of the other stages: rows kept and dropped by reason, and what a stage measured."""
+"""What a stage measured, from `metrics/STAGE.json`: rows kept and dropped by reason, levels, scores."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ def counts_view(root: Path, stage: Stage) -> list[Block]:
         return [Note("This stage has no result here yet.", command=f"compass run {stage.name}")]
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))
+        if stage.name == "evaluate":
+            return [scores_table(measured)]
+        if stage.name == "grade":
+            return _grades(measured)
         return [*_rows(measured), *_measured(measured.get("metrics") or {})]
     except (OSError, ValueError, TypeError, AttributeError):
         return [Note(f"metrics/{path.name} is not what the stage writes.", command=f"compass run {stage.name} --force")]
@@ -65,3 +69,39 @@ def _measured(facts: Mapping[str, Any]) -> list[Block]:
             continue
         rows.append([name.replace("_", " "), value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE] + " …"])
     return [Table(["", ""], rows, "Measured")] if rows else []
+
+
+def scores_table(measured: Mapping[str, Any]) -> Table:
+    """The scores in `metrics/evaluate.json`: a row per model, a column per benchmark."""
+    models = measured.get("models") or {}
+    benchmarks = list(dict.fromkeys(name for scored in models.values() for name in scored if name != "average"))
+    shown = [name for name in ("average", *benchmarks) if any(name in scored for scored in models.values())]
+    rows = [[model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()]
+    text = "Accuracy, with its 95% interval. The report compares models pair by pair."
+    return Table(["model", *shown], rows, "Scores", text)
+
+
+def _score(score: Mapping[str, Any] | None) -> str:
+    if not score or score.get("accuracy") is None:
+        return "–"
+    low, high = score.get("ci95") or (None, None)
+    between = "" if low is None else f" ({100 * low:.0f}–{100 * high:.0f})"
+    return f"{format_share(score['accuracy'])}{between}"
+
+
+def _grades(measured: Mapping[str, Any]) -> list[Block]:
+    facts = measured.get("metrics") or {}
+    levels = facts.get("levels") or {}
+    items = [
+        [f"level {level}", one["problems"], f"{one['problems']:,} problems, {format_share(one['solve_rate'])} solved"]
+        for level, one in levels.items()
+    ]
+    return [
+        figures(
+            ("solve rate", format_share(facts.get("solve_rate")), f"mean of {facts.get('graded', 0):,} problems"),
+            ("never solved", format_number(facts.get("never_solved")), "problems"),
+            ("always solved", format_number(facts.get("always_solved")), "problems"),
+            ("response length", format_number(facts.get("tokens")), "tokens, mean"),
+        ),
+        Bars("Problems by level", items),
+    ]

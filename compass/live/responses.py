@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compass.live.file_cache import FileCache
 from compass.page.blocks import Responses
 from compass.report.printable import shorten
 from compass.report.rollouts import TRAINED, read_problems, show_rollout
-from compass.runs.growing_files import Remembered
 
 LONGEST = 4_000
 """Characters of a problem or a response; of a longer one the beginning and the end are shown."""
@@ -38,7 +38,7 @@ class RolloutReader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._remembered = Remembered()
+        self._cache = FileCache()
 
     def block(self, rollouts: Path | None, chosen: int | None, every: int | None) -> Responses:
         """The rollouts of the chosen iteration, or of the newest one that kept any.
@@ -55,7 +55,7 @@ class RolloutReader:
             return Responses("Newest rollouts", text, steps)
         step = chosen if chosen in steps else steps[-1]
         path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
-        groups = self._remembered.get("groups", (path,), lambda: _groups(path, step), step)
+        groups = self._cache.read(lambda: _groups(path, step), path, extra=(step,))
         texts = self._texts(sorted({rows[0]["id"] for rows in groups}))
         problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
         return Responses("Newest rollouts", kept, steps, step, problems)
@@ -63,17 +63,14 @@ class RolloutReader:
     def _texts(self, ids: list[str]) -> dict[str, str]:
         """The problems of some ids, as far as the training set is here."""
         data = self.root / "data"
-        path = data / TRAINED
-        if not path.exists():
-            return {}
-        return self._remembered.get("texts", (path,), lambda: read_problems(data, ids), *ids)
+        return self._cache.read(lambda: read_problems(data, ids), data / TRAINED, extra=tuple(ids))
 
     def _steps(self, rollouts: Path) -> list[int]:
         if rollouts.is_dir():
             return sorted(int(path.stem) for path in rollouts.glob("*.parquet") if path.stem.isdigit())
         if not rollouts.is_file():
             return []
-        return self._remembered.get("steps", (rollouts,), lambda: _distinct_steps(rollouts))
+        return self._cache.read(lambda: _distinct_steps(rollouts), rollouts)
 
 
 def _distinct_steps(path: Path) -> list[int]:

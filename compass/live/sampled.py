@@ -6,8 +6,8 @@ prompt or grader shows within seconds: at most `SCORED` per model, a few at a ti
 
 from __future__ import annotations
 
-import json
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.golds import golds
+from compass.live.counts import counts_view
+from compass.live.file_cache import FileCache
 from compass.live.responses import LONGEST
-from compass.page.blocks import Bars, Block, Note, Responses, Table, figures, format_number, format_share, response
+from compass.page.blocks import Block, Note, Responses, Table, figures, format_number, format_share, response
 from compass.report.printable import shorten
-from compass.runs.growing_files import Remembered
 from compass.runs.pipeline import Stage
-from compass.sampling.response import NOT_SAMPLED, PROMPT_TOO_LONG, UNFINISHED
+from compass.sampling.response import NOT_SAMPLED, UNFINISHED
 from compass.settings import Settings
 from compass.verifier import Gold, Judgement, judge
 
@@ -44,12 +45,9 @@ class Sampled:
     """A model's responses so far."""
 
     folder: Path
-    touched: float
-    finished: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    cut_off: int = 0
-    too_long: int = 0
+    opened: float
+    counts: Counter[str] = field(default_factory=Counter)
+    """`finished` responses, their `tokens` and `seconds`, and how many are `cut_off`."""
     newest: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -58,32 +56,28 @@ class SampledReader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._remembered = Remembered()
-        self._judged: dict[tuple[Path, str, int, bool], Judgement] = {}
+        self._cache = FileCache()
+        self._judged: dict[Path, dict[tuple[Any, ...], Judgement]] = {}
         self._judging = threading.Lock()
 
     def stores(self, stage: Stage) -> list[Sampled]:
         """The stores that the stage has opened in its last run, in the order of opening."""
         since = stage.progress.started - 1 if stage.progress else 0.0
-        found = []
-        for lock in (self.root / "work" / stage.name).glob("*/lock"):
-            opened = lock.stat().st_mtime
-            if opened >= since:
-                found.append(self._read(lock.parent, opened))
-        return sorted(found, key=lambda store: store.touched)
+        found = [(lock.parent, lock.stat().st_mtime) for lock in (self.root / "work" / stage.name).glob("*/lock")]
+        stores = [self._read(folder, opened) for folder, opened in found if opened >= since]
+        return sorted(stores, key=lambda store: store.opened)
 
-    def right(self, store: Sampled, stage: str) -> tuple[int, int]:
-        """How many responses of a store were scored here, and how many of them are right."""
-        scored = self._scored(store.folder)
-        if self._judging.acquire(blocking=False):  # one look at a time does the scoring
-            try:
-                waiting = [row for row in store.newest if _key(store.folder, row) not in self._judged]
-                if scored < SCORED and waiting:
-                    self._judge(store.folder, waiting[:AT_ONCE], stage)
-            finally:
-                self._judging.release()
-        judged = [one.equal for key, one in list(self._judged.items()) if key[0] == store.folder]
-        return len(judged), sum(judged)
+    def count_right(self, store: Sampled, stage: str) -> tuple[int, int]:
+        """How many responses of a store were scored here, and how many of them are right; scores some more."""
+        with self._judging:
+            judged = self._judged.setdefault(store.folder, {})
+            waiting = [row for row in store.newest if _key(row) not in judged] if len(judged) < SCORED else []
+            known = self._problems(stage, [row["id"] for row in waiting[:AT_ONCE]])
+            for row in waiting[:AT_ONCE]:
+                if row["id"] in known:
+                    problem, gold, _ = known[row["id"]]
+                    judged[_key(row)] = judge(gold=gold, response=row["response"] or "", question=problem)
+            return len(judged), sum(one.equal for one in judged.values())
 
     def responses(self, store: Sampled, stage: str) -> Block:
         """The newest responses, with problem and gold, and the verdict where there is one."""
@@ -92,7 +86,7 @@ class SampledReader:
         problems = []
         for row in rows:
             problem, gold, about = known.get(row["id"], ("", "", ""))
-            judged = self._judged.get(_key(store.folder, row))
+            judged = self._judged.get(store.folder, {}).get(_key(row))
             shown = response(
                 "greedy" if row["greedy"] else f"sample {row['sample']}",
                 shorten(row["response"] or "", LONGEST),
@@ -105,17 +99,6 @@ class SampledReader:
                 {"about": about, "problem": shorten(problem, LONGEST), "gold": str_gold(gold), "responses": [shown]}
             )
         return Responses("Newest responses", problems=problems)
-
-    def _scored(self, folder: Path) -> int:
-        return sum(key[0] == folder for key in list(self._judged))
-
-    def _judge(self, folder: Path, rows: list[dict[str, Any]], stage: str) -> None:
-        known = self._problems(stage, [row["id"] for row in rows])
-        for row in rows:
-            if row["id"] in known:
-                problem, gold, _ = known[row["id"]]
-                judged = judge(gold=gold, response=row["response"] or "", question=problem)
-                self._judged[_key(folder, row)] = judged
 
     def _problems(self, stage: str, ids: list[str]) -> dict[str, tuple[str, str | Gold, str]]:
         """Problem, gold and source of some ids."""
@@ -130,21 +113,16 @@ class SampledReader:
 
         if not ids or not path.exists():
             return {}
-        return self._remembered.get("problems", (path,), read, *sorted(set(ids)))
+        return self._cache.read(read, path, extra=tuple(ids))
 
     def _read(self, folder: Path, opened: float) -> Sampled:
         store = Sampled(folder, opened)
-        parts = sorted(folder.glob("part-*.parquet"))
-        for part in parts:
+        for part in sorted(folder.glob("part-*.parquet")):
             try:
-                counts, newest = self._remembered.get("part", (part,), lambda part=part: _part(part))
+                counts, newest = self._cache.read(lambda part=part: _read_part(part), part)
             except (OSError, pa.ArrowInvalid):  # merged with others just now: the next look finds those
                 continue
-            store.finished += counts["finished"]
-            store.tokens += counts["tokens"]
-            store.seconds += counts["seconds"]
-            store.cut_off += counts["cut_off"]
-            store.too_long += counts["too_long"]
+            store.counts.update(counts)
             store.newest = (store.newest + newest)[-2 * AT_ONCE :]
         return store
 
@@ -152,39 +130,32 @@ class SampledReader:
 def sampled_view(stage: Stage, reader: SampledReader, settings: Settings | None) -> list[Block]:
     """The blocks of grade or evaluate: what is there so far, or what the finished stage measured."""
     if stage.state == "finished":
-        return _finished(reader.root, stage)
+        return counts_view(reader.root, stage)
     stores = reader.stores(stage) if stage.progress else []
     if not stores:
         if stage.state == "running":
             return [Note("No response is there yet: the engine is starting.")]
         return [Note("This stage has not sampled here yet.", command=f"compass run {stage.name}")]
     names = _names(stage, settings, len(stores))
-    counted = [reader.right(store, stage.name) for store in stores]
-    now, (scored, right) = stores[-1], counted[-1]
+    scored = [reader.count_right(store, stage.name) for store in stores]
+    now, (of, right) = stores[-1].counts, scored[-1]
+    finished, seconds = now["finished"], now["seconds"]
     blocks: list[Block] = [
         figures(
-            ("right so far", format_share(right / scored if scored else None), f"of {scored:,} responses scored here"),
-            ("response length", format_number(now.tokens / now.finished if now.finished else None), "tokens, mean"),
-            (
-                "cut off",
-                format_share(now.cut_off / now.finished if now.finished else None),
-                "at the longest length allowed",
-            ),
-            (
-                "throughput",
-                format_number(now.tokens / now.seconds if now.seconds else None),
-                "sampled tokens per second",
-            ),
+            ("right so far", format_share(right / of if of else None), f"of {of:,} responses scored here"),
+            ("response length", format_number(now["tokens"] / finished if finished else None), "tokens, mean"),
+            ("cut off", format_share(now["cut_off"] / finished if finished else None), "at the longest length allowed"),
+            ("throughput", format_number(now["tokens"] / seconds if seconds else None), "sampled tokens per second"),
         )
     ]
     if stage.name == "evaluate":
         head = ["model", "responses", "right", "of those scored here", "tokens", "cut off"]
         rows = [
-            [name, store.finished, right, scored, store.tokens, store.cut_off]
-            for name, store, (scored, right) in zip(names, stores, counted, strict=True)
+            [name, one.counts["finished"], right, of, one.counts["tokens"], one.counts["cut_off"]]
+            for name, one, (of, right) in zip(names, stores, scored, strict=True)
         ]
         blocks.append(Table(head, rows, "Models so far", "The stage scores all responses at its end."))
-    return [*blocks, reader.responses(now, stage.name)]
+    return [*blocks, reader.responses(stores[-1], stage.name)]
 
 
 def str_gold(gold: str | Gold) -> str:
@@ -201,11 +172,11 @@ def _names(stage: Stage, settings: Settings | None, count: int) -> list[str]:
     return [models[n] if n < len(models) else f"model {n + 1}" for n in range(count)]
 
 
-def _key(folder: Path, row: Mapping[str, Any]) -> tuple[Path, str, int, bool]:
-    return folder, row["key"], row["sample"], row["greedy"]
+def _key(row: Mapping[str, Any]) -> tuple[str, int, bool]:
+    return row["key"], row["sample"], row["greedy"]
 
 
-def _part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _read_part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Counts of a part's finished responses, and its last ones."""
     rows = pq.read_table(
         path, columns=["key", "id", "sample", "greedy", "tokens", "seconds", "finish_reason", "response"]
@@ -218,50 +189,5 @@ def _part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "tokens": pc.sum(ended.column("tokens")).as_py() or 0,
         "seconds": pc.sum(ended.column("seconds")).as_py() or 0.0,
         "cut_off": pc.sum(pc.equal(reasons, "length")).as_py() or 0,
-        "too_long": pc.sum(pc.equal(reasons, PROMPT_TOO_LONG)).as_py() or 0,
     }
     return counts, sampled.slice(max(0, sampled.num_rows - AT_ONCE)).to_pylist()
-
-
-def _finished(root: Path, stage: Stage) -> list[Block]:
-    path = root / "metrics" / f"{stage.name}.json"
-    try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return [Note(f"{path.name} cannot be read; run the stage again.", command=f"compass run {stage.name} --force")]
-    return _scores(measured) if stage.name == "evaluate" else _grades(measured)
-
-
-def _scores(measured: Mapping[str, Any]) -> list[Block]:
-    models = measured.get("models") or {}
-    benchmarks = list(dict.fromkeys(name for scored in models.values() for name in scored if name != "average"))
-    shown = [name for name in ("average", *benchmarks) if any(name in scored for scored in models.values())]
-    rows = [[model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()]
-    text = "Accuracy, with its 95% interval. The report compares models pair by pair."
-    return [Table(["model", *shown], rows, "Scores", text)]
-
-
-def _score(score: Mapping[str, Any] | None) -> str:
-    if not score or score.get("accuracy") is None:
-        return "–"
-    low, high = score.get("ci95") or (None, None)
-    between = "" if low is None else f" ({100 * low:.0f}–{100 * high:.0f})"
-    return f"{format_share(score['accuracy'])}{between}"
-
-
-def _grades(measured: Mapping[str, Any]) -> list[Block]:
-    facts = measured.get("metrics") or {}
-    levels = facts.get("levels") or {}
-    items = [
-        [f"level {level}", one["problems"], f"{one['problems']:,} problems, {format_share(one['solve_rate'])} solved"]
-        for level, one in levels.items()
-    ]
-    return [
-        figures(
-            ("solve rate", format_share(facts.get("solve_rate")), f"mean of {facts.get('graded', 0):,} problems"),
-            ("never solved", format_number(facts.get("never_solved")), "problems"),
-            ("always solved", format_number(facts.get("always_solved")), "problems"),
-            ("response length", format_number(facts.get("tokens")), "tokens, mean"),
-        ),
-        Bars("Problems by level", items),
-    ]

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compass.live.view import Reader
 from compass.page.html import HERE as KIT
@@ -77,7 +76,10 @@ def make_app(root: Path) -> Starlette:
         Mount("/page", StaticFiles(directory=HERE)),
         Mount("/reports", _Reports(directory=root / "reports", check_dir=False)),
     ]
-    middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=NAMES), Middleware(_Headers)]
+    middleware = [
+        Middleware(TrustedHostMiddleware, allowed_hosts=NAMES),
+        Middleware(BaseHTTPMiddleware, dispatch=_add_headers),
+    ]
     return Starlette(routes=routes, middleware=middleware)
 
 
@@ -88,22 +90,13 @@ class _Reports(StaticFiles):
         """Leave out the base class's check: a folder that is not there has no files."""
 
 
-class _Headers:
-    """Adds the headers that keep a browser from loading, running or framing anything; a report has a policy of its own."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                if not scope["path"].startswith("/reports/"):
-                    headers["content-security-policy"] = POLICY
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers)
+async def _add_headers(request: Request, answer: RequestResponseEndpoint) -> Response:
+    """Keep a browser from loading, running or framing anything; a report has a policy of its own."""
+    response = await answer(request)
+    response.headers.update(HEADERS)
+    if not request.url.path.startswith("/reports/"):
+        response.headers["content-security-policy"] = POLICY
+    return response
 
 
 def _encoded(value: Any) -> bytes:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.durations import duration
+from compass.live.file_cache import FileCache
 from compass.page.blocks import (
     Block,
     Caution,
@@ -27,8 +28,7 @@ from compass.page.blocks import (
 )
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import read_findings
-from compass.rl.metrics import all_metrics
-from compass.runs.growing_files import Remembered, Tail
+from compass.rl.metrics import all_metrics, whole_lines
 from compass.runs.pipeline import Stage
 from compass.settings import RlStage
 
@@ -103,25 +103,24 @@ class TrainingReader:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._remembered = Remembered()
-        self._tails: dict[Path, Tail] = {}
+        self._cache = FileCache()
 
     def read(self, stage: Stage) -> Training | None:
         """What a stage has recorded so far; None where there is nothing."""
         paths = find_course(self.root, stage)
         if paths:
-            tail = self._tails.setdefault(paths.rewards, Tail(paths.rewards, dict, _take_group))
             files = (paths.saved_metrics, paths.live_metrics, paths.metrics)
-            metrics = self._remembered.get("metrics", files, lambda: _metrics(*files))
-            return Training(metrics, dict(tail.read()), _findings(paths.findings), paths.rollouts)
+            metrics = self._cache.read(lambda: all_metrics(*files), *files)
+            rewards = self._cache.read(lambda: _read_groups(paths.rewards), paths.rewards)
+            return Training(metrics, rewards, read_findings(paths.findings), paths.rollouts)
         out = self.root / "data" / stage.name
-        if stage.state == "running" or not (out / "steps.csv").exists():
+        steps, rewards, findings = out / "steps.csv", out / "rewards.parquet", out / "guards.json"
+        if stage.state == "running" or not steps.exists():
             return None
-        steps, rewards = out / "steps.csv", out / "rewards.parquet"
         return Training(
-            self._remembered.get("steps", (steps,), lambda: _read_steps(steps)),
-            self._remembered.get("rewards", (rewards,), lambda: _read_rewards(rewards)),
-            _json_list(out / "guards.json"),
+            self._cache.read(lambda: _read_steps(steps), steps),
+            self._cache.read(lambda: _read_rewards(rewards), rewards),
+            json.loads(findings.read_text(encoding="utf-8")) if findings.exists() else [],
             out / "rollouts.parquet",
         )
 
@@ -244,69 +243,42 @@ def _rest(total: Any, parts: Sequence[Any]) -> float | None:
     return max(0.0, total - sum(part for part in parts if finite(part))) if finite(total) else None
 
 
-def _take_group(gathered: dict[int, Rewards], line: dict[str, Any]) -> None:
-    """Add a line of `rewards.jsonl`; one that lacks something changes nothing."""
-    step, rewards, tokens, used = int(line["step"]), line["rewards"], sum(line["tokens"]), bool(line["used"])
-    total, right = sum(rewards), sum(reward > 0 for reward in rewards)
-    row = gathered.setdefault(step, Rewards())
-    row.responses += len(rewards)
-    row.reward += total
-    row.right += right
-    row.tokens += tokens
-    row.used += used
-    row.left_out += not used
-    row.mixed += used and len(set(rewards)) > 1
+def _read_groups(path: Path) -> dict[int, Rewards]:
+    """The sums of `rewards.jsonl`, which has a line per group; one that is not whole yet, or lacks something, is left out."""
+    groups = []
+    for line in whole_lines(path):
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            one = json.loads(line)
+            groups.append(
+                (int(one["step"]), [float(reward) for reward in one["rewards"]], sum(one["tokens"]), one["used"])
+            )
+    return _sum_groups(groups)
 
 
-def _metrics(saved: Path, live: Path, metrics: Path) -> dict[int, dict[str, Any]]:
-    try:
-        return all_metrics(saved, live, metrics)
-    except (ValueError, KeyError, TypeError, OSError):  # replaced while it was read: the next look finds it whole
-        return {}
+def _read_rewards(path: Path) -> dict[int, Rewards]:
+    """The sums of a finished stage; a problem that was drawn twice in one iteration counts as one group."""
+    table = pq.read_table(path, columns=["step", "id", "used", "reward", "response_tokens"])
+    groups = table.group_by(["step", "id", "used"]).aggregate([("reward", "list"), ("response_tokens", "sum")])
+    columns = ("step", "reward_list", "response_tokens_sum", "used")
+    return _sum_groups(zip(*(groups[name].to_pylist() for name in columns), strict=True))
 
 
-def _findings(path: Path) -> list[dict[str, Any]]:
-    try:
-        return [one for one in read_findings(path) if {"step", "guard", "level", "message"} <= one.keys()]
-    except (ValueError, AttributeError, OSError):
-        return []
-
-
-def _json_list(path: Path) -> list[dict[str, Any]]:
-    try:
-        return list(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError, OSError):
-        return []
+def _sum_groups(groups: Iterable[tuple[int, Sequence[float], int, bool]]) -> dict[int, Rewards]:
+    """Iteration to its sums, of groups with their iteration, rewards, tokens, and whether they were used."""
+    gathered: dict[int, Rewards] = {}
+    for step, rewards, tokens, used in groups:
+        row = gathered.setdefault(step, Rewards())
+        row.responses += len(rewards)
+        row.reward += sum(rewards)
+        row.right += sum(reward > 0 for reward in rewards)
+        row.tokens += tokens
+        row.used += used
+        row.left_out += not used
+        row.mixed += used and len(set(rewards)) > 1
+    return gathered
 
 
 def _read_steps(path: Path) -> dict[int, dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [{name: _float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+        rows = [{name: float(value) if value else None for name, value in row.items()} for row in csv.DictReader(file)]
     return {int(row["step"]): row for row in rows if row.get("step") is not None}
-
-
-def _float(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
-
-
-def _read_rewards(path: Path) -> dict[int, Rewards]:
-    """Of a finished stage; a problem that was drawn twice in one iteration counts as one group."""
-    table = pq.read_table(path, columns=["step", "id", "reward", "response_tokens", "used"])
-    table = table.append_column("right", pc.cast(pc.greater(table["reward"], 0), "int64"))
-    sums = table.group_by("step").aggregate(
-        [("reward", "count"), ("reward", "sum"), ("right", "sum"), ("response_tokens", "sum")]
-    )
-    rewards = {
-        row["step"]: Rewards(row["reward_count"], row["reward_sum"], row["right_sum"], row["response_tokens_sum"])
-        for row in sums.to_pylist()
-    }
-    groups = table.group_by(["step", "id", "used"]).aggregate([("reward", "min"), ("reward", "max")])
-    for row in groups.to_pylist():
-        of = rewards[row["step"]]
-        of.used += row["used"]
-        of.left_out += not row["used"]
-        of.mixed += row["used"] and row["reward_min"] != row["reward_max"]
-    return rewards

@@ -108,14 +108,37 @@ class Speed:
         return (total - many) * each - min(now - last, usual)
 
 
-class _Recorder:
-    """Writes the latest report to the file, and shows it on the terminal."""
+@contextlib.contextmanager
+def follow_reports(show: Callable[[Step, float | None], object]) -> Iterator[Callable[[], Step]]:
+    """Give `show` the newest report of the block and the seconds left, every `EVERY_S` seconds, in a thread.
 
-    def __init__(self, stage: str, path: Path, pages: Callable[[], dict[str, str]]) -> None:
+    Yields:
+        A function that returns the newest report.
+    """
+    newest, ended, speed = [Step()], threading.Event(), Speed()
+
+    def follow() -> None:
+        while not ended.wait(EVERY_S):
+            step, now = newest[0], time.monotonic()
+            speed.note(now, step)
+            show(step, speed.seconds_left(now))
+
+    thread = threading.Thread(target=follow, name="progress", daemon=True)
+    thread.start()
+    try:
+        with send_reports(lambda step: newest.__setitem__(0, step)):
+            yield lambda: newest[0]
+    finally:
+        ended.set()
+        thread.join()
+
+
+class _ProgressFile:
+    """Writes how far a stage is. A full disk or a read-only folder costs this view of the stage, never the stage."""
+
+    def __init__(self, stage: str, path: Path, find_pages: Callable[[], dict[str, str]]) -> None:
         own = psutil.Process()
-        self._find_pages = pages
-        self.path = path
-        self.last = Step()
+        self._path, self._find_pages = path, find_pages
         self._facts = {
             "stage": stage,
             "started": time.time(),
@@ -124,68 +147,31 @@ class _Recorder:
             "run": pipeline_key(),
         }
         self._pages: dict[str, str] = {}
-        self._display = Display(stage)
-        self._speed = Speed()
-        self._ended = threading.Event()
         self._warned = False
-        self._thread = threading.Thread(target=self._work, name="progress", daemon=True)
 
-    def receive(self, step: Step) -> None:
-        self.last = step
-
-    def begin(self) -> None:
-        self._write("running")
-        self._thread.start()
-
-    def end(self, state: str, error: str = "", *, refused: bool = False) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._display.end()
-        self._facts["refused"] = refused
-        self._write(state, error)
-
-    def _work(self) -> None:
-        while not self._ended.wait(EVERY_S):
-            step, now = self.last, time.monotonic()
-            self._speed.note(now, step)
-            self._write("running", step=step, seconds_left=self._speed.seconds_left(now))
-            self._display.show(step, self._speed.seconds_left(now))
-
-    def _write(self, state: str, error: str = "", step: Step | None = None, seconds_left: float | None = None) -> None:
-        step_facts = asdict(step or self.last)
-        del step_facts["shown"]
+    def write(self, state: str, step: Step, seconds_left: float | None = None, **more: Any) -> None:
         known = self._find_pages()  # fewer at the end, when the run is not tracked any more
         # Whole: the name and address of a run change when `compass up` starts a server for it.
         self._pages = known if len(known) >= len(self._pages) else self._pages
         left = None if seconds_left is None else round(seconds_left, 1)
-        facts = {
-            **self._facts,
-            **step_facts,
-            "updated": time.time(),
-            "seconds_left": left,
-            "state": state,
-            "error": error,
-        }
-        facts["pages"] = self._pages
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        facts = {**self._facts, **asdict(step), "updated": time.time(), "seconds_left": left, "state": state}
+        facts |= {"pages": self._pages, **more}
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             # Not forced to the disk: after a power cut nobody asks how far the stage was.
             temporary.write_text(json.dumps(facts), encoding="utf-8")
-            temporary.replace(self.path)
+            temporary.replace(self._path)
         except OSError as failure:
-            self._warn_once(failure)
-
-    def _warn_once(self, failure: OSError) -> None:
-        """A full disk or a read-only folder costs the view of the stage, never the stage."""
-        if not self._warned:
-            self._warned = True
-            print(f"progress: {self.path} cannot be written ({failure.strerror}); the stage continues", file=sys.stderr)
+            if not self._warned:
+                self._warned = True
+                why = f"cannot be written ({failure.strerror}); the stage continues"
+                print(f"progress: {self._path} {why}", file=sys.stderr)
 
 
 @contextlib.contextmanager
 def stage_progress(stage: str, root: Path = Path(), pages: Callable[[], dict[str, str]] = dict) -> Iterator[None]:
-    """Record how far `stage` is while the block runs, and how it ended.
+    """Record how far `stage` is while the block runs, and how it ended; show it on standard error.
 
     Args:
         stage: its name.
@@ -197,16 +183,23 @@ def stage_progress(stage: str, root: Path = Path(), pages: Callable[[], dict[str
         prefect = scrub(os.environ.get(PREFECT_PAGE, ""))
         return pages() | ({"Prefect run": prefect} if prefect else {})
 
-    recorder = _Recorder(stage, (root / FOLDER / f"{stage}.json").absolute(), find_pages)
-    recorder.begin()
+    def show(step: Step, seconds_left: float | None) -> None:
+        file.write("running", step, seconds_left)
+        display.show(step, seconds_left)
+
+    file, display = _ProgressFile(stage, (root / FOLDER / f"{stage}.json").absolute(), find_pages), Display(stage)
+    newest, ended = Step, {"state": "finished"}
+    file.write("running", Step())
     try:
-        with send_reports(recorder.receive):
+        with follow_reports(show) as newest:
             yield
     except BaseException as error:
         state = "killed" if isinstance(error, KeyboardInterrupt) else "failed"
-        recorder.end(state, first_line(error), refused=isinstance(error, UserError))
+        ended = {"state": state, "error": first_line(error), "refused": isinstance(error, UserError)}
         raise
-    recorder.end("finished")
+    finally:
+        display.end()
+        file.write(step=newest(), **ended)
 
 
 def read_progress(root: Path = Path()) -> dict[str, StageProgress]:

@@ -14,6 +14,8 @@ from compass.progress import Step
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from compass.runs.progress import StageProgress
+
 LINE_EVERY_S = 10.0
 """Seconds between two lines where the output is not a terminal."""
 
@@ -37,7 +39,8 @@ class Display:
             self._draw(step, seconds_left)
         elif time.monotonic() - self._printed_at >= LINE_EVERY_S and (step.phase, step.done) != self._printed:
             self._printed, self._printed_at = (step.phase, step.done), time.monotonic()
-            self._console.print(line(self._stage, step, seconds_left), highlight=False, markup=False, soft_wrap=True)
+            line = f"{self._stage}: {describe_step(step, seconds_left)}"
+            self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def end(self) -> None:
         """Take the bar away."""
@@ -58,13 +61,14 @@ class Display:
         self._bar.refresh()
 
 
-def line(stage: str, step: Step, seconds_left: float | None) -> str:
-    """One line: `grade: rollouts, 120 of 400 responses, 30 s left, 510 tokens/s`."""
+def describe_step(step: Step | StageProgress, seconds_left: float | None) -> str:
+    """`rollouts, 120 of 400 responses, 30 s left, 510 tokens/s`."""
     left = "" if seconds_left is None else f"{duration(seconds_left)} left"
-    return f"{stage}: " + ", ".join(filter(None, (step.phase, count(step), left, step.detail)))
+    counted = count(step) if step.done or step.total else ""
+    return ", ".join(filter(None, (step.phase, counted, left, step.detail)))
 
 
-def count(step: Step) -> str:
+def count(step: Step | StageProgress) -> str:
     """`120 of 400 rows`, or `120 rows` where the total is not known; of a share `12%`."""
     if step.unit == "percent":
         return f"{step.done:,.0f}%"

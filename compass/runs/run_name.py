@@ -41,31 +41,30 @@ LAST_STAGE = "COMPASS_LAST_STAGE"
 """Variable with the stage that ends the run: until then others follow. Without it, as under a plain `dvc repro`, nothing says so."""
 
 
-def run_name(settings: Settings, profiles_folder: str | Path = "profiles", newest: Sequence[str] = ()) -> str:
+def run_name(
+    settings: Settings,
+    profiles_folder: str | Path = "profiles",
+    newest: Sequence[str] = (),
+    *,
+    short: bool = False,
+) -> str:
     """The name of a run with these settings.
 
     Args:
         settings: what is in force.
         profiles_folder: where the complete parameter sets are; a profile that is not there counts as unchanged.
         newest: the settings that differ from the run before, which come first; a value that is the profile's again is named too.
+        short: call settings by their own names, as `samples=16`.
     """
-    shown, others = choose_changes(settings, profiles_folder, newest)
-    words = [f"{change.name}={_short(change.after)}" for change in shown]
-    return " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
-
-
-def choose_changes(
-    settings: Settings, profiles_folder: str | Path, newest: Sequence[str] = ()
-) -> tuple[list[Change], int]:
-    """The changes that a name spells out, those named in `newest` first, and how many others differ from the profile."""
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
-        return [], 0
-    known, values = {one.name: one for one in changes}, setting_values(settings)
+        return settings.profile
+    known, values = {one.name: one for one in changes}, setting_values(settings.model_dump(mode="json"))
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
-    rest = [one for one in changes if one not in first]
-    shown = (first + rest)[:SHOWN]
-    return shown, len([one for one in changes if one not in shown])
+    shown = [*first, *(one for one in changes if one not in first)][:SHOWN]
+    others = len([one for one in changes if one not in shown])
+    words = [f"{own_name(one.name) if short else one.name}={_short(one.after)}" for one in shown]
+    return " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
 
 
 def own_name(name: str) -> str:
@@ -101,14 +100,14 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
     return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
 
 
-def setting_values(settings: Settings) -> dict[str, str]:
-    """Every setting with its value as text, named as in `Change`."""
-    return dict(_settings(settings.model_dump(mode="json")))
+def setting_values(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Every setting of a complete parameter set with its value as text, named as in `Change`."""
+    return dict(_settings(settings))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """The settings in which two complete parameter sets differ, as `changed_settings` orders them."""
-    first, second = dict(_settings(before)), dict(_settings(after))
+    first, second = setting_values(before), setting_values(after)
     names = list(dict.fromkeys([*second, *first]))
     changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
     own = [name for name in changed if not (_inherited(name, first, second) or _left_empty(name, first, second))]

@@ -7,61 +7,39 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from types import TracebackType
+from collections.abc import Iterator
 from typing import Any
 
 INTERVAL_S = 10.0
-"""Seconds between samples; `MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL` sets others."""
-
-PREFIX = "system/"
-"""Before a metric's name: MLflow shows these on a page of their own."""
+"""Seconds between samples."""
 
 
-class Sampler:
-    """Samples in a thread, as long as the block runs."""
+class LoadSampler:
+    """Measures the machine's load from sample to sample."""
 
-    def __init__(self, record: Callable[[list[list[Any]]], object]) -> None:
-        """`record` gets the samples: name, value, time in milliseconds and step of each."""
-        self._record = record
-        self._stop = threading.Event()
-        self._monitors: list[Any] = []
-        self._thread = threading.Thread(target=self._run, name="system metrics", daemon=True)
-
-    def __enter__(self) -> Sampler:
+    def __init__(self) -> None:
         import psutil
 
-        self._monitors = list(_monitors())
         psutil.cpu_percent()  # it measures from call to call
-        self._thread.start()
-        return self
+        self._monitors = list(_monitors())
+        self._steps = itertools.count()
+        self._next = time.monotonic() + INTERVAL_S
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.join(timeout=5)
-
-    def _run(self) -> None:
-        interval = float(os.environ.get("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL") or INTERVAL_S)
-        for step in itertools.count():
-            ended = self._stop.wait(interval)
-            self._sample(step)
-            if ended:  # a stage shorter than the interval has one sample
-                return
-
-    def _sample(self, step: int) -> None:
+    def sample(self, *, now: bool = False) -> list[list[Any]]:
+        """Name, value, time in milliseconds and step of each measure; nothing before `INTERVAL_S` seconds have passed, unless `now`."""
+        if time.monotonic() < self._next and not now:
+            return []
+        self._next = time.monotonic() + INTERVAL_S
         values: dict[str, float] = {}
         for monitor in self._monitors:
             with contextlib.suppress(OSError):  # a sensor that is not readable for a moment
                 monitor.collect_metrics()
                 values |= monitor.aggregate_metrics()
                 monitor.clear_metrics()
-        now = int(time.time() * 1000)
-        self._record([[f"{PREFIX}{name}", float(value), now, step] for name, value in values.items()])
+        at, step = int(time.time() * 1000), next(self._steps)
+        # MLflow shows metrics of this prefix on a page of their own.
+        return [[f"system/{name}", float(value), at, step] for name, value in values.items()]
 
 
 def _monitors() -> Iterator[Any]:

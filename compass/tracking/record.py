@@ -23,8 +23,9 @@ from typing import Any
 
 from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
+from compass.runs.progress import read_progress, read_run
 from compass.runs.repository import git_state
-from compass.runs.run_name import CHANGED, LAST_STAGE, changed_settings, run_name, setting_values
+from compass.runs.run_name import CHANGED, LAST_STAGE, changed_settings, run_name
 from compass.runs.stage_times import read_times
 from compass.runs.values import LONGEST_VALUE, flatten, scrub
 from compass.tracking.datasets import stage_datasets
@@ -77,13 +78,11 @@ class ParentShare:
     name: str
     params: dict[str, str]
     tags: dict[str, str]
+    documents: dict[str, Any] = field(default_factory=dict)
+    """JSON artifacts: name to content. `settings.json` has every setting."""
     points: list[Point] = field(default_factory=list)
     cached: dict[str, str] = field(default_factory=dict)
     """Stages that DVC skipped, to the digest of their outputs."""
-    skipped_curves: dict[str, list[Point]] = field(default_factory=dict)
-    """RL stages that DVC skipped, to their curves."""
-    settings: dict[str, str] = field(default_factory=dict)
-    """Every setting with its value."""
     before: dict[str, str] = field(default_factory=dict)
     """The profile's value of each setting that differs from it."""
     continues: bool = False
@@ -104,16 +103,17 @@ class Record:
     status: str = "RUNNING"
     """As MLflow names it: `RUNNING`, `FINISHED`, `FAILED`, `KILLED`."""
     ended: int | None = None
-    replaces: str = ""
-    """The record of the run before this one, where that was killed after its end and before DVC had its outputs."""
     server: str = ""
     """The tracking server that it is for, without credentials; `local` for the repository's own database."""
     tags: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     datasets: list[dict[str, Any]] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
-    files: list[tuple[str, str, str]] = field(default_factory=list)
-    """Copies that wait with the record: path below its folder, folder in MLflow, and `run` or `parent`."""
+    """Metrics that the server does not have yet; those of the parent are likewise."""
+    documents: dict[str, Any] = field(default_factory=dict)
+    """Artifacts: name to a text, or to what becomes JSON."""
+    files: list[str] = field(default_factory=list)
+    """Outputs that become artifacts, such as plots and the report, by their paths in the repository."""
     model: dict[str, Any] | None = None
     """The model that the stage made: `name`, `path`, `md5`, `params`."""
     scores: dict[str, Any] | None = None
@@ -163,27 +163,29 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
     )
     if key:
         changes = changed_settings(settings, folder / "profiles") or []
-        skipped = {other: digest(outs) for other in graph.ancestors(stage) if (outs := graph.locked_outs(other))}
+        progress = read_progress(folder)
+        earlier = [one for one in graph.ancestors(stage) if one not in progress or progress[one].run != key]
         tags = {"compass.profile": settings.profile, MODELS: ",".join(settings.models), **git, **_started_tags()}
         record.parent = ParentShare(
             key=key,
             name=run_name(settings, folder / "profiles", os.environ.get(CHANGED, "").split(",")),
             params={"profile": settings.profile, "seed": str(settings.seed)}
             | {one.name: one.after[:LONGEST_VALUE] for one in changes},
-            settings={name: value[:LONGEST_VALUE] for name, value in setting_values(settings).items()},
+            documents={"settings.json": settings.model_dump(mode="json")},
             before={one.name: one.before[:LONGEST_VALUE] for one in changes},
             continues=os.environ.get(LAST_STAGE, stage) != stage,
             tags={name: scrub(str(value)) for name, value in tags.items()},
-            cached=skipped,
-            skipped_curves={other: points for other in skipped if (points := _read_curves(settings, other, folder))},
+            points=[point for other in earlier for point in _read_curves(settings, other, folder)],
+            cached={other: digest(outs) for other in earlier if (outs := graph.locked_outs(other))},
         )
         _describe_parent(record, settings, folder)
     return record
 
 
 def add_summary(record: Record, summary: Mapping[str, Any]) -> None:
-    """Add what a stage did: what people compare, as metrics."""
+    """Add what a stage did: what people compare as metrics, the whole as a document."""
     record.points += make_points(stage_metrics(record.stage, summary))
+    record.documents["summary.json"] = dict(summary)
 
 
 def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -191,42 +193,41 @@ def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]])
     for row in rows:
         record.points += make_points(curve_values(row), int(row["step"]))
         if record.parent:
-            record.parent.points += _parent_points(settings, record.stage, row)
+            record.parent.points += _parent_points(settings, record.stage, row, _now())
 
 
-def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> dict[str, Any]:
-    """Add what a stage that ended well wrote: hashes, its model, the scores, and what the pipeline's run says of it.
-
-    Returns:
-        JSON documents for the pipeline's run: name to content.
-    """
+def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> None:
+    """Add what a stage that ended well wrote: hashes, plots and reports, its model, the scores, and what the pipeline's run says of it."""
     graph, stage = Graph(folder), record.stage
     hashes = graph.out_hashes(stage)
     record.tags |= {OUTPUTS: digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}}
+    record.files = [path for path in hashes if Path(path).parts[0] in ("plots", "reports")]
     if (model := f"models/{stage}") in hashes:
         params = flatten(settings.stage(stage).model_dump(mode="json"))
         record.model = {"name": stage, "path": model, "md5": hashes[model], "params": params}
     if stage == "evaluate":
         record.scores = _collect_scores(graph, settings)
     if record.parent is None:
-        return {}
-    record.parent.points += make_points({f"hours/{stage}": hours})
+        return
+    times, ran = read_times(folder), {one.stage for one in read_run(folder, record.parent.key)}
+    total = hours + sum(times[other]["seconds"] / 3600 for other in ran & times.keys() - {stage})
+    record.parent.points += make_points({f"hours/{stage}": hours, "hours/total": total})
     _describe_parent(record, settings, folder)
     outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
-    times = {other: facts for other, facts in read_times(folder).items() if other in outputs}
-    return {"outputs.json": outputs, "times.json": times}
+    record.parent.documents["outputs.json"] = outputs
+    record.parent.documents["times.json"] = {other: facts for other, facts in times.items() if other in outputs}
 
 
 def end_record(record: Record, status: str, error: BaseException | None = None) -> None:
     """Note how a stage ended."""
-    record.status, record.ended = status, _now()
     if error:
         record.tags["compass.error"] = scrub(f"{type(error).__name__}: {error}"[:500])
+    record.ended, record.status = _now(), status
 
 
-def make_points(values: Mapping[str, float], step: int = 0) -> list[Point]:
-    """Metrics with the time of now: sent twice, MLflow keeps them once."""
-    return [[name, value, _now(), step] for name, value in values.items()]
+def make_points(values: Mapping[str, float], step: int = 0, at: int | None = None) -> list[Point]:
+    """Metrics with a time, by default that of now: sent twice, MLflow keeps them once."""
+    return [[name, value, at or _now(), step] for name, value in values.items()]
 
 
 def _describe_parent(record: Record, settings: Any, folder: Path) -> None:
@@ -264,22 +265,23 @@ def _collect_scores(graph: Graph, settings: Any) -> dict[str, Any] | None:
 
 
 def _read_curves(settings: Any, stage: str, folder: Path) -> list[Point]:
-    """The curves of an RL stage that DVC skips, from the file it wrote."""
+    """The curves of an RL stage that DVC skips, from the file it wrote: always of the same time, so that MLflow has them once."""
     path = folder / "data" / stage / "steps.csv"
     if stage not in settings.rl.stages or not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
         rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
-    return [point for row in rows for point in _parent_points(settings, stage, row)]
+    at = int(path.stat().st_mtime * 1000)
+    return [point for row in rows for point in _parent_points(settings, stage, row, at)]
 
 
-def _parent_points(settings: Any, stage: str, row: Mapping[str, Any]) -> list[Point]:
+def _parent_points(settings: Any, stage: str, row: Mapping[str, Any], at: int) -> list[Point]:
     """An iteration of an RL stage as the pipeline's run shows it: few curves, counted on over all RL stages."""
     values = curve_values(row)
     shared = {name: values[name] for name in PARENT_CURVES if name in values}
     names = list(settings.rl.stages)
     before = sum(settings.rl.stages[name].steps for name in names[: names.index(stage)]) if stage in names else 0
-    return make_points(shared, before + int(row["step"]))
+    return make_points(shared, before + int(row["step"]), at)
 
 
 def _git_tags(folder: Path) -> dict[str, str]:

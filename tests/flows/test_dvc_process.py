@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from flows.cancel import Stopped, end_group, stop_on_signals
-from flows.dvc_process import DvcError, dvc_command, find_dvc, repro_words, run_command
+from flows.dvc_process import DvcError, find_dvc, run_command
 from tests.conftest import has_ended
 
 
@@ -21,13 +21,6 @@ def run_python(code: str, folder: Path, **options) -> list[str]:
     lines: list[str] = []
     run_command([sys.executable, "-c", code], folder=folder, log=lines.append, **options)
     return lines
-
-
-def test_the_command_line_of_a_scope() -> None:
-    assert repro_words(None) == ["repro"]
-    assert repro_words("dedup", scope="only", force=True) == ["repro", "--single-item", "--force", "dedup"]
-    assert repro_words("dedup", scope="downstream") == ["repro", "--downstream", "dedup"]
-    assert dvc_command("repro")[1:] == ["-m", "dvc", "--wait-for-lock", "repro"]
 
 
 def test_of_a_progress_bar_only_its_last_state_is_logged_and_empty_lines_are_not(tmp_path: Path) -> None:

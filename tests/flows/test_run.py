@@ -78,7 +78,7 @@ def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
     [
         (RunRequest("colect"), "no stage 'colect'; did you mean collect"),
         (RunRequest(scope="only"), "give the stage"),
-        (RunRequest(overrides={"evaluate.sample": 3}), "did you mean evaluate.samples"),
+        (RunRequest(overrides={"evaluate.sample": 3}), "did you mean `samples`"),
         (RunRequest(overrides={"evaluate.samples": "many"}), "evaluate.samples: .*found 'many'"),
         (RunRequest(overrides={"evaluate.samples": 0}), "evaluate.samples"),
         (RunRequest(overrides={"evaluate": {"samples": 2}}), "give each of its settings by itself"),
@@ -102,6 +102,13 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert "grade: no model" in last
     assert caught.value.stage == "grade"
     assert list_experiments(toy) == []
+
+
+def test_a_request_is_a_command_of_dvc() -> None:
+    assert RunRequest().command() == "dvc repro"
+    assert RunRequest("dedup", "only", force=True).command() == "dvc repro --single-item --force dedup"
+    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run --downstream dedup"
+    assert RunRequest("dedup", profile="tiny").command() == "compass profile use tiny && dvc repro dedup"
 
 
 def result(**changed: object) -> RunResult:

@@ -7,6 +7,7 @@ import pytest
 
 from compass.commands.status import format_status
 from compass.commands.status import status as command
+from compass.runs.progress import StageProgress
 from flows.run import RunRequest, run
 from flows.status import Reason, Status, read_status
 
@@ -32,7 +33,6 @@ def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys,
         "rl-2": ["input models/rl-1 changed"],
     }
     assert list(found.following) == ["rl-3", "evaluate"]
-    assert found.last is not None
     assert (found.last["state"], found.last["experiment"]) == ("finished", "debug")
 
     monkeypatch.chdir(toy)
@@ -61,7 +61,7 @@ def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_files_of_code_are_counted_and_settings_named() -> None:
     code = [Reason("code", f"compass/{name}.py", "changed") for name in "ab"]
     settings = [Reason("setting", f"grade.{name}", "1 → 2") for name in "wxyz"]
-    found = Status(None, [], {"grade": [*code, *settings], "report": code[:1]}, {}, None)
+    found = Status(None, [], {"grade": [*code, *settings], "report": code[:1]}, {}, {})
     assert list(format_status(found))[1:] == [
         "stale     grade: setting grade.w: 1 → 2; setting grade.x: 1 → 2; setting grade.y: 1 → 2; 1 more; "
         "code compass/a.py and 1 more changed",
@@ -70,11 +70,10 @@ def test_files_of_code_are_counted_and_settings_named() -> None:
     ]
 
 
-def test_a_stage_that_has_nothing_to_count_yet_is_told_without_a_number() -> None:
-    begun = {"stage": "rl-1", "phase": "reading inputs", "done": 0, "total": None, "unit": "", "seconds_left": None}
-    at_work = {"stage": "grade", "phase": "sampling", "done": 3, "total": 8, "unit": "responses", "seconds_left": 90}
-    found = Status(None, [one | {"detail": ""} for one in (begun, at_work)], {}, {}, None)
-    assert list(format_status(found))[1:3] == [
+def test_stages_at_work_are_told_with_their_counts() -> None:
+    begun = StageProgress("rl-1", "running", 0, 0, "reading inputs")
+    at_work = StageProgress("grade", "running", 0, 0, "sampling", "", 3, 8, "responses", 90)
+    assert list(format_status(Status(None, [begun, at_work], {}, {}, {})))[1:3] == [
         "          rl-1: reading inputs",
         "          grade: sampling, 3 of 8 responses, 1 min 30 s left",
     ]

@@ -14,7 +14,7 @@ from compass.errors import UserError
 from compass.progress import Step, report
 from compass.runs import progress, progress_display
 from compass.runs.progress import Speed, read_progress, stage_progress
-from compass.runs.progress_display import Display, line
+from compass.runs.progress_display import Display, describe_step
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -152,8 +152,9 @@ def test_another_unit_total_or_beginning_has_a_speed_of_its_own() -> None:
 
 def test_lines_say_what_is_left() -> None:
     step = Step(1200, 4000, "responses", "rollouts", "510 tokens/s")
-    assert line("grade", step, 30.4) == "grade: rollouts, 1,200 of 4,000 responses, 30 s left, 510 tokens/s"
-    assert line("collect", Step(7, None, "rows"), None) == "collect: 7 rows"
+    assert describe_step(step, 30.4) == "rollouts, 1,200 of 4,000 responses, 30 s left, 510 tokens/s"
+    assert describe_step(Step(7, None, "rows"), None) == "7 rows"
+    assert describe_step(Step(phase="reading inputs"), None) == "reading inputs"
     assert [duration(seconds) for seconds in (0, 59, 93, 7500)] == ["0 s", "59 s", "1 min 33 s", "2 h 05 min"]
 
 

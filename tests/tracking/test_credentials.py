@@ -91,14 +91,13 @@ def test_wrong_credentials_are_told_once_however_often_they_are_refused(
     (tmp_path / "dvc.yaml").write_text("stages: {}\n")
     address = f"http://{server.address}"
     record = Record(id="r", stage="dedup", experiment="x", process=process_key(), began=0, server=address)
-    module.write_record(record, tmp_path)
-    sender = module.Sender(record, tmp_path)
-    sender.start(10)
+    run = module.StageRun(folder=tmp_path, record=record)
+    run.start(10)
     for _ in range(1000):
         if len(server.seen) >= 4:
             break
         time.sleep(0.01)  # it tries again by itself
-    sender.finish(10)
+    run.finish("FINISHED")
     assert len(server.seen) >= 4
     told = capsys.readouterr().err.splitlines()
     assert len([line for line in told if "cannot take records" in line]) == 1
@@ -107,6 +106,6 @@ def test_wrong_credentials_are_told_once_however_often_they_are_refused(
 
 def test_the_link_to_a_run_carries_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://ada:right@mlflow.example/base")
-    running = SimpleNamespace(run_id="r", parent_id="p", experiment_id="7", folder=tmp_path)
+    running = SimpleNamespace(run_id="r", parent_id="p", sent=SimpleNamespace(experiment="7"), folder=tmp_path)
     monkeypatch.setattr(module, "_running", running)
     assert module.run_page() == {"MLflow run": "https://mlflow.example/base/#/experiments/7/runs/p"}

@@ -1,6 +1,5 @@
 """What tracking sends to MLflow, with a client that only notes it; test_stage_run.py has a real database."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +8,6 @@ import pytest
 
 from compass.tracking.mlflow_client import (
     is_refusal,
-    log_datasets,
     log_metrics,
     log_params,
     log_tags,
@@ -69,27 +67,6 @@ def test_tags_are_cut_to_what_mlflow_takes() -> None:
     assert [len(tag.value) for tag in batches(client, "tags")[0]] == [5000, 5000]
 
 
-def test_a_dataset_has_dvcs_hash_of_its_file_as_digest_and_that_of_its_output_as_tag() -> None:
-    client = Client()
-    log_datasets(client, "r", [])
-    assert client.calls == []
-    columns = {"id": "string", "solve_rate": "double"}
-    table = {"name": "dedup/kept", "path": "data/dedup/kept.parquet", "md5": "0", "dvc": "1.dir", "context": "curation"}
-    log_datasets(client, "r", [{**table, "rows": 3, "columns": columns}])
-    [(name, given, options)] = client.calls
-    [entry] = options["datasets"]
-    assert (name, given) == ("log_inputs", ("r",))
-    assert (entry.dataset.name, entry.dataset.digest) == ("dedup/kept", "0")
-    assert json.loads(entry.dataset.profile) == {"num_rows": 3}
-    assert json.loads(entry.dataset.source) == {"uri": "data/dedup/kept.parquet"}
-    assert [column["name"] for column in json.loads(entry.dataset.schema)["mlflow_colspec"]] == ["id", "solve_rate"]
-    assert {tag.key: tag.value for tag in entry.tags} == {
-        "mlflow.data.context": "curation",
-        "dvc.path": "data/dedup/kept.parquet",
-        "dvc.md5": "1.dir",
-    }
-
-
 def test_records_go_to_the_repositorys_database_unless_a_server_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,11 +80,11 @@ def test_records_go_to_the_repositorys_database_unless_a_server_is_named(
     assert experiment_name() == "own"
 
 
-def test_a_run_is_made_once_and_of_several_the_oldest_stays() -> None:
-    assert _create_once(Client(), "1", "mine", lambda: run_with("made")).info.run_id == "made"
-    client = Client(run_with("old"), run_with("late"))
-    assert _create_once(client, "1", "mine", lambda: pytest.fail("it is there")).info.run_id == "old"
-    assert [call[1] for call in client.calls if call[0] == "delete_run"] == [("late",)]
+def test_of_several_runs_of_a_record_the_oldest_stays() -> None:
+    client = Client(run_with("late"), run_with("old"))  # the newest first
+    assert _create_once(client, "1", SimpleNamespace(began=0), "dedup", {}, {"own": "mine"}) == "old"
+    assert [call[0] for call in client.calls if call[0] != "search"] == ["delete_run"]
+    assert client.calls[-1][1] == ("late",)
 
 
 def test_a_refusal_lasts_and_a_silence_does_not() -> None:

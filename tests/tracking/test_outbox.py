@@ -1,6 +1,5 @@
 """Records wait on disk, whole, until a server has them; one whose stage was killed says so."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,13 +9,11 @@ import pytest
 
 from compass.processes import process_key
 from compass.tracking.outbox import (
-    copy_file,
+    find_files,
+    keep_files,
     list_waiting,
-    lock_outbox,
     outbox,
     read_record,
-    remove_record,
-    write_document,
     write_record,
 )
 from compass.tracking.record import ParentShare, Record, end_record, make_points
@@ -29,8 +26,8 @@ def make_record(name: str = "20260101-000000-dedup-1", **changed: object) -> Rec
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    share = ParentShare("key", "tiny", {"seed": "0"}, {"a": "ü"}, make_points({"kept": 2}))
-    record = make_record(points=make_points({"p": 0.5}, 3), parent=share, files=[["files/x", "", "run"]])
+    share = ParentShare("key", "tiny", {"seed": "0"}, {"a": "ü"}, points=make_points({"kept": 2}))
+    record = make_record(points=make_points({"p": 0.5}, 3), parent=share, documents={"a.json": {"b": 1}})
     write_record(record, tmp_path)
     assert read_record(outbox(tmp_path) / record.id) == record
 
@@ -41,10 +38,8 @@ def test_a_running_stages_record_is_nobody_elses_and_an_ended_one_waits(tmp_path
     assert list_waiting(tmp_path) == []
     end_record(record, "FAILED", ValueError("bad row 7"))
     write_record(record, tmp_path)
-    [(place, found)] = list_waiting(tmp_path)
+    [(_, found)] = list_waiting(tmp_path)
     assert (found.status, found.tags["compass.error"]) == ("FAILED", "ValueError: bad row 7")
-    remove_record(place)
-    assert list_waiting(tmp_path) == []
 
 
 def test_a_killed_stages_record_ends_when_it_was_last_written(tmp_path: Path) -> None:
@@ -69,26 +64,13 @@ def test_a_damaged_record_holds_up_no_other(tmp_path: Path, text: str) -> None:
     assert [record.id for _, record in list_waiting(tmp_path)] == ["b"]
 
 
-def test_files_are_kept_as_they_are_now(tmp_path: Path) -> None:
-    record = make_record()
-    plot = tmp_path / "plot.svg"
-    plot.write_text("first")
-    copy_file(record, plot, to="plots", folder=tmp_path)
-    write_document(record, "summary.json", {"read": 3}, on="parent", folder=tmp_path)
-    plot.write_text("second")
-    place = outbox(tmp_path) / record.id
-    assert [(Path(name).name, to, on) for name, to, on in record.files] == [
-        ("plot.svg", "plots", "run"),
-        ("summary.json", "", "parent"),
-    ]
-    assert (place / record.files[0][0]).read_text() == "first"
-
-
-def test_one_process_sends_what_waits(tmp_path: Path) -> None:
-    with lock_outbox(tmp_path) as alone:
-        assert alone
-        with lock_outbox(tmp_path) as second:
-            assert not second
-    with lock_outbox(tmp_path) as again:
-        assert again
-    assert os.listdir(outbox(tmp_path)) == ["lock"]
+def test_files_are_those_of_the_stage_until_they_are_kept_as_they_are(tmp_path: Path) -> None:
+    record = make_record(files=["plots/a.svg", "reports"])
+    for name in ("plots/a.svg", "reports/index.html"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("first")
+    assert list(find_files(record, tmp_path)) == [tmp_path / "plots/a.svg", tmp_path / "reports"]
+    keep_files(record, tmp_path)
+    (tmp_path / "plots/a.svg").write_text("second")
+    plot, report = find_files(record, tmp_path)
+    assert plot.read_text() == (report / "index.html").read_text() == "first"

@@ -193,23 +193,37 @@ def test_a_stage_begun_without_a_server_is_sent_before_the_next_one(
 def test_an_answer_that_is_lost_makes_nothing_twice(
     server: Server, repository: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole record is sent, and every answer lost, before it is sent again."""
+    """The first call of each kind is carried out, and its answer lost."""
     from mlflow.exceptions import MlflowException
 
-    module = sys.modules["compass.tracking.stage_run"]
-    send, lost = module.send_record, []
+    module, seen = sys.modules["compass.tracking.stage_run"], set[str]()
 
-    def lose_answer(client: Any, record: Any, folder: Any, sent: Any) -> Any:
-        if len(lost) % 2 == 0 or (record.status != "RUNNING" and len(lost) < 3):
-            lost.append(record.status)
-            send(client, record, folder)
-            raise MlflowException("the connection ended")
-        lost.append("answered")
-        return send(client, record, folder, sent)
+    class Losing:
+        def __init__(self, client: Any) -> None:
+            self.client = client
 
-    monkeypatch.setattr(module, "send_record", lose_answer)
+        def __getattr__(self, name: str) -> Any:
+            given = getattr(self.client, name)
+
+            def call(*words: Any, **options: Any) -> Any:
+                answer = given(*words, **options)
+                if name not in seen:
+                    seen.add(name)
+                    raise MlflowException("the connection ended")
+                return answer
+
+            return call if callable(given) else given
+
+    monkeypatch.setattr(module, "connect", lambda folder: Losing(connect(folder)))
     monkeypatch.setattr(module, "SEND_EVERY_S", 0.1)
-    train(5)
-    assert lost.count("answered") < len(lost)
+    monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.1)
+
+    def wait_for_calls() -> None:
+        deadline = time.monotonic() + 120
+        while not {"create_run", "log_batch"} <= seen and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    train(5, after=1, then=wait_for_calls)
+    assert {"create_run", "log_batch"} <= seen
     sync()  # what was given up at the end
     check_whole(server, request.node.name, 5)
