@@ -34,6 +34,9 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
     return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
 
 
+_WRITE_GRAPH = "with the setting in params.yaml (not in -S), run `make deps`, which writes dvc.yaml from the parameters"
+
+
 def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     """Compare what dvc.yaml, where there is one, takes from the parameters with the settings: the RL stages, and what `base` reads.
 
@@ -49,7 +52,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         raise SettingsError(
             f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
             f"{', '.join(settings.rl.stages)}",
-            f"run `make deps`, which writes {path.name} from the parameters",
+            _WRITE_GRAPH,
         )
     for name in listed:
         found = [dep for dep in graph[name].get("deps", []) if f"${{rl.stages.{name}.init_from}}" in dep]
@@ -57,26 +60,26 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
             raise SettingsError(
                 f"{path} says that {name} depends on {found[0] if found else 'no starting model'}, and `rl.stages.{name}.init_from` in "
                 f"params.yaml is {settings.rl.stages[name].init_from!r}",
-                f"run `make deps`, which writes {path.name} from the parameters",
+                _WRITE_GRAPH,
             )
     for name, reward in reward_deps(settings, path.parent).items():
         if reward and reward not in graph[name]["deps"]:
             raise SettingsError(
                 f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
-                f"run `make deps`, which writes {path.name} from the parameters",
+                _WRITE_GRAPH,
             )
     for path_ in filter_deps(settings, path.parent):
         if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):
             raise SettingsError(
                 f"{path} does not say that denoise depends on {path_}, which `denoise.filters` names",
-                f"run `make deps`, which writes {path.name} from the parameters",
+                _WRITE_GRAPH,
             )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
     if reads != (settings.base.warm_start is not None):
         raise SettingsError(
             f"{path} says that `base` {'reads' if reads else 'does not read'} {WARM_START_DATA}, and `base.warm_start` in params.yaml "
             f"is {'null' if reads else 'given'}",
-            f"run `make deps`, which writes {path.name} from the parameters",
+            _WRITE_GRAPH,
         )
 
 
