@@ -66,7 +66,7 @@ def find_problem(query: str, data: str | Path) -> tuple[Outputs, Found | None]:
     """The outputs in a folder, and what a query names there; None where it is a text that no row has.
 
     Raises:
-        RecordError: the query is empty or an id of no row, or the folder holds no rows.
+        RecordError: the query is empty, or an id or a source's row that is not there, or the folder holds no rows.
     """
     from compass.records import RecordError
     from compass.report.find import find
@@ -79,4 +79,25 @@ def find_problem(query: str, data: str | Path) -> tuple[Outputs, Found | None]:
     found = find(outputs, text)
     if found is None and _ID.fullmatch(text):
         raise RecordError(f"no row has the id {text!r} in {data}; give the problem's text to search for it")
+    if found is None:
+        _check_row(outputs, text)
     return outputs, found
+
+
+def _check_row(outputs: Outputs, query: str) -> None:
+    """Refuse SOURCE:ROW of a source that has no such row.
+
+    Raises:
+        RecordError: it has none; the message shows how its rows are named.
+    """
+    import pyarrow.compute as pc
+
+    from compass.records import RecordError
+
+    source, _, row = query.partition(":")
+    rows = outputs.collected(["source", "source_id"])
+    names = rows.filter(pc.equal(rows["source"], source))["source_id"].slice(0, 3).to_pylist()
+    if row and names:
+        raise RecordError(
+            f"source {source!r} has no row {row!r}; its rows are named {', '.join(names)}, … (numbers count from 0)"
+        )

@@ -53,6 +53,7 @@ def test_a_similar_text_says_how_similar_and_what_else_is(
             for text in ("quite another thing", "0" * 15, "0" * 17, "G" * 16)
         ),
         ("  ", "nothing to look for"),
+        ("web:nowhere", "source 'web' has no row 'nowhere'; its rows are named "),
     ],
 )
 def test_nothing_found_is_an_error(pipeline: Pipeline, tmp_path: Path, capsys, asked: str, said: str) -> None:
