@@ -97,7 +97,7 @@ def measure(sources: Sequence[Source], benchmarks: Sequence[Source], curate: Cur
     )
 
 
-TINY_PARAMETERS = 650_000
+TINY_PARAMETERS = 590_000
 TEMPLATE_TOKENS = 48
 """Room for what a chat template and the request for a boxed answer add to a problem."""
 
