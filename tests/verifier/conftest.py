@@ -54,12 +54,6 @@ def tree() -> Callable[[str], Node]:
     return reading
 
 
-@pytest.fixture(name="brief")
-def _brief() -> Callable[[Any], str]:
-    """A node as short text."""
-    return brief
-
-
 @pytest.fixture
 def count_calls() -> Callable[[Callable[[], Any]], int]:
     """How many calls of functions something takes: work that is the same on every machine, and counted without a clock."""

@@ -2,24 +2,21 @@
 
 A row says whether an answer equals its gold, and where it matters by which `method`, with which `leniencies`, whether the outcome is
 `unrecognised`, and that another verdict is right with gold and answer swapped (`one_way`). `known_error` marks a pair that the verifier
-gets wrong, and says why. When a change makes it right, take the mark off.
+gets wrong, and says why; `paid_in_a_box` one that differs and is paid all the same as a boxed answer. When a change makes it right, take
+the mark off.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compass.verifier import Leniency, Outcome, Verdict, verify
+from compass.verifier import Leniency, Outcome, Verdict, reward, verify
 from compass.verifier.comparing import sympy_client
+from tests.conftest import data_rows
 
-DATA = Path(__file__).parents[1] / "data"
-
-
-PAIRS = [json.loads(line) for line in (DATA / "answer_pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+PAIRS = data_rows("answer_pairs.jsonl")
 GROUPS = sorted({pair["group"] for pair in PAIRS})
 
 
@@ -58,6 +55,17 @@ def test_swapping_gold_and_answer_changes_nothing_but_rounding(group: str) -> No
         there, back = decide(pair), verify(gold=pair["answer"], answer=pair["gold"])
         rounded = Leniency.ROUNDING in (*there.leniencies, *back.leniencies)
         assert rounded or (there.equal != back.equal) == ("one_way" in pair), pair
+
+
+def is_paid(pair: dict[str, Any]) -> bool:
+    return reward(rf"Thus \boxed{{{pair['answer']}}}", pair["gold"]) > 0
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_an_answer_that_differs_earns_no_reward(group: str) -> None:
+    assert [
+        pair for pair in group_pairs(group) if not pair["equal"] and is_paid(pair) != ("paid_in_a_box" in pair)
+    ] == []
 
 
 def test_known_errors_are_still_errors() -> None:

@@ -28,11 +28,6 @@ def test_verdicts_keep_the_order_of_the_pairs() -> None:
     assert verify_many([]) == []
 
 
-def test_there_must_be_a_process() -> None:
-    with pytest.raises(ValueError, match="processes must be at least 1, found 0"):
-        verify_many([("1", "1")], processes=0)
-
-
 def test_equal_answers_share_the_number_of_their_first() -> None:
     assert group_equal(["1/2", "3", "0.5", r"\frac{6}{2}", "x", "3"]) == [0, 1, 0, 1, 2, 1]
     assert group_equal([]) == []

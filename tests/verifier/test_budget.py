@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from compass.verifier import budget
-from compass.verifier.tree import ONE, OverBudget
+from compass.verifier.tree import OverBudget
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +37,6 @@ def test_work_adds_up_to_the_budget_and_no_further(spend, most: int, message: st
 def test_exact_and_numeric_work_are_counted_apart() -> None:
     budget.spend_exact(budget.MAX_EXACT)
     budget.spend_numeric(budget.MAX_NUMERIC)
-
-
-def test_sums_are_known_until_the_next_verdict() -> None:
-    budget.sums()[ONE] = None
-    assert budget.sums() == {ONE: None}
-    budget.start()
-    assert budget.sums() == {}
 
 
 def test_each_thread_has_a_budget_of_its_own() -> None:

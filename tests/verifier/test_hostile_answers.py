@@ -1,11 +1,10 @@
-"""Answers written to win without being right: never equal, never much work, never a crash.
+"""Answers that could cost much work: never equal, never much work, never a crash.
 
-Every entry is `name: (gold, answer)`.
+Every entry is `name: (gold, answer)`. `answer_pairs.jsonl` has the short ones that are written to win without being right.
 """
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -106,147 +105,20 @@ SIZE = {
     "large matrix": ("1", "\\begin{pmatrix}" + "\\\\".join("&".join("1" * 20) for _ in range(20)) + "\\end{pmatrix}"),
     "power of a large matrix": ("1", "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}^{100000}"),
 }
-LISTS = {
-    "several values": ("5", "4, 5, 6"),
-    "every digit": ("5", "0,1,2,3,4,5,6,7,8,9"),
-    "two values joined by or": ("5", "5 or 6"),
-    "two values in text": ("10", "\\text{10 or 11}"),
-    "set with the gold": ("5", "\\{5, 6\\}"),
-    "tuple with the gold": ("5", "(5, 6)"),
-    "plus or minus": ("2", "\\pm 2"),
-    "plus or minus a difference": ("5", "5 \\pm 1"),
-    "interval around the gold": ("5", "[4, 6]"),
-    "interval of one point and more": ("5", "[5, 5.1]"),
-    "union of points": ("5", "\\{5\\} \\cup \\{6\\}"),
-    "all real numbers": ("5", "\\mathbb{R}"),
-    "gold twice": ("5", "5, 5"),
-    "gold glued": ("840", "840,840"),
-    "half of the gold's list": ("1331, 1728", "1728"),
-    "more than the gold's list": ("1, 2", "1, 2, 3"),
-    "list in one number": ("2, 3", "23"),
-    "both choices": ("A", "A, B"),
-    "choices glued": ("A", "AB"),
-    "named twice": ("x=5", "x=5, x=6"),
-    "two lines": ("5", "5\n6"),
-    "semicolons": ("5", "5; 6"),
-    "ratio": ("5", "5:6"),
-    "fraction slash list": ("5", "5/6"),
-}
-PROSE = {
-    "gold inside prose": ("42", "I am not sure, but 42 might be right, or 43"),
-    "gold denied": ("5", "not 5"),
-    "gold denied after": ("5", "5 is wrong"),
-    "gold and a correction": ("5", "5 but actually 6"),
-    "at least the gold": ("5", "at least 5"),
-    "at most the gold": ("5", "5 or less"),
-    "more than the gold": ("5", "more than 5"),
-    "question": ("5", "5?"),
-    "choice between": ("5", "5?6"),
-    "the gold": ("42", "The answer"),
-    "the gold named": ("42", "the gold"),
-    "ground truth": ("42", "ground_truth"),
-    "equal to itself": ("42", "x = x"),
-    "the request": ("42", "verify(gold, answer) == equal"),
-    "empty box": ("5", "\\boxed{}"),
-    "empty text": ("5", "\\text{}"),
-    "empty": ("5", ""),
-    "blank": ("5", "   "),
-    "dots": ("4", "\\ldots"),
-    "three dots": ("4", "..."),
-    "dollars alone": ("4", "$$"),
-    "variable": ("5", "x"),
-    "unknown constant": ("5", "C"),
-    "undefined": ("0", "undefined"),
-    "not a number": ("0", "NaN"),
-    "infinity": ("5", "\\infty"),
-    "word number": ("3", "three apples"),
-    "other word": ("even", "neve"),
-    "letters turned round": ("\\text{MAKE}", "\\text{KAME}"),
-    "negated word": ("\\text{Monday}", "-\\text{Monday}"),
-}
-ALGEBRA = {
-    "zero over zero": ("0", "\\frac{0}{0}"),
-    "zero over zero as one": ("1", "\\frac{0}{0}"),
-    "division by a cancelled zero": ("1", "\\frac{x-x}{x-x}"),
-    "one over zero": ("\\infty", "\\frac{1}{0}"),
-    "infinity minus infinity": ("0", "\\infty-\\infty"),
-    "false equation": ("7", "7=8"),
-    "false equation ending in the gold": ("8", "7=8"),
-    "chain that contradicts itself": ("5", "x=5=6"),
-    "chain ending in the gold": ("6", "x=5=6"),
-    "maximum with a bound": ("1000", "\\max(x, 1000)"),
-    "floor of a small number": ("0", "\\lfloor x/10^9 \\rfloor"),
-    "floors that agree nearby": ("\\lfloor n/5 \\rfloor", "\\lfloor n/6 \\rfloor"),
-    "absolute value": ("x", "|x|"),
-    "root of a square": ("x", "\\sqrt{x^2}"),
-    "saturated function": ("1", "\\tanh(1000)"),
-    "error function": ("1", "\\operatorname{erf}(100)"),
-    "near identity": ("262537412640768744", "e^{\\pi\\sqrt{163}}"),
-    "near integer": ("20", "e^{\\pi}-\\pi"),
-    "near pi": ("\\pi", "\\frac{355}{113}"),
-    "nearer pi": ("\\pi", "3.14159"),
-    "vanishing exponential": ("\\sqrt{x}", "\\sqrt{x}+e^{-10^6 x^2-10^6}"),
-    "exponent off by a brace": ("2^{n+1}", "2^n+1"),
-    "sign": ("6-5i", "6+5i"),
-    "close integers": ("73920", "73923"),
-    "close decimals": ("1e-7", "2e-7"),
-    "two exponents": ("100", "1e2e3"),
-    "other base": ("52_8", "52"),
-    "value of another base": ("52_8", "42"),
-    "brackets": ("[0,9)", "(0,9)"),
-    "tuple as a set": ("(1,2)", "\\{1,2\\}"),
-    "order of a tuple": ("(1,2)", "(2,1)"),
-    "thousands in a tuple": ("(1,000)", "(1,0)"),
-    "row for a column": ("\\begin{pmatrix}1&2\\end{pmatrix}", "\\begin{pmatrix}1\\\\2\\end{pmatrix}"),
-    "constant equation": ("\\cos 1 = 0.54", "\\cos 2 = 0.54"),
-    "other name": ("x=5", "y=5"),
-    "membership of another": ("x \\in [-2,7]", "-x \\in [-2,7]"),
-    "other unit": ("5\\text{ m}", "5\\text{ cm}"),
-    "half a day": ("\\text{4:30 p.m.}", "\\text{4:30 a.m.}"),
-    "percent of percent": ("50\\%", "0.05"),
-}
 CODE = {
-    "python import": ("0", "__import__('os').system('true')"),
-    "python eval": ("4", "eval('2+2')"),
-    "python lambda": ("4", "(lambda: 4)()"),
-    "class access": ("1", "().__class__.__bases__[0].__subclasses__()"),
-    "format string": ("1", "{0.__class__}"),
-    "latex input": ("1", "\\input{/etc/passwd}"),
-    "latex definition": ("1", "\\def\\x{1}\\x\\x"),
-    "latex macro loop": ("1", "\\newcommand{\\a}{\\a\\a}\\a"),
-    "latex write": ("1", "\\immediate\\write18{ls}"),
-    "shell": ("1", "$(echo 1)"),
-    "sql": ("1", "1; DROP TABLE golds"),
-    "html": ("1", "<b>1</b><script>alert(1)</script>"),
-    "sympy text": ("1", "Symbol('x').func"),
-    "null byte": ("1", "\x002"),
-    "escape codes": ("1", "\x1b[2J1\x1b[0m2"),
-    "right to left": ("12", "\u202e12"),
-    "zero width": ("12", "1\u200b3"),
-    "combining marks": ("12", "1\u03362\u0336"),
-    "emoji": ("1", "1️⃣🔥"),
     "every sign of Latin-1": ("1", "".join(map(chr, range(32, 256)))),
-    "mathematical alphanumerics": ("1", "\U0001d7cf\U0001d7d0"),
-    "lone surrogate": ("1", "\ud800"),
-    "private use": ("1", "\ue0001"),
-    "brackets of every kind": ("1", "([{⟨⌈⌊1⌋⌉⟩}])2"),
     "worst case for patterns": ("1", "1" + ",111" * 900 + "x"),
     "spaces between digits": ("11", "1 " * 900),
     "letters that are nearly a unit": ("5", "5\\text{ " + "m" * 900 + ", or so}"),
-    "unit to the power 0": (r"440\text{ cm}^2", r"440\text{ cm^0"),
 }
 HOSTILE = [
     (name, gold, answer)
-    for group in (POWERS, FACTORIALS, SUMS, WORK, NESTING, SIZE, LISTS, PROSE, ALGEBRA, CODE)
+    for group in (POWERS, FACTORIALS, SUMS, WORK, NESTING, SIZE, CODE)
     for name, (gold, answer) in group.items()
 ]
 
 MOST_CALLS = 200_000
 """Calls of functions, and returns from them, for one comparison: a tenth of a second at most. The work inside flint has budgets of its own."""
-
-
-def test_there_are_at_least_a_hundred_kinds() -> None:
-    assert len({name for name, _, _ in HOSTILE}) == len(HOSTILE) >= 100
 
 
 @pytest.mark.parametrize(("name", "gold", "answer"), HOSTILE, ids=[name for name, _, _ in HOSTILE])
@@ -274,7 +146,3 @@ def test_every_sign_of_unicode_is_survived() -> None:
         text = "".join(map(chr, range(start, start + 64)))
         assert verify(gold="7/3", answer=text).outcome is not Outcome.EQUAL
         assert verify(gold="7/3", answer="7/3" + text).outcome is not Outcome.EQUAL or not text.strip()
-
-
-def test_memory_stays_within_its_bound() -> None:
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 < 1500  # of the whole test process

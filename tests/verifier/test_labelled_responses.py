@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compass.verifier import Mode, judge
+from tests.conftest import data_rows
 
-ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "data" / "response_labels.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ROWS = data_rows("response_labels.jsonl")
 MEGABYTE = 1_000_000
 MOST_CALLS = 30_000
 """Calls of functions, and returns from them, for one response. A quadratic search inside a pattern would take minutes here."""
@@ -52,59 +48,36 @@ def test_a_megabyte_is_read_with_little_work(
     assert count_calls(lambda: judge(gold="7", response=text)) < MOST_CALLS
 
 
-STYLES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "data" / "response_styles.jsonl").read_text(encoding="utf-8").splitlines()
-]
+STYLES = data_rows("response_styles.jsonl")
 """Whole responses in 542 styles of models and prompts, written without sight of the rules; the fifth round and `prose` are prose alone. Rules were tuned on
 all but most of `structured` and `prose`, `third_held`, of which only styles and readings were looked at, and `fourth_held`, which was only counted. Two of the fourth round's labels refuse 3/6 for 1/2
 and another form of a line, which these rules pay, and two a value that ends a derivation. Each row has what each mode should pay; null: either is right."""
 
 
-@pytest.mark.parametrize(
-    ("half", "mode", "found", "paid_wrongly"),
-    [
-        ("seen", Mode.STRICT, 109, 0),
-        ("seen", Mode.LENIENT, 115, 0),
-        ("seen", Mode.ANY, 115, 0),
-        ("second", Mode.STRICT, 92, 0),
-        ("second", Mode.LENIENT, 99, 0),
-        ("second", Mode.ANY, 99, 0),
-        ("held", Mode.STRICT, 88, 0),
-        ("held", Mode.LENIENT, 97, 0),
-        ("held", Mode.ANY, 98, 0),
-        ("third", Mode.STRICT, 55, 0),
-        ("third", Mode.LENIENT, 59, 0),
-        ("third", Mode.ANY, 59, 0),
-        ("third_held", Mode.STRICT, 45, 0),
-        ("third_held", Mode.LENIENT, 50, 0),
-        ("third_held", Mode.ANY, 50, 1),
-        ("fourth", Mode.STRICT, 67, 4),
-        ("fourth", Mode.LENIENT, 77, 2),
-        ("fourth", Mode.ANY, 80, 2),
-        ("fourth_held", Mode.STRICT, 72, 0),
-        ("fourth_held", Mode.LENIENT, 81, 0),
-        ("fourth_held", Mode.ANY, 84, 2),
-        ("fifth", Mode.STRICT, 72, 1),
-        ("fifth", Mode.LENIENT, 83, 0),
-        ("fifth", Mode.ANY, 83, 0),
-        ("structured", Mode.STRICT, 70, 1),
-        ("structured", Mode.LENIENT, 78, 1),
-        ("structured", Mode.ANY, 75, 1),
-        ("prose", Mode.STRICT, 29, 0),
-        ("prose", Mode.LENIENT, 31, 0),
-        ("prose", Mode.ANY, 37, 0),
-    ],
-)
-def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(
-    half: str, mode: Mode, found: int, paid_wrongly: int
-) -> None:
+FOUND = {
+    "seen": ((109, 0), (115, 0), (115, 0)),
+    "second": ((92, 0), (99, 0), (99, 0)),
+    "held": ((88, 0), (97, 0), (98, 0)),
+    "third": ((55, 0), (59, 0), (59, 0)),
+    "third_held": ((45, 0), (50, 0), (50, 1)),
+    "fourth": ((67, 4), (77, 2), (80, 2)),
+    "fourth_held": ((72, 0), (81, 0), (84, 2)),
+    "fifth": ((72, 1), (83, 0), (83, 0)),
+    "structured": ((70, 1), (78, 1), (75, 1)),
+    "prose": ((29, 0), (31, 0), (37, 0)),
+}
+"""Per half, and per mode in the order of `Mode`: how many responses are rightly paid at least, and wrongly at most."""
+
+
+@pytest.mark.parametrize("half", FOUND)
+def test_no_style_is_paid_wrongly_and_as_many_are_found_as_before(half: str) -> None:
     rows = [row for row in STYLES if row["half"] == half]
-    paid = [
-        judge(gold=row["gold"], response=row["response"], question=row["question"], mode=mode).equal for row in rows
-    ]
-    assert sum(one and row[mode] is True for one, row in zip(paid, rows, strict=True)) >= found
-    assert sum(one and row[mode] is False for one, row in zip(paid, rows, strict=True)) <= paid_wrongly
+    for mode, (found, paid_wrongly) in zip(Mode, FOUND[half], strict=True):
+        paid = [
+            judge(gold=row["gold"], response=row["response"], question=row["question"], mode=mode).equal for row in rows
+        ]
+        assert sum(one and row[mode] is True for one, row in zip(paid, rows, strict=True)) >= found, mode
+        assert sum(one and row[mode] is False for one, row in zip(paid, rows, strict=True)) <= paid_wrongly, mode
 
 
 CONCLUSIONS = [

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,11 +42,9 @@ from compass.verifier.reading.words import (
     split_choice,
 )
 from compass.verifier.tree import Number, OverBudget, Unreadable
+from tests.conftest import data_rows
 
-ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "data/answer_readings.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ROWS = data_rows("answer_readings.jsonl")
 
 
 def tokens(text: str) -> str:

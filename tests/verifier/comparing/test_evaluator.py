@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import pytest
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb
 
 from compass.verifier import budget
 from compass.verifier.comparing.evaluator import (
@@ -15,10 +15,6 @@ from compass.verifier.comparing.evaluator import (
     PRECISION,
     Evaluator,
     Undefined,
-    magnitude,
-    show_digits,
-    size,
-    whole_number,
     working_precision,
 )
 from compass.verifier.tree import Node, OverBudget, Unreadable
@@ -124,22 +120,3 @@ def test_unknown_functions_depend_on_name_and_arguments_alone(tree: Read) -> Non
     assert values[0] == values[1]
     assert len({str(value) for value in values}) == 4
     assert all(0 < value < 2 for value in values)
-
-
-def test_the_digits_size_and_magnitude_of_balls() -> None:
-    assert show_digits(arb(fmpq(1, 4))) == "0.2500000000000000000000000"
-    assert show_digits(acb(1, 2)) == "1.000000000000000000000000,2.000000000000000000000000"
-    assert (size(arb(-3)), size(acb(3, 4))) == (3.0, 5.0)
-    assert [magnitude(arb(value)) for value in (0, 1, 8, fmpq(1, 8))] == [0, 0, 3, 3]
-    assert magnitude(arb("inf")) == math.inf
-    assert magnitude(arb(2) ** 2000) == pytest.approx(2001, abs=1)
-    assert (whole_number(arb(5)), whole_number(acb(5))) == (5, 5)
-    with pytest.raises(Undefined):
-        whole_number(arb(fmpq(1, 2)))
-
-
-def test_the_precision_is_given_back() -> None:
-    before = ctx.prec
-    with working_precision(before + 172):
-        assert ctx.prec == before + 172
-    assert ctx.prec == before
