@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
@@ -24,12 +21,6 @@ ROWS = [
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
 
 
-def parquet(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
-
-
 def spoilt(row: object, place: int = 20) -> str:
     """Good rows with another one among them, as JSON or as it stands."""
     lines = LINES.splitlines(keepends=True)
@@ -37,53 +28,22 @@ def spoilt(row: object, place: int = 20) -> str:
     return "".join([*lines[:place], text + "\n", *lines[place:]])
 
 
-TABLE = pa.table({name: [row[name] for row in ROWS] for name in ("problem", "answer")})
-
 REFUSED: dict[str, tuple[str, str | bytes, str]] = {
-    "utf-16": ("bad.jsonl", LINES.encode("utf-16"), "row 0 is not UTF-8"),
-    "utf-16 csv": ("bad.csv", "problem,answer\nWhat is 1+1?,2\n".encode("utf-16"), "row 0 is not UTF-8"),
     "truncated gzip": ("bad.jsonl.gz", gzip.compress(LINES.encode())[:-20], "broken or cut off"),
     "random parquet": ("bad.parquet", os.urandom(4_000), "not a whole parquet file"),
-    "parquet by another name": ("bad.jsonl", parquet(TABLE), "bad.jsonl"),
-    "scalar rows": ("bad.jsonl", "1\n2\n3\n", "row 0 holds int"),
-    "json object of two lists of rows": (
-        "bad.json",
-        json.dumps({"train": ROWS, "test": ROWS}),
-        "several lists of rows",
-    ),
-    "cut json array": ("bad.json", json.dumps(ROWS)[:-40], "is not JSON"),
     "empty": ("bad.jsonl", "", "holds no rows"),
-    "blank lines alone": ("bad.jsonl", "\n \n\n", "holds no rows"),
-    "csv header alone": ("bad.csv", "problem,answer\n", "holds no rows"),
-    "duplicate csv columns": ("bad.csv", "problem,answer,answer\nWhat is 1 + 1?,2,3\n", "'answer' twice"),
-    "duplicate parquet columns": (
-        "bad.parquet",
-        parquet(pa.table([["What is 1 + 1?"], ["2"], ["3"]], names=["problem", "answer", "answer"])),
-        "'answer' twice",
-    ),
-    "no ending": ("bad", LINES, "unknown ending"),
     "no field for problems": ("bad.jsonl", '{"a": 1, "b": 2}\n' * 40, "bad.jsonl"),
-    "number of 10,000 digits": (
-        "bad.jsonl",
-        spoilt('{"problem": "What is 1?", "answer": ' + "7" * 10_000 + "}"),
-        "row 20",
-    ),
 }
 """Name, content and what is said of files that stop a run."""
 
 KEPT: dict[str, tuple[str, str | bytes, int, dict[str, int]]] = {
     "NUL bytes in csv": ("odd.csv", "problem,answer\nWhat is 1\0 + 1?,2\nWhat is 2 + 7 - 3?,6\n", 2, {}),
-    "byte order mark": ("odd.jsonl", b"\xef\xbb\xbf" + LINES.encode(), 40, {}),
-    "json array": ("odd.json", json.dumps(ROWS), 40, {}),
-    "json lines in a json file": ("odd.json", LINES, 40, {}),
-    "null values": ("odd.jsonl", spoilt({"problem": None, "answer": None}), 41, {"empty_problem": 1}),
     "nested nulls": (
         "odd.jsonl",
         spoilt({"problem": [None, {"content": None}], "answer": {"a": None}}),
         41,
         {"undecodable": 1},
     ),
-    "empty object": ("odd.jsonl", spoilt({}), 41, {"empty_problem": 1}),
     "NaN": (
         "odd.jsonl",
         spoilt('{"problem": "Which number is 1 more than 8?", "answer": NaN}'),
@@ -95,18 +55,6 @@ KEPT: dict[str, tuple[str, str | bytes, int, dict[str, int]]] = {
         spoilt({"problem": "Add: " + "1 + " * 7_500_000, "answer": "1"}),
         41,
         {"too_large": 1},
-    ),
-    "many zeros in gzip": (
-        "odd.jsonl.gz",
-        gzip.compress(spoilt('{"problem": "' + "0" * 50_000_000 + '", "answer": "0"}').encode(), 1),
-        41,
-        {"too_large": 1},
-    ),
-    "lone surrogate": (
-        "odd.jsonl",
-        spoilt('{"problem": "Which number is \\ud800 more than 8?", "answer": "9"}'),
-        41,
-        {},
     ),
     "other fields in some rows": (
         "odd.jsonl",
@@ -176,28 +124,17 @@ def test_an_odd_file_is_read_and_each_row_kept_or_dropped(tmp_path, capsys, name
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (Path.mkdir, "the folder holds no jsonl, json, csv, tsv, parquet file"),
-        (
-            lambda path: write_in_new_folder(path, "notes.txt"),
-            "the folder holds no jsonl, json, csv, tsv, parquet file",
-        ),
-        (lambda path: path.symlink_to("gone.jsonl"), "no such file"),
         (lambda path: path.symlink_to(path.name), "bad.jsonl"),
         (os.mkfifo, "is no file"),
         (lambda path: None, "no such file"),
     ],
-    ids=["folder", "folder of others", "broken link", "circle", "fifo", "missing"],
+    ids=["circle", "fifo", "missing"],
 )
 def test_what_is_no_file_is_refused(last, tmp_path, capsys, make: Callable[[Path], None], said: str):
     make(tmp_path / "bad.jsonl")
     message = refused(last, capsys, str(tmp_path / "bad.jsonl"))
     assert said in message
     assert "bad" in message
-
-
-def write_in_new_folder(folder: Path, name: str) -> None:
-    folder.mkdir()
-    write(folder, name, "mine")
 
 
 def test_a_file_that_may_not_be_read_is_refused(last, tmp_path, capsys):
@@ -221,17 +158,11 @@ def test_one_file_twice_is_refused(last, capsys):
     ("params", "said"),
     [
         ("dedupe: {}", "dedupe: unknown section"),
-        ("dedup: {treshold: 0.9}", "dedup.treshold"),
-        ("dedup: {threshold: much}", "dedup.threshold"),
-        ("dedup: [0.9]", "dedup"),
         ("- dedup", "bad.yaml"),
-        ("dedup: {threshold: 0.9", "bad.yaml"),
-        ("", "bad.yaml"),
         (
             "collect: {sources: [{name: good, path: good.jsonl, problem_field: nothing, answer_field: answer}], benchmarks: []}",
             "nothing",
         ),
-        ("collect: {sources: [{name: good, path: good.jsonl, adapter: none}], benchmarks: []}", "adapter"),
     ],
 )
 def test_a_wrong_parameter_file_is_refused(last, tmp_path, capsys, params, said):

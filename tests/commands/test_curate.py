@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -97,16 +96,6 @@ def test_the_summary_says_what_was_read_and_kept_by_stage_and_source(curated, fi
     cards = [path.name for path in curated.glob("card*")]
     whole = {"curate.json", "croissant.json", "collect/benchmarks.parquet", *stage_files, *cards}
     assert set(summary["files"]) == whole
-
-
-def test_the_last_line_says_where_the_kept_rows_are(files, tmp_path, capsys):
-    for more, kept in (([], "41 of 48 rows: {out}/verify"), (["--problems", "10"], "10 of 48 rows: {out}/select")):
-        out = tmp_path / f"out{len(more)}"
-        assert main([*command(files, out), *more]) == 0
-        *stages, last = capsys.readouterr().out.splitlines()
-        assert [line.split()[0] for line in stages[:4]] == ["collect", "dedup", "denoise", "verify"]
-        assert re.search(r"47 read +45 kept .*answer_conflict 1, near_duplicate 1", stages[1])
-        assert last == f"kept {kept.format(out=out)}/kept.parquet, card: {out}/card.html"
 
 
 def test_a_second_run_leaves_nothing_of_the_first(files, curated, tmp_path):

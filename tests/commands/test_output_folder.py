@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.library.output_folder import OutputError, _swap, check_out, exchange, replacing
+from compass.library.output_folder import OutputError, check_out, replacing
 from compass.report.outputs import check_finished
 from tests.conftest import digests
 
@@ -143,17 +143,6 @@ def test_a_full_disk_is_said_and_leaves_the_folder_as_it_was(tmp_path):
     assert digests(tmp_path) == before
 
 
-def test_two_folders_are_exchanged_in_one_step(tmp_path):
-    one, other = own(tmp_path / "one", "a.part"), own(tmp_path / "other")
-    assert exchange(one, other)
-    assert not (one / "a.part").exists()
-    assert (other / "a.part").exists()
-    with pytest.raises(OSError, match="No such file"):
-        exchange(one, tmp_path / "none")
-    _swap(other, one, tmp_path / "previous")
-    assert (one / "a.part").exists()
-
-
 def start(source: Path, out: Path) -> subprocess.Popen:
     command = [sys.executable, "-m", "compass.cli", "curate", str(source), "--out", str(out)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -196,16 +185,6 @@ def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["out", "rows.jsonl"]
 
 
-def test_what_a_run_leaves_that_is_killed_before_its_summary_is_known_as_its_own(source, tmp_path):
-    out = tmp_path / "out"
-    assert curate(source, out) == 0
-    partial = out.rename(tmp_path / "out.partial")
-    (partial / "summary.json").unlink()
-    assert curate(source, out) == 0
-    assert not partial.exists()
-    check_finished(out)
-
-
 def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, capsys):
     out = tmp_path / "out"
     process = start(source, out)
@@ -220,22 +199,3 @@ def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, cap
     process.communicate()
     assert process.returncode == 0
     check_finished(out)
-
-
-def test_a_folder_is_removed_with_its_mark_last(tmp_path, monkeypatch) -> None:
-    """A run that is killed in between leaves a folder that the next one knows."""
-    from compass.library import output_folder
-
-    out, left = tmp_path / "out", []
-    with output_folder.replacing(out) as partial:
-        (partial / "card.html").touch()
-    unlink = Path.unlink
-
-    def watched(path: Path, *words, **options) -> None:
-        left.append(sorted(one.name for one in path.parent.iterdir()))
-        unlink(path, *words, **options)
-
-    monkeypatch.setattr(Path, "unlink", watched)
-    with output_folder.replacing(out) as partial:
-        (partial / "card.html").touch()
-    assert left == [["card.html", "curate.json"], ["curate.json"]]

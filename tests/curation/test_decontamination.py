@@ -148,11 +148,6 @@ def test_evidence_names_items_rule_score_and_both_answers():
     assert evidence["other_items"] == ["aime:7", "b:3"]
 
 
-def test_an_item_without_an_answer_has_an_empty_one(records):
-    index = BenchmarkIndex(records((SHORT, None, "tiny")), Denoise())
-    assert index.search(SHORT)[0].answer == ""
-
-
 def test_the_published_contamination_is_found_and_boilerplate_is_not(shared):
     items = []
     for name in ("aime2024", "amc", "math500", "minerva_math", "olympiad_bench"):

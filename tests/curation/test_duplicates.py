@@ -5,11 +5,9 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-import xxhash
 
-from compass.curation import duplicates
-from compass.curation.duplicates import find_duplicates, read_features
-from compass.curation.minhash import bands, ngram_sets
+from compass.curation import clusters, duplicates, minhash
+from compass.curation.duplicates import find_duplicates
 from compass.curation.problem_words import ngrams, numbers, tokens, words
 from compass.settings import Dedup
 
@@ -94,6 +92,15 @@ def test_a_chain_of_near_duplicates_is_one_cluster():
     assert find_duplicates([texts[0], texts[3]], Dedup(threshold=0.9)).cluster.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(("threshold", "cluster"), [(0.5, [0, 0]), (0.51, [0, 1])])
+@pytest.mark.parametrize("few", [True, False], ids=["interpreted", "compiled"])
+def test_the_threshold_itself_is_similar_enough(monkeypatch, few, threshold, cluster):
+    """Of four words in all the two texts have two in common."""
+    for module in (clusters, minhash):
+        monkeypatch.setattr(module, "FEW", module.FEW if few else -1)
+    assert find_duplicates(["wa wb wc", "wb wc wd"], Dedup(threshold=threshold, ngram=1)).cluster.tolist() == cluster
+
+
 def test_nothing_and_texts_without_words():
     assert find_duplicates([], Dedup()).cluster.size == find_duplicates([], Dedup()).exact.size == 0
     assert find_duplicates(["", "?", None, "+"], Dedup()).cluster.tolist() == [0, 0, 0, 3]
@@ -105,22 +112,6 @@ def test_the_form_of_the_input_does_not_matter():
         assert find_duplicates(form, Dedup()).cluster.tolist() == [0, 1, 2, 1]
 
 
-def test_the_features_of_texts():
-    settings = Dedup(permutations=64, ngram=2)
-    features = read_features([BOOKS, None, BOOKS.replace("8", "9")], settings)
-    count, _ = bands(settings.threshold, 64, duplicates.RECALL)
-    sets, sizes = ngram_sets([tokens(BOOKS), tokens(BOOKS.replace("8", "9"))], 2)
-    assert features.sizes.tolist() == [sizes[0], 0, sizes[1]]
-    assert features.sets.tolist() == sets.tolist()
-    assert features.bands.shape == (count, 3)
-    assert features.tokens.shape == (3, 2)
-    assert features.tokens[0].tobytes() == xxhash.xxh3_128_digest(" ".join(tokens(BOOKS)).encode())
-    assert not (features.bands[:, 0] == features.bands[:, 2]).any()
-    same = read_features([BOOKS, BOOKS.replace("8", "9")], Dedup(permutations=64, ngram=2, numbers_must_match=False))
-    assert (same.bands[:, 0] == same.bands[:, 1]).any()
-    assert (features.bands != read_features([BOOKS], Dedup(permutations=64, ngram=2, seed=2)).bands).any()
-
-
 def test_the_result_does_not_depend_on_chunks(monkeypatch):
     texts = problems(2_500)
     whole = find_duplicates(texts, Dedup())
@@ -129,20 +120,6 @@ def test_the_result_does_not_depend_on_chunks(monkeypatch):
     parts = find_duplicates(texts, Dedup())
     assert (whole.exact == parts.exact).all()
     assert (whole.cluster == parts.cluster).all()
-
-
-@pytest.mark.parametrize(("count", "workers"), [(9, 1), (10, 0), (11, 0)])
-def test_few_texts_are_read_in_this_process(monkeypatch, count, workers):
-    asked = []
-
-    def here(start, chunks, workers):
-        asked.append(workers)
-        return map(start(), chunks)
-
-    monkeypatch.setattr(duplicates, "SMALL", 10)
-    monkeypatch.setattr(duplicates, "in_processes", here)
-    find_duplicates([BOOKS] * count, Dedup())
-    assert asked == [workers]
 
 
 @pytest.mark.slow

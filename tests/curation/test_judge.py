@@ -9,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.curation import noise
-from compass.curation.judge import QUESTIONS, ModelJudge
+from compass.curation.judge import ModelJudge
 from compass.curation.noise.finding import Finding, Strength
 from compass.curation.noise.own_filter import load_filter
 from compass.errors import UserError
@@ -98,12 +97,6 @@ def test_questions_of_ones_own_and_those_that_are_not_there(judge, openai_server
         judge("prof")
     with pytest.raises(SamplingError, match="is it an OpenAI-compatible server that runs"):
         ModelJudge("http://127.0.0.1:9", "proof")(RECORD, Denoise())
-
-
-def test_reasons_of_the_questions_are_names_that_a_filter_may_give() -> None:
-    for question in QUESTIONS:
-        finding = Finding(f"judge_{question}", Strength.POSSIBLE, {"reply": "yes", "model": "m"})
-        assert noise.own_filter._find_wrong(finding) == ""
 
 
 def test_curate_asks_it_by_a_module_of_the_users_and_labels_measure_it(

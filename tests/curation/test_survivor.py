@@ -130,13 +130,6 @@ def test_all_rows_of_a_conflict_can_be_dropped():
     assert drops[0].evidence["rule"] == "answers disagree: all dropped"
 
 
-def test_agreeing_rows_stay_when_conflicts_are_dropped():
-    survivors, drops = settled(row("a"), row("b", "good"), conflicts="drop")
-    assert survivors == ["a", "a"]
-    assert drops[0] is None
-    assert str(drops[1].reason) == "exact_duplicate"
-
-
 def test_similar_problems_with_other_answers_are_two():
     one, other = "Arrange the letters of TOOTH.", "Arrange the letters of RADII."
     rows = row("a", problem=one), row("b", problem=other, answer="2"), row("c", "good", problem=other, answer="2")

@@ -17,7 +17,6 @@ ASKED = [f"Tom had {n} boxes with {n * 7 % 11} pens each. How many pens had he a
 GOLDS = [str(n * 7 % 11 * n) for n in COUNT]
 WORKED = [f"We count the pens one box after the other and get $\\boxed{{{gold}}}$." for gold in GOLDS]
 TABLES = [f"Name | Pens\nTom | {n}\nAnn | {n * 7 % 11}" for n in COUNT]
-CHOICES = [[f"{gold}", f"{n}1/2", f"{n}3/4", f"-{n}"] for n, gold in enumerate(GOLDS)]
 
 
 def rows(**fields):

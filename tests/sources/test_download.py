@@ -18,7 +18,7 @@ import pytest
 
 from compass.sources import download as module
 from compass.sources.download import DownloadError, download, download_set
-from compass.sources.published_files import PUBLISHED_SETS, Published, PublishedSet
+from compass.sources.published_files import Published, PublishedSet
 from tests.conftest import ROOT
 
 ROWS = [{"question": f"What is {n} + {n}?", "answer": str(2 * n)} for n in range(3_000)]
@@ -169,19 +169,6 @@ def test_a_mirror_is_a_folder_or_a_server(server, tmp_path: Path) -> None:
     assert download(one, tmp_path / "two", str(tmp_path / "mirror")).read_bytes() == LINES
     with pytest.raises(DownloadError, match="the mirror has no such file"):
         download(Published("https://example.invalid/b.jsonl"), tmp_path / "two", str(tmp_path / "mirror"))
-
-
-def test_every_published_file_has_a_commit_a_size_and_a_hash() -> None:
-    names = [one.name for one in PUBLISHED_SETS]
-    assert len(set(names)) == len(names)
-    for one in PUBLISHED_SETS:
-        assert one.rows > 0
-        assert one.licence
-        for file in one.files:
-            assert file.url.split("/")[2] == "raw.githubusercontent.com"
-            assert len(file.url.split("/")[5]) == 40, "a branch would move"
-            assert file.size > 0
-            assert len(file.sha256) == 64
 
 
 def test_a_file_of_the_hub_comes_by_the_hub_s_own_library(server, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from compass.settings import Source
 from compass.sources import guess as guessing
 from compass.sources.read import SourceError
 
@@ -15,23 +14,6 @@ PATH = Path("mine.jsonl")
 
 def guess(name, path, rows):
     return guessing.guess(name, path, rows).source
-
-
-def test_every_field_of_a_usual_row_is_guessed():
-    rows = [
-        {"id": "a", "question": "1?", "answer": "1", "solution": "one", "choices": ["1"]},
-        {"id": "b", "question": "2?", "answer": "2", "solution": "two", "choices": ["2"]},
-    ]
-    assert guess("mine", PATH, rows) == Source(
-        name="mine",
-        path="mine.jsonl",
-        adapter="options",
-        problem_field="question",
-        answer_field="answer",
-        solution_field="solution",
-        options_field="choices",
-        id_field="id",
-    )
 
 
 @pytest.mark.parametrize("golds", [("6", "9"), ("B", "C"), (1, 2), ("(b)", "(c)")])
@@ -66,27 +48,12 @@ def test_a_column_that_numbers_the_rows_is_no_gold(number: type) -> None:
         guess("mine", PATH, rows[:9])
 
 
-def test_a_solution_is_enough_of_a_gold():
-    source = guess("mine", PATH, [{"problem": "1?", "rationale": "so \\boxed{1}"}])
-    assert (source.answer_field, source.solution_field) == ("", "rationale")
-
-
-def test_messages_are_a_chat_even_with_options():
-    rows = [{"messages": [{"role": "user", "content": "1?"}], "answer": "1", "options": ["1"]}]
-    assert guess("mine", PATH, rows).adapter == "chat"
-
-
 @pytest.mark.parametrize(
     ("ids", "field"), [((1, 2), "id"), ((1, 1), ""), ((1, None), ""), ((None, None), ""), ((), "")]
 )
 def test_ids_are_used_where_they_are_unique(ids, field):
     rows = [{"problem": "1?", "answer": "1"} | ({"id": ids[n]} if ids else {}) for n in range(2)]
     assert guess("mine", PATH, rows).id_field == field
-
-
-def test_an_id_that_some_rows_lack_is_not_used():
-    rows = [{"problem": "1?", "answer": "1", "id": 1}, {"problem": "2?", "answer": "2"}]
-    assert guess("mine", PATH, rows).id_field == ""
 
 
 def test_what_is_missing_is_named_with_the_fields_of_the_first_row():

@@ -12,7 +12,7 @@ import pytest
 
 from compass.settings import Collect, Source, load_settings
 from compass.sources.collect import collect
-from compass.sources.hub import is_commit, resolve_commit
+from compass.sources.hub import resolve_commit
 from compass.sources.pin import main, pin
 from compass.sources.read import SourceError
 
@@ -38,13 +38,6 @@ def hub(monkeypatch):
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", dataset_info)
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     return fake
-
-
-@pytest.mark.parametrize(
-    ("revision", "answer"), [(COMMIT, True), ("main", False), (COMMIT[:39], False), (COMMIT + "0", False)]
-)
-def test_a_commit_is_40_hex_digits(revision, answer):
-    assert is_commit(revision) is answer
 
 
 def test_a_branch_is_resolved_and_a_commit_taken_as_it_is(hub):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
 
@@ -15,6 +16,15 @@ from compass.sources.read import SourceError, data_files, expand, file_rows
 
 ROWS = [{"problem": "What is 1+1?", "answer": "2"}, {"problem": "¿½ + ½?", "answer": "1"}]
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS).encode()
+
+
+def parquet(table):
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+TWICE = parquet(pa.table([["1?"], ["2"], ["3"]], names=["problem", "answer", "answer"]))
 
 
 def write(path, data):
@@ -201,10 +211,16 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
         ("a.jsonl", '{"a": 1}\n' + "[" * 100_000, "row 1 is nested too deeply"),
         ("a.jsonl", LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"), r"row 2 is not UTF-8 \(byte 0xe9"),
+        ("a.jsonl", LINES.decode().encode("utf-16"), "row 0 is not UTF-8"),
         ("a.jsonl.zst", LINES, "broken or cut off before the end of its first row"),
+        ("a.json", json.dumps(ROWS)[:-9], "is not JSON"),
+        ("a.jsonl", LINES + b'{"answer": ' + b"7" * 10_000 + b"}", "row 2"),
+        ("a.csv", "problem,answer,answer\n1,2,3\n", "'answer' twice"),
+        ("a.parquet", TWICE, "'answer' twice"),
     ],
-    ids=["too many", "too few", "half a row", "number", "text", "deep", "latin-1", "not zstandard"],
-)
+    ids=["too many", "too few", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
+         "long number", "columns", "parquet columns"],
+)  # fmt: skip
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
     with pytest.raises(SourceError, match=message):
         rows_of(write(tmp_path / name, content))

@@ -9,7 +9,6 @@ import pytest
 
 from compass.settings import Collect, load_settings
 from compass.sources.collect import collect
-from compass.sources.pin import pin
 from compass.sources.read import SourceError
 from compass.sources.recognise import REGISTRY, described, find, for_file
 
@@ -75,28 +74,6 @@ def test_an_unknown_name_lists_the_known_ones():
         find("numina-2")
 
 
-@pytest.mark.parametrize(
-    ("row", "problem", "answer", "adapter"),
-    [
-        ({"question": "1+1?", "final_answer": ["2"]}, "question", "final_answer", "columns"),
-        ({"prompt": [{"role": "user", "content": "1"}], "reward_model": {"ground_truth": "2"}}, "prompt", "reward_model.ground_truth", "chat"),
-        ({"problem": "1+1?", "solution": "\\boxed{2}"}, "problem", "", "columns"),
-        ({"question": "1?", "options": ["A)1"], "answer": "A"}, "question", "answer", "options"),
-    ],
-)  # fmt: skip
-def test_fields_of_an_unknown_file_are_guessed(tmp_path, row, problem, answer, adapter):
-    path = tmp_path / "mine.jsonl"
-    path.write_text(json.dumps(row) + "\n")
-    source = for_file(path)
-    assert (source.name, source.problem_field, source.answer_field, source.adapter) == (
-        "mine",
-        problem,
-        answer,
-        adapter,
-    )
-    assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 1
-
-
 @pytest.mark.parametrize("name", ["gsm8k_train.jsonl", "gsm8k_train.json"])
 def test_a_file_of_a_known_name_has_the_settings_of_the_registry(tmp_path, name):
     (tmp_path / name).write_text('{"question": "1?", "answer": "#### 1"}\n')
@@ -128,18 +105,3 @@ def test_known_local_files_are_read_from_the_data_folder_by_their_name():
     local = [known for known in REGISTRY.values() if known.source.path.startswith("$COMPASS_DATA/raw/")]
     assert [known.source.path for known in local] == [f"$COMPASS_DATA/raw/{known.files[0]}.jsonl.gz" for known in local]
     assert {known.source.name: known.rows for known in local} == {name: rows for name, (rows, _, _) in REAL.items()}
-
-
-def test_a_file_without_likely_fields_says_what_it_has(tmp_path):
-    path = tmp_path / "mine.jsonl"
-    path.write_text('{"text": "1+1=2"}\n')
-    with pytest.raises(SourceError, match="no field looks like a problem; found: text"):
-        for_file(path)
-
-
-def test_a_file_that_names_no_moving_revision_is_left_alone(tmp_path):
-    path = tmp_path / "p.yaml"
-    path.write_text((ROOT / "profiles/small.yaml").read_text())
-    before = path.read_bytes()
-    assert pin(path) == {}
-    assert path.read_bytes() == before

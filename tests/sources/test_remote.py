@@ -42,10 +42,6 @@ def test_every_format_of_a_folder_is_read_by_url(store):
         assert [row for _, row in file_rows(file)] == ROWS
 
 
-def test_variables_are_filled_in(store):
-    assert str(expand("$BUCKET/a.jsonl", BUCKET=store)) == f"{store}/a.jsonl"
-
-
 def test_what_is_not_there_is_an_error_with_its_url(store):
     with pytest.raises(SourceError, match=r"memory://bucket/set/nothing\.jsonl: no such file"):
         data_files(expand(f"{store}/nothing.jsonl"))

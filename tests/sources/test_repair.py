@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compass.records import record_id
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
-from compass.sources.repair import repair, repaired_row
+from compass.sources.repair import repair
 
 MENDED = {
     # an escape has eaten the first letter of a command
@@ -149,9 +149,3 @@ def test_json_inside_of_a_row_keeps_its_backslashes_until_it_is_read(tmp_path):
     found, _ = collected(tmp_path, rows)
     assert found.kept["answer"].to_pylist() == [r"\frac{1}{2}", r"x = \frac{8}{4}"]
     assert found.kept["original"].to_pylist() == [None, None]
-
-
-def test_a_row_without_damage_is_the_same_object():
-    row = {"problem": "1 + 1?", "answer": [1, "2"], "extra": {"index": None}}
-    assert repaired_row(row) is row
-    assert repaired_row({"a": ["x &lt; 1", 2]}) == {"a": ["x < 1", 2]}

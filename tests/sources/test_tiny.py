@@ -15,7 +15,7 @@ import pytest
 from compass.settings import Generator
 from compass.sources import tiny_planting as planting
 from compass.sources.tiny import DISTINCT_SIMILARITY, DistinctProblems, GeneratorError, generate
-from compass.sources.tiny_planting import DEFECTS, coverage, ngrams, row_of, similarity
+from compass.sources.tiny_planting import DEFECTS, coverage, ngrams, similarity
 from compass.sources.tiny_problems import Problem, Step
 
 SETTINGS = Generator(problems_per_level=60, benchmark_per_level=12, planted_per_kind=6)
@@ -72,13 +72,6 @@ def test_every_machine_gets_the_same_problems(world):
     rows += sorted((*key, *row.values()) for key, row in read_benchmarks(world).items())
     rows += [tuple(row.values()) for row in pq.read_table(world.parent / "truth.parquet").to_pylist()]
     assert hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16] == "998bbe6fb42ea1a4"
-
-
-def test_another_seed_gives_other_problems(world, tmp_path):
-    generate(SETTINGS, seed=4, folder=tmp_path / "generated")
-    assert not {r[1] for r in read_sources(world)["tiny-chat"]} & {
-        r[1] for r in read_sources(tmp_path / "generated")["tiny-chat"]
-    }
 
 
 def test_every_row_has_a_truth_and_every_kind_its_number(world):
@@ -146,10 +139,6 @@ def test_more_planted_rows_than_there_are_originals_names_the_setting(tmp_path):
         generate(few, seed=0, folder=tmp_path / "generated")
 
 
-def test_three_originals_for_each_planted_copy_are_enough(tmp_path):
-    generate(Generator(problems_per_level=20, benchmark_per_level=20, planted_per_kind=20), seed=0, folder=tmp_path)
-
-
 def test_each_source_has_a_shape_of_its_own(world):
     first = json.loads(gzip.decompress((world / "tiny-chat.jsonl.gz").read_bytes()).splitlines()[0])
     problem, answer = first["prompt"][0]["content"], first["reward_model"]["ground_truth"]
@@ -184,32 +173,6 @@ def test_running_out_of_distinct_problems_names_the_setting():
         [pool.draw(1, held_out=True, setting="benchmark_per_level") for _ in range(10_000)]
 
 
-@pytest.mark.parametrize(
-    ("text", "grams"),
-    [
-        ("A b, c d.", {("a", "b", "c"), ("b", "c", "d")}),
-        ("a b c", {("a", "b", "c")}),
-        ("a b", {("a", "b")}),
-        ("", {()}),
-    ],
-)
-def test_ngrams_of_words(text, grams):
-    assert ngrams(text, 3) == grams
-
-
-def test_similarity_is_the_share_of_common_trigrams_with_or_without_punctuation():
-    assert similarity("a b c d", "a b c d") == 1
-    assert similarity("a b c d", "a b c e") == pytest.approx(1 / 3)
-    assert similarity("a b c. d", "a b c d") == 0  # "c." is another word than "c"
-
-
-def test_coverage_is_the_share_of_the_items_ngrams():
-    assert coverage("a b c d", "x a b c", n=3) == 0.5
-    assert coverage("a b c", "x a b c d", n=3) == 1
-    words = " ".join("abcdefghijklmn")  # 14 words: two 13-grams
-    assert coverage(words, words[2:]) == 0.5
-
-
 def test_a_reworded_copy_is_as_similar_as_it_must_be_or_more(monkeypatch):
     monkeypatch.setattr(planting, "rewordings", lambda rng, text: iter(["below", "at the limit", "above"]))
     similar = {"below": 0.81, "at the limit": planting.NEAR_SIMILARITY, "above": 0.9}
@@ -218,18 +181,3 @@ def test_a_reworded_copy_is_as_similar_as_it_must_be_or_more(monkeypatch):
     covered = {"below": 0.59, "at the limit": planting.VARIANT_COVERAGE, "above": 0.9}
     monkeypatch.setattr(planting, "coverage", lambda text, changed: covered[changed])
     assert planting.benchmark_variant(random.Random(0), "text") == "at the limit"
-
-
-def test_a_row_is_its_problem_but_for_what_is_changed():
-    problem = Problem(
-        "tank", (Step(3, "add", 2, 5), Step(5, "mul", 2, 10)), ("A tub holds 3.", "Add 2.", "Double.", "How many?")
-    )
-    row = row_of(problem, answer="11")
-    assert (row.text, row.answer) == ("A tub holds 3. Add 2. Double. How many?", "11")
-    assert (row.equations, row.level, row.skill, row.kind) == (("3+2=5", "5*2=10"), 2, "tank", "clean")
-
-
-def test_it_writes_over_what_an_earlier_run_left(tmp_path):
-    for _ in range(2):
-        generate(SETTINGS, seed=3, folder=tmp_path)
-    assert (tmp_path / "level-1.jsonl").exists()

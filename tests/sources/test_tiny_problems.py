@@ -10,7 +10,6 @@ from compass.sources.tiny_problems import (
     LARGEST_TOTAL,
     LEVELS,
     SKILLS,
-    Problem,
     Step,
     apply,
     draw_problem,
@@ -66,13 +65,6 @@ def test_the_text_holds_the_operands_in_order_and_nothing_is_left_to_fill_in():
 )
 def test_totals_stay_between_1_and_the_largest(kind, total, operand, after):
     assert apply(kind, total, operand) == after
-
-
-def test_a_problem_tells_what_it_is_made_of():
-    problem = Problem("tank", (Step(9, "sub", 2, 7), Step(7, "mul", 3, 21)), ("Start.", "Less.", "More.", "How many?"))
-    assert (problem.level, problem.answer, problem.numbers) == (2, 21, (2, 3, 9))
-    assert problem.text == "Start. Less. More. How many?"
-    assert problem.solution == "9-2=7\n7*3=21\n\\boxed{21}"
 
 
 def test_about_one_chain_in_eight_is_held_out():
