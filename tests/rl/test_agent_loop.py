@@ -256,25 +256,6 @@ def test_an_engine_or_a_greedy_response_that_fails_fails_the_group_and_the_serve
     assert worker.llm_client.busy == []
 
 
-def test_a_group_that_failed_is_told_when_its_greedy_response_has_ended(agent_loop: Any) -> None:
-    worker = agent_loop.ScoringWorker()
-    worker.config.algorithm.adv_estimator = agent_loop.GREEDY_BASELINE
-
-    async def fails(*_: Any) -> None:
-        raise RuntimeError("out of memory")
-
-    async def slow(*_: Any) -> torch.Tensor:
-        await asyncio.sleep(0.05)
-        agent_loop.tags.append("greedy response")
-        return torch.tensor(1.0)
-
-    worker.llm_client.server.generate_group.remote = fails
-    worker._greedy_reward = slow
-    sample(worker)
-    greedy, group = agent_loop.tags
-    assert (greedy, group["tag"]["status"]) == ("greedy response", "failure")
-
-
 def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(
     agent_loop: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,10 +266,6 @@ def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(
     assert (tag["key"], tag["tag"]["status"], tag["tag"]["problem"]) == ("u1", "failure", "a1")
     assert tag["tag"]["error"].startswith("RecursionError: the verifier is in a loop!!!")
     assert len(tag["tag"]["error"]) == 400
-
-
-def test_verls_manager_starts_workers_that_score(agent_loop: Any) -> None:
-    assert agent_loop.AgentLoopManager("config").agent_loop_workers_class == ("remote", agent_loop.ScoringWorker)
 
 
 def test_the_server_is_asked_for_each_response_of_a_group_and_answers_once(agent_loop: Any) -> None:

@@ -85,31 +85,6 @@ def test_what_leaves_the_gpu_s_memory(offload: str, weights: bool, optimizer: bo
     assert found == [weights, optimizer, always]
 
 
-def test_on_the_cpu_verl_has_one_engine_process_eager_with_weights_that_it_can_update() -> None:
-    values = device_overrides(TINY, HERE)
-    assert values[f"{ROLLOUT}.engine_kwargs.vllm"] == {
-        "worker_extension_cls": "compass.rl.cpu.rollout.CpuRolloutWorker",
-        "distributed_executor_backend": "uni",
-        "block_size": 32,
-    }
-    expected = {
-        "trainer.device": "cpu",
-        f"{RAY}.address": "local",
-        f"{RAY}.num_gpus": 1,
-        f"{RAY}.num_cpus": 16,
-        f"{RAY}.object_store_memory": 512 * 2**20,
-        "actor_rollout_ref.model.external_lib": "compass.rl.cpu.engine",
-        f"{ROLLOUT}.enforce_eager": True,
-        f"{ROLLOUT}.agent.num_workers": 1,
-        f"{ROLLOUT}.checkpoint_engine.update_weights_bucket_megabytes": 64,
-        f"{ACTOR}.ppo_max_token_len_per_gpu": 64 * 160,
-        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
-    }
-    assert {key: values[key] for key in expected} == expected
-    off = ("use_dynamic_bsz", "entropy_checkpointing", "free_cache_engine", "enable_sleep_mode", "use_fused_kernels")
-    assert not any(value for key, value in values.items() if key.endswith(off))
-
-
 @pytest.mark.parametrize(
     ("asked", "responses"),
     [(64, 60), (59, 40), (1, 1), (1000, 120)],  # of 20 problems times 6 responses

@@ -122,16 +122,6 @@ def recorded(sampler: Any) -> list[dict]:
     return [json.loads(line) for line in sampler.rewards_file.read_text().splitlines()]
 
 
-def test_verl_gets_its_own_options_and_a_short_poll(sampler: Any) -> None:
-    assert sampler.arguments["train_batch_size"] == 2
-    assert sampler.arguments["filter_groups_metric"] == "acc"
-    assert sampler.arguments["config"] == "verl's"
-    assert sampler.arguments["poll_interval"] == 0.05
-    assert not {"max_generation_batches", "watch"} & sampler.arguments.keys()
-    assert sampler.max_generation_batches == 2
-    assert "watch" in sampler.options  # verl's configuration stays as it was
-
-
 def test_every_finished_group_is_recorded_with_whether_it_was_used(sampler: Any) -> None:
     finish(sampler, "u1", "u2", "u3")
     sampler.partitions["train"]["u4_0"] = {"response_len": 9}  # its group is still running
@@ -270,14 +260,6 @@ def test_it_tells_how_far_an_iteration_is(sampler: Any) -> None:
     told = read_progress(sampler.progress.path)
     assert (told["step"], told["phase"]) == (3, "rollout")
     assert told["detail"] == "3 groups finished, 1 of them left out"
-
-
-def test_batches_are_verls_where_nothing_else_is_asked(sampler: Any) -> None:
-    finish(sampler, "u2", "u1")
-    sampler.sample(global_steps=1, partition_id="train", batch_size=2)
-    assert sampler.order == ["u2_0", "u2_1", "u1_0", "u1_1"]
-    sampler.refill_fn(2)
-    assert sampler.refilled == [2]
 
 
 def test_a_reproducible_batch_has_the_order_of_the_data_and_replaces_one_by_one(sampler: Any) -> None:

@@ -17,7 +17,7 @@ import pytest
 from compass.rl.checkpoint import ACCURACY
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
-from compass.rl.launch import TakenAwayError, TrainingError, summarise_iteration, train, trainer_environment
+from compass.rl.launch import TakenAwayError, TrainingError, train, trainer_environment
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
 from tests.conftest import has_ended
@@ -350,10 +350,6 @@ def test_where_adamw_runs_on_the_nodes_cores_its_ranks_share_them() -> None:
     assert "OMP_NUM_THREADS" not in environment({}, gpus=2, offload="idle")
 
 
-def test_the_engines_cache_on_a_cpu_is_the_settings() -> None:
-    assert environment({}, kv_cache_gib=4)["VLLM_CPU_KVCACHE_SPACE"] == "4"
-
-
 @pytest.mark.parametrize(("gpus", "platform"), [(0, "cpu"), (1, None), (8, None)])
 def test_on_one_node_no_other_ray_cluster_is_looked_for(gpus: int, platform: str | None) -> None:
     variables = environment({"RAY_ADDRESS": "nonsense.invalid:6379", "RAY_AUTH_TOKEN": "the cluster's"}, gpus=gpus)
@@ -367,11 +363,3 @@ def test_on_one_node_no_other_ray_cluster_is_looked_for(gpus: int, platform: str
 def test_a_running_cluster_is_joined_as_the_user_says(given: dict[str, str], resources: dict[str, Any]) -> None:
     variables = environment(given, **resources)
     assert {name: value for name, value in variables.items() if name.startswith("RAY_A")} == given
-
-
-def test_the_bar_says_reward_and_length() -> None:
-    metrics = {"critic/score/mean": -0.25, "response_length/mean": 41.7}
-    assert summarise_iteration(metrics) == "reward -0.25, 42 tokens"
-    assert summarise_iteration({"critic/score/mean": 0.5}) == "reward +0.50, nan tokens"
-    assert summarise_iteration({"critic/score/mean": None, "response_length/mean": 3.0}) == "reward +nan, 3 tokens"
-    assert summarise_iteration({}) == "reward +nan, nan tokens"

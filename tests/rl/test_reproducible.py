@@ -1,8 +1,6 @@
 """Training that does not depend on the number of engines or on the clock."""
 
-import pytest
-
-from compass.rl.reproducible import OneForOne, order_keys, response_seed, update_seed
+from compass.rl.reproducible import OneForOne, response_seed, update_seed
 
 
 def test_a_response_has_a_seed_of_its_own_that_vllm_takes_and_that_stays_the_same() -> None:
@@ -36,11 +34,3 @@ def test_a_group_that_is_left_out_is_replaced_by_one() -> None:
     replace(3)  # verl has room for no more
     replace(5)
     assert asked == [3, 3, 1]
-
-
-def test_a_batch_has_the_order_of_the_data() -> None:
-    submitted = {"z": 1, "a": 1, "m": 2}
-    keys = ["a_10_0", "m_0_0", "a_2_0", "z_1_1", "z_1_0"]
-    assert order_keys(keys, submitted) == ["z_1_0", "z_1_1", "a_2_0", "a_10_0", "m_0_0"]
-    with pytest.raises(KeyError):
-        order_keys(["b_0_0"], submitted)

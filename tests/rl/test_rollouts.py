@@ -17,7 +17,6 @@ from compass.rl.rollouts import (
     append_groups,
     fetch_fields,
     forget_rollouts_after,
-    group_line,
     keeps_rollouts,
     rollout_rows,
     without_end,
@@ -169,16 +168,6 @@ def test_an_advantage_is_worse_the_farther_it_is_from_zero(tmp_path: Path) -> No
     path = write_worst(tmp_path / "worst.parquet", rows, "advantage_size")
     assert [line["advantage"] for line in pq.read_table(path).to_pylist()] == [-2.0, 1.0, 0.5, None]
     assert pq.read_table(write_worst(tmp_path / "worst.parquet", [row()] * 100, "reward")).num_rows == 16
-
-
-def test_a_group_is_one_line_of_its_responses() -> None:
-    responses = [
-        {"problem_id": "a", "reward": 1, "acc": 1.0, "tokens": 7.0},
-        {"problem_id": "a", "reward": -1.0, "acc": 0.0, "tokens": 9},
-    ]
-    line = group_line(4, responses)
-    assert line == {"step": 4, "id": "a", "rewards": [1.0, -1.0], "tokens": [7, 9]}
-    assert [type(reward) for reward in line["rewards"]] == [float, float]
 
 
 def test_groups_are_added_by_name_with_whether_the_update_used_them(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The trainer's process: what it checks, what Ray is started with, and what is ended after it."""
 
 import socket
-import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -136,13 +135,6 @@ def test_a_wrong_reward_may_be_told_and_trained_on_or_not_looked_for(
     assert len(read_findings(trainer.folder / "guards.jsonl")) == findings
 
 
-def test_a_run_on_gpus_imports_nothing_of_the_cpus(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("compass.rl.cpu")]:
-        monkeypatch.delitem(sys.modules, name)  # for this test: others hold on to the modules that they imported
-    trainer.main("cuda")
-    assert not [name for name in sys.modules if name.startswith("compass.rl.cpu")]
-
-
 def test_with_a_critic_every_process_on_gpus_loads_value_models_as_the_project_does(trainer: Trainer) -> None:
     trainer.main("cuda")
     assert trainer.verls_model.load_valuehead_model == "verl's"
@@ -180,18 +172,3 @@ def test_a_running_cluster_starts_its_workers_itself_with_the_code_and_the_varia
     assert environment.get("VERL_PLATFORM") == ("as the device needs it" if device == "cpu" else None)
     modules = {"cpu": "the CPU's patches", "cuda": "compass.rl.gpu.plugin" if critic else None}
     assert environment.get("VERL_USE_EXTERNAL_MODULES") == modules[device]
-
-
-def test_on_the_cpu_processes_are_forked_from_one_that_has_imported_everything(trainer: Trainer, library: Any) -> None:
-    def start(folder: Path) -> Path:
-        assert folder.is_dir()
-        trainer.calls.append("fork")
-        return folder / "python"
-
-    library("compass.rl.cpu.fork_server", prepare_ray=lambda: trainer.calls.append("prepare"), start=start)
-    library("compass.rl.cpu.fork_server", preload=lambda: trainer.calls.append("preload"))
-    prepare, preload, fork, _, _, (_, options), *rest = trainer.main("cpu")
-    assert (prepare, preload, fork, rest) == ("prepare", "preload", "fork", ["run", "shutdown"])
-    python = Path(options["runtime_env"]["py_executable"])
-    assert python.name == "python"
-    assert not python.parent.exists()  # the folder goes with the run

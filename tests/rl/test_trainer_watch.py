@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -260,25 +259,3 @@ def test_it_names_phase_progress_and_the_process_that_ended(watchdog: Watchdog) 
     assert "The trainer is in iteration 4, phase `update`, and said so 40 s ago." in message
     assert f"sleep (pid {stays.pid}) sleeping, 0% of a core" in message
     assert f"(pid {lost.pid})" in message.split("Ended since the first iteration: ")[1]
-
-
-def test_a_stopped_process_is_named_first(watchdog: Watchdog) -> None:
-    started = [subprocess.Popen(["sleep", "62"]) for _ in range(12)]
-    try:
-        os.kill(started[7].pid, signal.SIGSTOP)
-        later(watchdog, 91)
-        message = watchdog.find_standstill() or ""
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-    assert f"Its processes: sleep (pid {started[7].pid}) stopped, 0% of a core; " in message
-    assert message.count("% of a core") == 8
-
-
-def test_a_trainer_that_is_gone_has_no_processes(tmp_path: Path) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    watchdog = Watchdog(QUICK, tmp_path / "progress.json", gone.pid)
-    later(watchdog, 91)
-    assert "Its processes: none." in (watchdog.find_standstill() or "")

@@ -69,11 +69,3 @@ def test_what_is_called_of_others_is_listed() -> None:
         assert called - own <= listed
     private = {name for path in RL.rglob("*.py") for name in re.findall(r"ray\._private\.\w+", path.read_text())}
     assert private == {"ray._private.state"}
-
-
-@pytest.mark.parametrize("internal", [*CALLED, *REPLACED], ids=lambda one: one.where.rpartition(":")[2])
-def test_whoever_uses_it_names_it(internal: Internal) -> None:
-    module = internal.user.partition(":")[0]
-    text = (RL.parents[1] / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
-    assert re.split(r"[.:]", internal.where)[-1] in text
-    assert f" {internal.user.partition(':')[2]}" in text

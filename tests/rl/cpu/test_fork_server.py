@@ -1,18 +1,12 @@
 """The client behaves as `python` does: arguments, environment, folder, files, exit status, and ends with its process."""
 
-import gc
-import importlib
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from compass.rl.cpu import fork_server
-from compass.rl.cpu.fork_server import MODULES, preload
 from tests.conftest import has_ended
 
 HOST = """
@@ -108,28 +102,6 @@ def test_the_environment_is_the_clients_alone(python) -> None:
     assert ("HOME" in told, "'ONLY'" in told) == (False, True)
 
 
-def test_torch_uses_the_threads_that_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(set_num_threads=asked.append))
-    for threads in ("3", "", "many"):
-        monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        fork_server._reread_environment()
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    fork_server._reread_environment()
-    assert asked == [3]
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    monkeypatch.delitem(sys.modules, "torch")
-    fork_server._reread_environment()
-
-
-def test_ray_is_told_its_job_and_whose_end_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_JOB_ID", "")
-    monkeypatch.setenv("RAY_RAYLET_PID", "")
-    fork_server.prepare_ray()
-    assert os.environ["RAY_JOB_ID"] == "01000000"
-    assert os.environ["RAY_RAYLET_PID"] == str(os.getpid())
-
-
 def test_open_files_keep_their_numbers(python) -> None:
     reading, writing = os.pipe()
     code = f"import os; os.write({writing}, b'through')"
@@ -149,19 +121,3 @@ def test_a_killed_client_or_host_ends_the_process(python, host: bool) -> None:
     (python[1] if host else client).kill()
     assert client.wait(timeout=20) == (1 if host else -9)
     assert has_ended(pid)
-
-
-def test_every_module_is_imported_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    imported: list[str] = []
-    collecting: set[bool] = set()
-
-    def note(name: str) -> None:
-        imported.append(name)
-        collecting.add(gc.isenabled())
-
-    monkeypatch.setattr(importlib, "import_module", note)
-    preload()
-    assert imported == list(MODULES)
-    assert all(map(importlib.util.find_spec, (name for name in MODULES if name.startswith("compass."))))
-    assert collecting == {False}
-    assert gc.isenabled()

@@ -1,7 +1,6 @@
 """Each patch changes what it names, and nothing else. verl is a stand-in; torch is real."""
 
 import importlib.metadata
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,15 +9,6 @@ import torch.distributed
 
 from compass.rl.cpu import patches
 from compass.rl.cpu.patches import log_probabilities
-
-
-def test_verl_learns_of_the_cpu(library: Any) -> None:
-    registered = {}
-    registry = SimpleNamespace(register=lambda platform: lambda kind: registered.update({platform: kind}))
-    library("verl.plugin.platform.platform_manager", PlatformRegistry=registry)
-    library("compass.rl.cpu.platform", CpuPlatform="the platform")
-    patches.register_platform()
-    assert registered == {"cpu": "the platform"}
 
 
 def test_gloo_twice_is_read_as_gloo(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,21 +51,6 @@ def test_log_probabilities_come_in_blocks_in_single_precision_alone(library: Any
     logits, labels = torch.zeros(2, 4), torch.tensor([0, 3])
     torch.testing.assert_close(functional.logprobs_from_logits_v2(logits, labels), -torch.log(torch.full((2,), 4.0)))
     assert functional.logprobs_from_logits_v2(logits.bfloat16(), labels) == "verl's own"
-
-
-def test_importing_the_plugin_makes_every_change_once(monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
-    made = []
-    names = (
-        "register_platform",
-        "accept_gloo_twice",
-        "name_vllm_cpu",
-        "take_log_probabilities_in_blocks",
-        "replace_loader",
-    )
-    for name in names:
-        monkeypatch.setattr(patches, name, lambda name=name: made.append(name))
-    load("compass.rl.cpu.plugin")
-    assert made == list(names)
 
 
 @pytest.mark.parametrize("block", [1, 100, 1 << 24])

@@ -14,29 +14,6 @@ def platform(library: Any, load: Any) -> Any:
     return load("compass.rl.cpu.platform").CpuPlatform()
 
 
-def test_it_is_one_device_without_memory_of_its_own_and_a_token_for_ray(platform: Any) -> None:
-    answers = {
-        "is_available": True,
-        "is_platform_available": False,  # used when asked for, never detected
-        "current_device": "cpu",
-        "device_count": 1,
-        "ray_resource_name": "GPU",
-        "visible_devices_envvar": "CUDA_VISIBLE_DEVICES",
-        "ray_noset_envvars": ["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"],
-        "rollout_env_vars": {},
-        "communication_backend_name": "gloo",
-        "is_ipc_supported": False,
-        "get_device_capability": (None, None),
-        **dict.fromkeys(("get_collective_module", "cudart", "set_device", "set_allocator_settings", "empty_cache")),
-        **dict.fromkeys(("profiler_start", "profiler_stop")),
-    }
-    given = {"set_device": (0,), "get_device_capability": (3,), "is_platform_available": (True,)}
-    assert {name: getattr(platform, name)(*given.get(name, ())) for name in answers} == answers
-    assert (platform.device_name, platform.vendor_name) == ("cpu", "cpu")
-    with platform.nvtx_range("update"):
-        pass
-
-
 @pytest.mark.parametrize("seed", ["manual_seed", "manual_seed_all"])
 def test_a_seed_repeats_what_torch_draws(platform: Any, seed: str) -> None:
     getattr(platform, seed)(5)

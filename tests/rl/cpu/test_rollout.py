@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-PATCHES = ["keep_plain_weights", "draw_by_gumbel_noise", "draw_from_each_seed"]
 DRAWS = 200_000
 
 
@@ -21,21 +20,6 @@ def rollout(library: Any, load: Any) -> Any:
     return load("compass.rl.cpu.rollout")
 
 
-def test_making_the_worker_patches_vllm_and_importing_it_does_not(
-    monkeypatch: pytest.MonkeyPatch, rollout: Any
-) -> None:
-    patched = []
-    for name in PATCHES:
-        monkeypatch.setattr(rollout, name, lambda name=name: patched.append(name))
-
-    class Worker(rollout.CpuRolloutWorker):  # as vLLM adds the extension to its worker's bases
-        def __init__(self, vllm_config: str) -> None:
-            assert patched == PATCHES
-
-    assert patched == []
-    assert isinstance(Worker(vllm_config="config"), Extension)
-
-
 def test_linear_layers_read_their_live_parameter(library: Any, rollout: Any) -> None:
     layers = library("vllm.model_executor.layers.utils", dispatch_cpu_unquantized_gemm="packs and drops the weight")
     rollout.keep_plain_weights()
@@ -47,12 +31,6 @@ def test_linear_layers_read_their_live_parameter(library: Any, rollout: Any) -> 
         layer.weight.fill_(2.0)
         layer.bias.fill_(1.0)
         assert layer.cpu_linear(x, layer.weight, layer.bias).tolist() == [[7.0, 7.0]]
-
-
-def test_vllm_draws_tokens_by_gumbel_noise(library: Any, rollout: Any) -> None:
-    sampler = library("vllm.v1.sample.ops.topk_topp_sampler", compiled_random_sample="wants a compiler")
-    rollout.draw_by_gumbel_noise()
-    assert sampler.compiled_random_sample is rollout.sample_tokens
 
 
 class Sampler:

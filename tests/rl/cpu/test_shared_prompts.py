@@ -7,7 +7,7 @@ import torch
 from transformers import AutoModelForCausalLM, Lfm2Config, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
 
 from compass.rl.cpu.patches import log_probabilities
-from compass.rl.cpu.shared_prompts import by_prompt, can_share, logits_only_at, share_prompts
+from compass.rl.cpu.shared_prompts import can_share, logits_only_at, share_prompts
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 97}
 
@@ -65,13 +65,6 @@ def test_log_probabilities_and_gradients_are_those_of_separate_sequences(model, 
         torch.testing.assert_close(our_gradients[name], gradient, atol=1e-5, rtol=1e-4)
 
 
-def test_each_prompt_stands_once():
-    prompts, responses = CASES["mixed up"]
-    rows = share_prompts(prompts, responses)
-    assert rows.tokens.shape == (3, 11 + 5 + 9 + 3)
-    assert rows.sampled.tolist() == torch.cat(responses).tolist()
-
-
 def test_places_are_where_verl_looks():
     prompts, responses = CASES["mixed up"]
     rows, whole, expected = share_prompts(prompts, responses), 0, []
@@ -86,10 +79,6 @@ def test_a_model_gives_all_logits_again_afterwards(model):
     with logits_only_at(model, torch.tensor([2])):
         assert model(input_ids=LONG[None]).logits.shape == (1, 1, 97)
     assert model(input_ids=LONG[None]).logits.shape == (1, 11, 97)
-
-
-def test_the_order_brings_prompts_together():
-    assert by_prompt([LONG, SHORT, LONG, ONE, SHORT, LONG]) == [3, 1, 4, 0, 2, 5]
 
 
 @pytest.mark.parametrize(

@@ -141,11 +141,6 @@ def test_a_fall_is_warned_of_once_and_stops_whenever_it_is_seen() -> None:
     assert GUARDS["entropy_collapse"].find(again, {"level": "warn", "limit": 0.3}) is not None
 
 
-def test_earlier_iterations_that_are_no_numbers_do_not_count() -> None:
-    history = [{"actor/grad_norm": value} for value in (math.nan, None, "", 1.0, math.inf, 3.0)]
-    assert Facts({}, history, "cpu", "float32").earlier("actor/grad_norm") == [1.0, 3.0]
-
-
 def test_every_guard_has_its_setting_its_words_and_a_column_for_its_samples() -> None:
     columns = {*ROLLOUTS.names, "advantage_size"}
     assert set(GUARDS) <= set(Guards.model_fields)
