@@ -6,9 +6,7 @@ import pytest
 
 from compass.base.pretrain import (
     PretrainError,
-    _by_length,
     _fresh_problems,
-    _optimizers,
     _Training,
     encode,
     measure_guessing,
@@ -63,34 +61,6 @@ def test_it_reports_facts_and_progress(trained):
     assert 4 < facts["loss"] < 8  # near log(vocabulary) after a few steps
 
 
-def test_the_model_has_the_size_of_its_settings(trained):
-    from transformers import AutoConfig
-
-    folder, facts, _ = trained
-    config = AutoConfig.from_pretrained(folder)
-    assert (config.num_hidden_layers, config.hidden_size, config.intermediate_size) == (1, 32, 64)
-    assert (config.num_attention_heads, config.num_key_value_heads, config.max_position_embeddings) == (1, 1, 512)
-    hidden, inner = 32, 64
-    attention = 4 * hidden * hidden + 3 * hidden  # with biases of queries, keys and values
-    norms = 3 * hidden
-    assert facts["parameters"] == config.vocab_size * hidden + attention + 3 * hidden * inner + norms
-
-
-def test_the_embeddings_learn_by_adamw_and_the_matrices_by_muon_at_five_times_the_rate(trained):
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(trained[0])
-    muon, adamw = _optimizers(model, 0.01)
-    assert [type(optimizer).__name__ for optimizer in (muon, adamw)] == ["Muon", "AdamW"]
-    shapes = [tuple(p.shape) for group in muon.param_groups for p in group["params"]]
-    assert len(shapes) == 7
-    assert all(len(shape) == 2 and max(shape) <= 64 for shape in shapes)
-    assert sum(len(group["params"]) for group in adamw.param_groups) == len(list(model.parameters())) - 7
-    assert (muon.param_groups[0]["lr"], muon.param_groups[0]["momentum"]) == (0.05, 0.95)
-    assert (adamw.param_groups[0]["lr"], adamw.param_groups[0]["betas"]) == (0.01, (0.9, 0.95))
-    assert muon.param_groups[0]["weight_decay"] == adamw.param_groups[0]["weight_decay"] == 0
-
-
 class Rates(_Training):
     """Notes the learning rate of every step, as a share of the first, and trains nothing."""
 
@@ -127,37 +97,6 @@ def test_habits_are_learnt_at_a_rate_that_falls_to_nothing():
     training.learn_habits(iter(()))
     assert training.shares == pytest.approx([0.3, 0.225, 0.15, 0.075])
     assert training.done == pytest.approx([0.9, 0.925, 0.95, 0.975])
-
-
-def test_gradients_are_clipped_to_length_1_and_the_loss_is_smoothed(trained, monkeypatch):
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    folder = trained[0]
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    limits, losses = [], iter([3.0, 1.0, 2.0])
-    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda parameters, limit: limits.append(limit))
-    monkeypatch.setattr("compass.base.pretrain._train_step", lambda *_: next(losses))
-    training = _Training(model, tokenizer, QUICK.model_copy(update={"batch_size": 2}), None)
-    smoothed = []
-    for _ in range(3):
-        training._step(iter([("1+1?", "2"), ("1+2?", "3"), ("not read", "4")]))
-        smoothed.append(training.loss)
-    assert limits == [1.0, 1.0, 1.0]
-    assert smoothed == pytest.approx([3.0, 2.8, 2.72])
-    assert training.tokens == 3 * sum(map(len, (*encode(tokenizer, "1+1?", "2"), *encode(tokenizer, "1+2?", "3"))))
-
-
-def test_parts_hold_pairs_of_similar_length():
-    pairs = [([0] * length, [0]) for length in (5, 1, 4, 2, 3)]
-    parts = _by_length(pairs, 2)
-    assert [[len(prompt) for prompt, _ in part] for part in parts] == [[1, 2], [3, 4], [5]]
-
-
-def test_skill_is_measured_on_problems_of_every_level():
-    problems = _fresh_problems(3, each_level=2)
-    assert [problem.level for problem in problems] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    assert problems == _fresh_problems(3, each_level=2) != _fresh_problems(4, each_level=2)
 
 
 def test_the_same_seed_gives_the_same_weights(trained, tmp_path):

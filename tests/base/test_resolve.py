@@ -47,11 +47,6 @@ def test_a_folder_is_copied_and_its_origin_is_kept(model, tmp_path):
     assert read_origin(tmp_path / "out") == origin
 
 
-def test_the_path_is_filled_in_from_the_environment(model, tmp_path):
-    resolve("$COMPASS_MODEL/small", out=tmp_path / "out", environment={"COMPASS_MODEL": str(model.parent)})
-    assert (tmp_path / "out" / "config.json").is_file()
-
-
 def test_only_what_a_model_needs_is_copied(model, tmp_path):
     folder = tmp_path / "given"
     shutil.copytree(model, folder)
@@ -149,18 +144,6 @@ def test_a_model_without_a_chat_template_is_refused(model, tmp_path):
     (tmp_path / "given/chat_template.jinja").unlink()
     with pytest.raises(ModelError, match="its tokenizer has no chat template"):
         resolve(str(tmp_path / "given"), out=tmp_path / "out")
-
-
-def test_padding_is_a_special_token_of_no_other_use_or_the_end_itself(model, tmp_path):
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    assert module._padding(tokenizer, "<|im_end|>") == "<|endoftext|>"
-    assert module._padding(tokenizer, "<|endoftext|>") == "<|endoftext|>"  # the template uses the others
-    assert module._end_of_turn(tokenizer) == "<|im_end|>"
-    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
-    tokenizer.eos_token = "<|endoftext|>"
-    assert module._end_of_turn(tokenizer) == "<|endoftext|>"
 
 
 def test_an_end_token_that_is_not_the_templates_is_mended_in_every_file(model, tmp_path):

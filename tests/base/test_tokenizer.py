@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from compass.base.corpus import worked
-from compass.base.tokenizer import END, PAD, START, TokenizerError, train_tokenizer
+from compass.base.tokenizer import END, PAD, TokenizerError, train_tokenizer
 from compass.prompts.prompt import chat_messages
 
 
@@ -34,18 +34,6 @@ def test_digits_stand_alone_and_a_line_is_short(tokenizer):
 def test_chat_prompt_ends_where_the_assistant_begins(tokenizer):
     shown = tokenizer.apply_chat_template(chat_messages("How many?"), tokenize=False, add_generation_prompt=True)
     assert shown == "<|im_start|>user\nHow many?<|im_end|>\n<|im_start|>assistant\n"
-
-
-def test_special_tokens_stand_last_and_are_whole(tokenizer):
-    size = len(tokenizer)
-    assert tokenizer.convert_tokens_to_ids([PAD, START, END]) == [size - 3, size - 2, size - 1]
-    assert tokenizer(f"{START}{END}")["input_ids"] == [size - 2, size - 1]
-
-
-def test_the_vocabulary_is_as_large_as_asked_where_the_texts_give_enough(tmp_path):
-    texts = [text for pair in islice(worked(seed=0), 50) for text in pair]
-    tokenizer = train_tokenizer(texts, vocabulary=300, folder=tmp_path / "new" / "folder")
-    assert len(tokenizer) == 300
 
 
 def test_a_tokenizer_that_changes_on_reloading_is_refused(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from compass.records import RecordError, read_records, record_id, table, write_records
-from compass.settings import Generator, Source, load_settings
+from compass.settings import Source, load_settings
 from compass.sources.read import SourceError
 from stages import collect, curriculum, verify
 
@@ -46,16 +46,6 @@ def test_collect_writes_records_ledger_and_benchmarks(settings, tmp_path):
     first = (folder / "kept.parquet").read_bytes()
     collect.run(settings, folder)
     assert (folder / "kept.parquet").read_bytes() == first
-
-
-def test_collect_generates_the_problems_that_its_sources_read(settings, tmp_path):
-    tiny = load_settings(Path(__file__).parents[2] / "profiles/tiny.yaml")
-    few = Generator(problems_per_level=8, benchmark_per_level=2, planted_per_kind=1)
-    tiny = tiny.model_copy(update={"collect": tiny.collect.model_copy(update={"generate": few})})
-    summary = collect.run(tiny, tmp_path / "data")
-    assert summary.counts.read == 5 * 8 + 10  # and one planted row of each kind
-    assert list(summary.metrics["sources"]) == ["tiny-chat", "tiny-solutions", "tiny-gsm"]
-    assert set(summary.metrics["benchmarks"].values()) == {2}
 
 
 def test_a_moving_revision_is_told(settings, tmp_path, monkeypatch, capsys):
@@ -103,13 +93,6 @@ def test_verify_drops_golds_and_reports_types(settings, tmp_path):
     assert summary.counts.dropped == {"suspicious_gold": 1, "unreadable_gold": 1}
     assert summary.metrics["answer_types"] == {"fraction": 1, "integer": 1}
     assert read_records(tmp_path / "verify/kept.parquet").column("answer_type").to_pylist() == ["integer", "fraction"]
-
-
-def test_rollouts_are_read_by_problem_in_their_order(tmp_path):
-    rows = [("a", "1", True), ("b", None, False), ("a", "2", False)]
-    columns = dict(zip(("id", "answer", "correct"), map(list, zip(*rows, strict=True)), strict=True))
-    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
-    assert verify.read_rollouts(tmp_path / "r.parquet") == {"a": [("1", True), ("2", False)], "b": [(None, False)]}
 
 
 def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages._deps import code_deps, is_code, write_deps
+from stages._deps import code_deps, write_deps
 
 FILES = {
     "stages/__init__.py": "# every stage",
@@ -74,14 +74,6 @@ def test_every_rl_stage_has_one_script_and_depends_on_the_modules_that_strings_n
         "compass/rl/worker.py",
         "stages/rl.py",
     ]
-
-
-@pytest.mark.parametrize(
-    ("dep", "answer"),
-    [("compass/files.py", True), ("stages/x.py", True), ("data/x", False), ("models/compass/x", False)],
-)
-def test_code_is_told_from_data(dep: str, answer: bool) -> None:
-    assert is_code(dep) is answer
 
 
 DVC_YAML = """\

@@ -4,11 +4,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import save_file
 from transformers import AutoTokenizer
 
 from compass.errors import UserError
@@ -143,11 +141,6 @@ def test_a_stage_that_the_parameters_do_not_list_is_told_with_those_they_do(trai
         rl.run(settings(root), "rl-4", root)
 
 
-def test_problems_that_were_not_graded_predict_nothing(training: Training, root: Path) -> None:
-    write(root, [(None, "rl-1"), (0.5, "rl-2"), (0.5, None)])
-    assert rl.run(settings(root), "rl-1", root).metrics["mixed_groups_predicted"] is None
-
-
 def test_a_stage_that_could_not_fill_a_batch_stops_before_it_trains(
     training: Training, root: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -208,20 +201,9 @@ def test_what_guards_found_and_the_samples_that_show_it_are_handed_on(training: 
     [
         ({}, True),
         ({"save_every": "7"}, True),
-        ({"micro_batch_size": "32"}, True),
-        ({"max_generation_batches": "20"}, True),
         ({"rl-1": "{init_from: base, steps: 40}"}, True),
         ({"rl-1": "{init_from: base, steps: 20, checkpoint: {keep_optimizer: true}}"}, True),
-        ({"rl-1": "{init_from: base, steps: 20, resources: {micro_batch_size: 16}}"}, True),
-        (
-            {
-                "rl-1": "{init_from: base, steps: 20, guards: {failed_rollouts: {limit: 0.5}}, record: {rollouts_every: 3}}"
-            },
-            True,
-        ),
-        ({"rl-1": "{init_from: base, steps: 20, resources: {dtype: bfloat16}}"}, False),
         ({"guards": "{cut_off: {level: stop}}"}, True),
-        ({"rollouts_every": "1"}, True),
         ({"clip_high": "0.3"}, False),
         ({"seed": "1"}, False),
     ],
@@ -242,24 +224,6 @@ def test_work_of_earlier_settings_goes_when_the_stage_is_done(training: Training
     rl.run(settings(root, clip_high="0.3"), "rl-1", root)
     assert [path for path in (root / "work/rl-1").iterdir() if path.is_dir()] == [training.paths.work]
     assert training.paths.work != first
-
-
-def test_work_that_is_gone_on_with_is_not_finished(training: Training, root: Path) -> None:
-    rl.run(settings(root), "rl-1", root)
-    rl.run(settings(root), "rl-1", root)
-    assert not training.finished_before
-
-
-def test_other_problems_or_weights_are_another_course(training: Training, root: Path) -> None:
-    courses = []
-    for change in (None, "problems", "weights"):
-        if change == "problems":
-            write(root, [(0.5, "rl-1")])
-        if change == "weights":
-            save_file({"weight": numpy.ones(1)}, root / "models/base/model.safetensors")
-        rl.run(settings(root), "rl-1", root)
-        courses.append(training.paths.work.name)
-    assert len(set(courses)) == 3
 
 
 def test_paths_are_whole_wherever_the_trainer_runs(

@@ -49,11 +49,6 @@ def test_a_stage_that_curates_nothing_says_nothing_and_may_write_its_metrics_alo
     assert capsys.readouterr().out == ""
 
 
-def test_rows_are_told_without_reasons_where_none_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
-    perform("grade", lambda settings: Summary("grade", Counts("grade", 0, {})))
-    assert capsys.readouterr().out == "grade: read 0, kept 0\n"
-
-
 def test_checkpoints_go_with_the_next_stage_once_the_lock_file_has_their_model() -> None:
     work, model = Path("work/rl-1/0123456789abcdef"), Path("models/rl-1")
     for folder in (work, model):
