@@ -67,10 +67,3 @@ def test_a_terminal_has_a_bar_and_no_lines(clock, page):
     assert "2/4" in page.getvalue()
     assert "10 tokens/s" in page.getvalue()
     assert "responses" not in page.getvalue()
-
-
-def test_nobody_divides_by_no_time(clock, page):
-    with SamplingProgress("rollouts", total=4, console=console(page)) as progress:
-        progress.advance(1, 1)
-        assert progress.tokens_per_second == pytest.approx(1e9)
-        assert page.getvalue() == ""

@@ -8,9 +8,8 @@ import pytest
 
 from compass.sampling import resume
 from compass.sampling.model_source import Model, SamplingError, find_model
-from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response
-from compass.sampling.resume import SamplingProgress, sample_responses, stream_responses
-from compass.sampling.store import STORED
+from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response
+from compass.sampling.resume import sample_responses, stream_responses
 from compass.settings import Sampling
 
 PROBLEMS = {f"p{number}": f"What is {number} + 1?" for number in range(10)}
@@ -175,41 +174,6 @@ def test_finished_work_is_written_every_few_seconds(model, tmp_path, monkeypatch
     sample(model, tmp_path / "work", Slow())
 
 
-def test_seconds_add_up_to_the_time_that_sampling_took(model, tmp_path):
-    class Slow(Echo):
-        def _spend(self, response):
-            time.sleep(0.01)
-            return super()._spend(response)
-
-    with pytest.raises(KeyboardInterrupt):
-        sample(model, tmp_path / "work", Slow(dies_after=31))
-    found = sample(model, tmp_path / "work", Slow())
-    seconds = found.column("seconds").to_pylist()
-    assert 0.6 <= sum(seconds) < 6
-    assert min(seconds) > 0
-
-
-def test_the_bar_begins_where_the_stopped_run_ended(model, tmp_path, monkeypatch):
-    bars = []
-
-    class Bar(SamplingProgress):
-        def __init__(self, what, **counts):
-            bars.append((what, counts))
-            super().__init__(what, **counts)
-
-    monkeypatch.setattr("compass.sampling.resume.SamplingProgress", Bar)
-    with pytest.raises(KeyboardInterrupt):
-        sample(model, tmp_path / "work", Echo(dies_after=48))
-    sample(model, tmp_path / "work", Echo(), what="rollouts")
-    assert bars == [("responses", {"total": 30, "done": 0}), ("rollouts", {"total": 30, "done": 24})]
-
-
-def test_no_problems_need_no_engine(model, tmp_path):
-    engine = Echo()
-    assert sample(model, tmp_path, engine, problems={}).schema.equals(RESPONSES)
-    assert engine.opened == 0
-
-
 def test_every_column_of_a_response_is_kept(model, tmp_path):
     found = sample(model, tmp_path / "work", Echo())
     row = found.to_pylist()[4]
@@ -276,13 +240,6 @@ def test_two_processes_do_not_write_to_one_store(model, tmp_path):
             return super().sample(wanted, seed=seed)
 
     sample(model, tmp_path / "work", Second())
-
-
-def test_no_half_written_part_is_left_under_its_name(model, tmp_path):
-    with pytest.raises(KeyboardInterrupt):
-        sample(model, tmp_path / "work", Echo(dies_after=1))
-    (part,) = (tmp_path / "work").rglob("*.parquet")
-    assert pq.read_table(part).schema.names == STORED.names
 
 
 def test_only_prompts_that_are_too_long_is_an_error(model, tmp_path):

@@ -41,34 +41,9 @@ def test_an_answer_that_only_the_lenient_mode_reads_is_told_apart():
     assert (row["answer_lenient"], row["correct_lenient"]) == ("12", True)
 
 
-def test_a_response_that_ends_in_a_loop_is_marked():
-    loop, honest = score(
-        "12", "We add. " + "Then we add 3 and 4 again. " * 30, "We add 3 and 4 and 5. The answer is 12."
-    )
-    assert (loop["looped"], honest["looped"]) == (True, False)
-
-
-def test_an_answer_outside_a_box_is_scored_but_not_boxed():
-    (found,) = score("12", "The answer is 12.")
-    assert (found["correct"], found["boxed"]) == (True, False)
-
-
-def test_the_columns_that_were_there_stay():
-    rows = pa.table({"id": ["p"], "tokens": [3], "response": [r"\boxed{1}"]})
-    assert score_responses(rows, {"p": "1"}).column_names == [
-        "id", "tokens", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome", "method", "leniencies", "boxed",
-        "looped",
-    ]  # fmt: skip
-
-
 def test_a_response_to_an_unknown_problem_is_an_error():
     with pytest.raises(KeyError, match="q"):
         score_responses(pa.table({"id": ["q"], "response": ["1"]}), {"p": "1"})
-
-
-def test_no_responses_score_to_nothing():
-    empty = pa.table({"id": pa.array([], pa.string()), "response": pa.array([], pa.string())})
-    assert score_responses(empty, {}).num_rows == 0
 
 
 @pytest.mark.skipif(not OUTPUTS.exists(), reason=f"{OUTPUTS} is not there")
