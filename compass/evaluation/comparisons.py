@@ -14,8 +14,9 @@ use passes on to the others. The benchmarks of all pairs are corrected together 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import chain, combinations
 from math import ceil, comb
 from typing import Any
 
@@ -84,7 +85,7 @@ def compare_models(
     """
     strict, lenient = (_marks(samples, column) for column in ("correct", "correct_lenient"))
     level = level_of(looks)
-    other_measures = _Measures(samples, strict, clusters)
+    pair_measures = _measures(samples, strict, clusters)
     decides = list(primary) if primary else default_primary(list(strict))
     pairs, averages, cells = [], [], []
     for other, model in combinations(strict, 2):
@@ -103,7 +104,7 @@ def compare_models(
             counts = [count for one in shared.values() for side in (one.samples, one.other_samples) for count in side]
             average |= {"samples": [int(min(counts)), int(max(counts))]}
             average |= _compare(list(shared.values()), list(loose.values()), seed=seed, level=level)
-        measures = other_measures.pair(model, other, list(shared))
+        measures = pair_measures(model, other, list(shared))
         for name, comparison in each.items():
             own = {measure: [found[name]] for measure, found in measures.items() if name in found}
             comparison["measures"] = compare_measures(own, seed=seed, level=level)
@@ -230,59 +231,44 @@ def compare_measures(
     return found
 
 
-class _Measures:
-    """Estimates per problem of the measures besides sampled accuracy, from the responses of all models."""
+PairMeasures = Callable[[str, str, Sequence[str]], dict[str, dict[str, Paired]]]
 
-    def __init__(
-        self, samples: pa.Table, sampled: Mapping[str, Mapping[str, Results]], clusters: Mapping[str, str] | None
-    ) -> None:
-        self.sampled = sampled
-        self.clusters = clusters
-        self.greedy = _marks(samples, "correct", greedy=True)
-        self.answers = _marks(samples, "answer") if "answer" in samples.column_names else {}
-        self.majorities: dict[tuple[str, str, str, int], float] = {}
 
-    def pair(self, model: str, other: str, benchmarks: Sequence[str]) -> dict[str, dict[str, Paired]]:
-        """Measure to benchmark to both models' estimates on the problems that both answered.
+def _measures(
+    samples: pa.Table, sampled: Mapping[str, Mapping[str, Results]], clusters: Mapping[str, str] | None
+) -> PairMeasures:
+    """A function of two models and benchmarks: measure besides sampled accuracy to benchmark to both models' estimates on the problems that both answered."""
+    greedy = _marks(samples, "correct", greedy=True)
+    answers = _marks(samples, "answer") if "answer" in samples.column_names else {}
 
-        k is the fewest samples of a problem of either model on these benchmarks, so that it is one number for all of them.
-        """
-        models, found = (model, other), {}
-        for name in benchmarks:
-            self._add(found, "greedy", name, [
-                {id_: float(marks[0]) for id_, marks in self.greedy[one].get(name, {}).items()} for one in models
-            ])  # fmt: skip
-        k = min(
-            (len(marks) for one in models for name in benchmarks for marks in self.sampled[one][name].values()),
-            default=1,
-        )
-        for name in benchmarks if k > 1 else ():
-            results = [self.sampled[one][name] for one in models]
-            if self.answers:
-                shared = results[0].keys() & results[1].keys()
-                voted = [
-                    {id_: self._majority(one, name, id_, k) for id_ in self.sampled[one][name] if id_ in shared}
-                    for one in models
-                ]
-                self._add(found, f"maj@{k}", name, voted)
-            self._add(found, f"pass@{k}", name, [
-                {id_: pass_at_k(len(marks), sum(marks), k) for id_, marks in result.items()} for result in results
-            ])  # fmt: skip
+    @cache
+    def majorities(model: str, benchmark: str, k: int) -> dict[str, float]:
+        found = {}
+        for id_, marks in sampled[model][benchmark].items():
+            votes = number_votes(answers[model][benchmark][id_][:k], marks[:k], same_answer)
+            found[id_] = maj_at_k(marks[:k], votes, k)
         return found
 
-    def _add(
-        self, found: dict[str, dict[str, Paired]], measure: str, benchmark: str, values: list[dict[str, float]]
-    ) -> None:
-        paired = pair_up(*({id_: [value] for id_, value in one.items()} for one in values), clusters=self.clusters)
-        if paired is not None:
-            found.setdefault(measure, {})[benchmark] = paired
+    def pair(model: str, other: str, benchmarks: Sequence[str]) -> dict[str, dict[str, Paired]]:
+        """`k` is the fewest samples of a problem of either model on these benchmarks, so that it is one number for all of them."""
+        counts = (map(len, sampled[one][name].values()) for one in (model, other) for name in benchmarks)
+        k = min(chain.from_iterable(counts), default=1)
+        estimates = {"greedy": lambda one, name: {id_: own[0] for id_, own in greedy[one].get(name, {}).items()}}
+        if k > 1 and answers:
+            estimates[f"maj@{k}"] = lambda one, name: majorities(one, name, k)
+        if k > 1:
+            estimates[f"pass@{k}"] = lambda one, name: {
+                id_: pass_at_k(len(own), sum(own), k) for id_, own in sampled[one][name].items()
+            }
+        found: dict[str, dict[str, Paired]] = {}
+        for measure, estimate in estimates.items():
+            for name in benchmarks:
+                sides = ({id_: [value] for id_, value in estimate(one, name).items()} for one in (model, other))
+                if paired := pair_up(*sides, clusters=clusters):
+                    found.setdefault(measure, {})[name] = paired
+        return found
 
-    def _majority(self, model: str, benchmark: str, id_: str, k: int) -> float:
-        key = model, benchmark, id_, k
-        if key not in self.majorities:
-            answers, marks = (table[model][benchmark][id_][:k] for table in (self.answers, self.sampled))
-            self.majorities[key] = maj_at_k(marks, number_votes(answers, marks, same_answer), k)
-        return self.majorities[key]
+    return pair
 
 
 UNLIKE = {"better": "better", "worse": "worse", "tied": "tied", "cannot tell": "cannot be told apart"}

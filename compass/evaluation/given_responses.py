@@ -312,30 +312,23 @@ def outcome(judgement: Judgement) -> str:
 
 def score_by_readers(rows: Iterable[Given], names: Sequence[str]) -> dict[str, dict[str, float | int]]:
     """Each reader's accuracy over all responses (each problem counts alike) and the responses in which it finds no answer."""
-    right = {name: [0.0, 0] for name in names}
-    problems = 0
-    for verdicts in _grade(rows, names):
-        problems += 1
-        for name, given in zip(names, zip(*verdicts, strict=True), strict=True):
-            right[name][0] += sum(map(bool, given)) / len(given)
-            right[name][1] += given.count(None)
-    return {
-        name: {"accuracy": total / problems if problems else 0.0, "none": none} for name, (total, none) in right.items()
-    }
-
-
-def _grade(rows: Iterable[Given], names: Sequence[str]) -> Iterator[list[list[Verdict]]]:
-    """Per problem, each response's verdicts in the order of `names`."""
     problems: dict[tuple[str, str], list[list[Verdict]]] = {}
-    remaining = (row for row in rows if row.gold and row.responses)
-    chunks = iter(lambda: list(islice(remaining, CHUNK)), [])
+    asked = (row for row in rows if row.gold and row.responses)
+    chunks = iter(lambda: list(islice(asked, CHUNK)), [])
     for chunk, graded in in_processes(partial(_grader, tuple(names)), chunks, 0):
         for row, verdicts in zip(chunk, graded, strict=True):
             problems.setdefault(row.problem_key, []).extend(verdicts)
-    yield from problems.values()
+    found = {}
+    for place, name in enumerate(names):
+        given = [[verdicts[place] for verdicts in responses] for responses in problems.values()]
+        accuracy = mean([mean(list(map(bool, own))) for own in given]) if given else 0.0
+        found[name] = {"accuracy": accuracy, "none": sum(own.count(None) for own in given)}
+    return found
 
 
 def _grader(names: tuple[str, ...]) -> Callable[[list[Given]], tuple[list[Given], list[list[list[Verdict]]]]]:
+    """A function that gives each response's verdicts, in the order of the readers' names."""
+
     def grade(rows: list[Given]) -> tuple[list[Given], list[list[list[Verdict]]]]:
         return rows, [
             [[READERS[name].grade(row.gold, text or "") for name in names] for text in row.responses] for row in rows

@@ -140,7 +140,7 @@ def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], i
     """A row's verdicts; `samples` counts those of each problem."""
     from compass.evaluation.given_responses import outcome
 
-    for text, (strict, lenient, anyhow) in zip(row.responses, judged, strict=True):
+    for text, (strict, lenient, anyhow) in zip(row.responses, judged, strict=False):  # no gold, no judgement
         sample = samples.get(row.problem_key, 0)
         samples[row.problem_key] = sample + 1
         yield {
