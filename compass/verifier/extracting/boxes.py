@@ -152,7 +152,7 @@ _OPENING = r"[\s$*({\[\\]{0,6}$"
 _FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
 _DENIED = re.compile(
     rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
-    rf"{_FILLERS}{_OPENING}|\b(?:rather|other|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
+    rf"{_FILLERS}{_OPENING}|\b(?:rather|other|else|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\b(?:(?:all|any|every|no)(?:thing|\s\w+)?|none)\sbut\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
     rf"|\b(?:not|false|untrue|wrong|incorrect|impossible)\s(?:\w+\s)?that\b[^.;,\n]*{_OPENING}",
     re.IGNORECASE,
 )
@@ -217,6 +217,11 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     return _joined(left, content, right)
 
 
+def makes_relative(before: str) -> bool:
+    """Whether the words straight before a value deny it, bound it, or make it a part of another value: "all but", "half of"."""
+    return any(pattern.search(before) for pattern in (_DENIED, _BOUNDED, _CHANGED))
+
+
 def _is_denied(text: str, box: Box, low: int) -> bool:
     """Whether the sentence around a box denies, bounds, changes, supposes or questions its value.
 
@@ -224,7 +229,7 @@ def _is_denied(text: str, box: Box, low: int) -> bool:
     """
     before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
     return bool(
-        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
+        makes_relative(near)
         or _SUPPOSED.search(before)
         or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
     )

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
+from compass.verifier.extracting.boxes import makes_relative
 from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, FOREIGN_HOW_MANY, VERBS
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
@@ -602,6 +603,9 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
         return right.strip()
     bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
     if bare != text:
+        words = re.sub(r"\\text\w{0,6}\s?\{([^{}]*)\}", r" \1 ", text)
+        if makes_relative(words[: max(words.find(bare), 0)] if bare else words):
+            return None
         bare = last_side(bare) if bare.count("=") > 1 else bare
         if answer_type(bare) not in ("unrecognised", "text"):
             return bare
