@@ -49,7 +49,7 @@ def test_rows_are_shown_by_stage_with_the_most_frequent_reasons(capsys: pytest.C
     ]
     print_blocks([funnel_table(stages)])
     assert [line.split() for line in capsys.readouterr().out.splitlines()[2:]] == [
-        ["collect", "1,210", "1,190", "20", "a", "6,", "b", "5,", "c", "4,", "d", "3"],
+        ["collect", "1,210", "1,190", "20", "a", "6,", "b", "5,", "c", "4,", "d", "3,", "…"],
         ["dedup", "1,190", "1,190", "0"],
     ]
 
