@@ -94,11 +94,11 @@ class Settings(Section):
     def _check_levels(self) -> None:
         """Check that every level that an RL stage wants can have problems."""
         grade, wanted = self.grade, self.curriculum
-        if grade.levels == "quantiles" and grade.thresholds != Grade().thresholds:
+        if grade.levels != "thresholds" and grade.thresholds != Grade().thresholds:
             raise ValueError(
-                "`grade.thresholds` needs `grade.levels: thresholds`; `quantiles` ranks problems and reads none"
+                f"`grade.thresholds` needs `grade.levels: thresholds`; `{grade.levels}` reads no thresholds"
             )
-        if grade.levels == "quantiles" or wanted.use_source_level:
+        if grade.levels != "thresholds" or wanted.use_source_level:
             return
         lowest, highest = wanted.solve_rate
         tops, floors = [1.0, *grade.thresholds], [*grade.thresholds, 0.0]

@@ -138,8 +138,14 @@ def test_a_level_without_any_problem_is_refused(
     if refused:
         with pytest.raises(SettingsError, match=rf"`curriculum\.mixes\.rl-1` wants level {level}, whose solve rates"):
             load_settings(changed(values))
+        load_settings(changed(values | {"grade.levels": "operations"}))  # by which a solve rate decides no level
     else:
         load_settings(changed(values))
+
+
+def test_thresholds_that_no_rule_reads_are_refused(changed: Changed) -> None:
+    with pytest.raises(SettingsError, match=r"needs `grade\.levels: thresholds`; `operations` reads no thresholds"):
+        load_settings(changed({"grade.levels": "operations", "grade.thresholds": [0.9, 0.6, 0.4, 0.2]}))
 
 
 def test_problems_that_nothing_reads_are_refused(changed: Changed) -> None:
