@@ -271,6 +271,9 @@ def _measures(
     return pair
 
 
+CEILING = 0.95
+"""A pass@k of both models from which on a rise has no room to show."""
+
 UNLIKE = {"better": "better", "worse": "worse", "tied": "tied", "cannot tell": "cannot be told apart"}
 
 
@@ -300,6 +303,10 @@ def weigh_measures(comparison: Mapping[str, Any]) -> str:
         return f"{words}: {sampled} by every measure"
     reach = next((verdict for name, verdict in verdicts.items() if name.startswith("pass@")), sampled)
     if sampled == "better" and reach != sampled:
+        if full := [
+            name for name, one in measures.items() if name.startswith("pass@") and min(one["values"]) >= CEILING
+        ]:
+            return f"{words}: sharper; {full[0]} is too near 100 to show whether it is abler"
         return f"{words}: sharper, not {'abler' if reach == 'tied' else 'shown to be abler'}"
     without = [name for name, verdict in verdicts.items() if verdict != sampled]
     return f"{words}: {sampled}, but not shown to be by {' and '.join(without)}"
@@ -327,7 +334,7 @@ def judge(comparison: Mapping[str, Any]) -> dict[str, str]:
         bound = max(abs(limit) for limit in comparison["ci90"])
         return {
             "verdict": verdict,
-            "words": f"tied within ±{_up(bound)} point{'s' * (_up(bound) > 1)}" + _left_out(comparison),
+            "words": f"tied within ±{_up(bound)} point{'s' * (_up(bound) > 1)} (90% interval)" + _left_out(comparison),
         }
     return {"verdict": verdict, "words": f"cannot tell: {_size(comparison)}" + _left_out(comparison)}
 

@@ -134,9 +134,13 @@ def _contamination(run: Run) -> Iterator[str]:
     without = ""
     if changes := [abs(score["clean"]["accuracy"] - score["accuracy"]) for score in contaminated(run).values()]:
         without = f"Without {'them' if hit > 1 else 'it'} the scores change by at most {percent(max(changes))} points (the table is below Scores). "
+    weights = (
+        "The starting weights were pre-trained here, on problems of the generator that made the benchmarks."
+        if run.parameters.get("base", {}).get("pretrain")
+        else "What the starting weights had seen is not known."
+    )
     yield (
-        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble{'s' * (hit == 1)} rows that were trained on. {without}What the "
-        "starting weights had seen is not known."
+        f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble{'s' * (hit == 1)} rows that were trained on. {without}{weights}"
     )
 
 

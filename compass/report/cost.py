@@ -28,9 +28,9 @@ def tokens_section(run: Run) -> Section:
         Note(note),
         *draw_chart("tokens", note, lambda width: tokens_figure(run.results, width)),
         Note(
-            "With at most so many tokens per problem, each model by the majority of as many responses as fit; no interval, for orientation."
+            "With at most so many sampled tokens per problem, each model by the majority of as many responses as fit; no interval, for orientation."
         ),
-        Table(["tokens per problem", *points], equal_tokens(points)),
+        Table(["sampled tokens per problem", *points], equal_tokens(points)),
     ]
     return Section("Accuracy and tokens", parts, "tokens")
 

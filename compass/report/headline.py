@@ -58,7 +58,9 @@ def conclude(run: Run) -> Conclusion:
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
         explored = (
-            "Exploratory, corrected for the number of pairs: " if decides and {best, second} != set(decides) else ""
+            "Not the comparison that decides (a stricter test, since there are several): "
+            if decides and {best, second} != set(decides)
+            else ""
         )
         if against := find_comparison(run, best, second):
             more.append(
@@ -69,9 +71,9 @@ def conclude(run: Run) -> Conclusion:
             f"{describe_looks(looks)} Every test and interval of a difference here is at that limit's level, so that looking more than once finds no more "
             "differences that are not there."
         )
-    more += explain_certainty(run, best, rival)
     if verdict and verdict.get("measures"):
-        more.append(explain_measures(verdict["measures"], headline + " ".join(more)))
+        more.insert(0, explain_measures(verdict["measures"], headline + " ".join(more)))
+    more += explain_certainty(run, best, rival)
     return Conclusion(headline, more)
 
 
@@ -122,7 +124,8 @@ def format_benchmarks(run: Run, model: str) -> str:
     scored = run.results.scores[model]
     count = sum(name != AVERAGE for name in scored)
     problems = scored.get(AVERAGE, {}).get("problems")
-    name = f"average over {count} benchmarks" if count != 1 else f"the benchmark {next(iter(scored))}"
+    made = "generated " if run.parameters.get("collect", {}).get("generate") else ""
+    name = f"average over {count} {made}benchmarks" if count != 1 else f"the benchmark {next(iter(scored))}"
     return name + (f" ({problems:,} problems)" if problems else "")
 
 
@@ -182,9 +185,9 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
     samples = f"{most}" if fewest == most else f"{fewest} to {most}"
     chance = found["p"]
     lines = [
-        f"How sure: the paired difference is {format_gap(found)}. If {best} and {rival} were equally good, one at least as large would come up "
-        f"{_often(chance)} by chance (sign-flip test over {found['problems']:,} problems with {samples} samples each). "
-        f"A true difference of {percent(found['detectable'])} points would be found in 4 of 5 repetitions."
+        f"How sure: if {best} and {rival} were equally good, a difference as large as theirs would come up {_often(chance)} by chance "
+        f"(sign-flip test over {found['problems']:,} problems with {samples} samples each). Of two such models, a true difference of "
+        f"{percent(found['detectable'])} points would be found in 4 of 5 repetitions."
     ]
     verdicts = Counter()
     for name in run.results.scores[best]:
@@ -192,7 +195,9 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
             verdicts[one["verdict"]] += 1
     if verdicts:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
-        lines.append(f"Per benchmark, with Holm's correction for the benchmarks of all pairs: {parts}.")
+        lines.append(
+            f"{best} against {rival} per benchmark, with Holm's correction for the benchmarks of all pairs: {parts}."
+        )
     if run.verifier.get("error") is not None:
         low, high = run.verifier["ci95"]
         lines.append(
@@ -205,7 +210,9 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
 
 def explain_measures(measures: Mapping[str, Any], said: str) -> str:
     """What the names of measures mean, for readers who do not know them; `said` is the text that uses them."""
-    parts = ["accuracy, the mean share of right responses among those sampled"]
+    parts = [
+        "accuracy, the mean share of right responses among those sampled (drawn at random by the model's own probabilities, as they are at temperature 1)"
+    ]
     for name in measures:
         kind, _, k = name.partition("@")
         meaning = {
@@ -219,8 +226,10 @@ def explain_measures(measures: Mapping[str, Any], said: str) -> str:
         if "sharper" in said
         else ""
     )
+    verdicts = " “Tied” means that any difference is small; “cannot be told apart”, that there are too few problems or samples to say."
     return (
         f"The measures: {'; '.join(parts)}. All are in percent of problems; intervals in brackets are of 95%.{sharper}"
+        f"{verdicts if 'told apart' in said else ''}"
     )
 
 

@@ -52,7 +52,7 @@ MEASURES = {
     "truncated": "cut off %",
     "looped": "ends in repetition %",
     "length": "tokens per response",
-    "tokens": "tokens per problem",
+    "tokens": "tokens per problem, greedy included",
     "seconds": "seconds per problem",
     "cost": "cost per problem",
     "similar": "resembling a training row",

@@ -36,7 +36,7 @@ def test_the_page_has_the_figure_and_the_table_of_a_run(finished_run: Path) -> N
     (chart,) = [part for part in section.parts if isinstance(part, Chart)]
     assert all(f">{model}<" in chart.wide for model in scores)
     (table,) = [part for part in section.parts if isinstance(part, Table)]
-    assert table.head == ["tokens per problem", *scores]
+    assert table.head == ["sampled tokens per problem", *scores]
     last = [own["average"]["by_tokens"][-1] for own in scores.values()]
     assert table.rows[-1] == [f"{last[0]['tokens']:,.0f}", *(f"{100 * one['maj']:.1f}% (k = 4)" for one in last)]
 
