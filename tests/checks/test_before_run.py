@@ -168,7 +168,7 @@ def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
     told = {problem.where: "; ".join(filter(None, [problem.found, problem.remedy])) for problem in find_problems(root)}
     assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
     assert told["dvc.yaml"].endswith(
-        "with the setting in params.yaml (not in -S), run `make deps`, which writes dvc.yaml from the parameters"
+        "run `make deps`, which writes dvc.yaml from params.yaml (where a setting of -S is not yet)"
     )
     assert (
         told["base.warm_start.sources"] == "'mien' is no source of `collect.sources`; did you mean mine? there are mine"

@@ -88,7 +88,7 @@ def test_a_collected_problem_brings_its_gold(url, pipeline, openai_server, capsy
     assert main(["chat", url, "--problem", "Tom has", "--data", str(data)]) == 1
     assert "names 5 problems (web:0, web:1" in capsys.readouterr().err
     assert main(["chat", url, "--problem", "web:77", "--data", str(data)]) == 1
-    assert "no problem in" in capsys.readouterr().err
+    assert "source 'web' has no row '77'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
