@@ -57,6 +57,13 @@ def test_a_server_is_scored_and_everything_is_written(folder, openai_server, cap
     ]
 
 
+def test_a_third_that_cannot_be_read_is_a_warning_with_its_share(folder, openai_server, capsys) -> None:
+    (folder / "three.jsonl").write_text("".join(json.dumps(row) + "\n" for row in PROBLEMS))
+    openai_server.answers |= {PROBLEMS[2]["problem"]: "I would rather not say."}
+    assert evaluate("--server", openai_server.url, "--benchmarks", "three.jsonl", "--samples", "2") == 0
+    assert "warning: 33% of m's responses to three give no answer that can be read" in capsys.readouterr().err
+
+
 def count(asked: list) -> int:
     """The samples that a server was asked for; a request may ask for several."""
     return sum(body.get("n", 1) for _, body, _ in asked)
