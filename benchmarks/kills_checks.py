@@ -130,11 +130,10 @@ def iterations(root: Path, stage: str, before: dict[int, float], known: set[str]
     ]
     fresh = {run: name for run, name in _stage_runs(root).items() if run not in known}
     finished = [run for run, (name, status) in fresh.items() if (name, status) == (stage, "FINISHED")]
-    if not finished:
-        return [*faults, f"MLflow has {sorted(fresh.values())}, and no finished {stage}"]
-    # Two where the kill came after the stage's end and before DVC noted it: DVC runs the stage again, and each run did finish.
+    if len(finished) != 1:
+        return [*faults, f"MLflow has {sorted(fresh.values())}, not one finished {stage}"]
     history = _query(
-        root, "SELECT step FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step", finished[-1], "train/reward"
+        root, "SELECT step FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step", finished[0], "train/reward"
     )
     if [step for (step,) in history] != wanted:
         faults.append(f"MLflow has iterations {history} in the finished run, not {wanted}")
@@ -145,7 +144,7 @@ def _stage_runs(root: Path) -> dict[str, tuple[str, str]]:
     """Name and status of every stage's run, by its id."""
     rows = _query(
         root,
-        "SELECT run_uuid, name, status FROM runs WHERE run_uuid IN (SELECT run_uuid FROM tags WHERE key = ? AND value = ?) ORDER BY start_time",
+        "SELECT run_uuid, name, status FROM runs WHERE run_uuid IN (SELECT run_uuid FROM tags WHERE key = ? AND value = ?)",
         "compass.kind",
         "stage",
     )

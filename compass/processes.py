@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from pathlib import Path
 
@@ -53,3 +54,15 @@ def pipeline_key() -> str | None:
         if is_dvc(ancestor):
             return f"dvc-{socket.gethostname()}-{ancestor.pid}-{int(ancestor.create_time())}"
     return None
+
+
+def pipeline_has_ended(key: str) -> bool:
+    """Whether the process that a `pipeline_key` of this host names is gone; False for a key of another host or form."""
+    found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-(\d+)", key)
+    if found is None:
+        return False
+    began = int(found[2]) / (1e9 if len(found[2]) > 12 else 1)  # `compass run` writes nanoseconds
+    try:
+        return psutil.Process(int(found[1])).create_time() > began + 2  # a later process of the same number
+    except psutil.Error:
+        return True

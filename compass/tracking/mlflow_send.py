@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.locks import open_lock, try_lock
+from compass.processes import pipeline_has_ended
 from compass.runs.run_name import setting_values
 from compass.runs.values import LONGEST_VALUE
 from compass.tracking.mlflow_client import (
@@ -133,8 +134,19 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
         log_datasets(client, run, record.datasets)
         if sent.parent:
             log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
+    if record.replaces:
+        _mark_killed(client, sent, record.replaces)
     sent.run = run
     _describe_parent(client, record, sent)
+
+
+def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
+    """Correct a run that said FINISHED and was killed before DVC had its outputs, and its pipeline's."""
+    for run in _search(client, sent.experiment, {RECORD: replaced}):
+        parent = run.data.tags.get("mlflow.parentRunId", sent.parent)
+        for one in [run] if parent == sent.parent else [run, client.get_run(parent)]:
+            client.set_tag(one.info.run_id, "compass.error", "killed before DVC kept the outputs; the stage ran again")
+            client.set_terminated(one.info.run_id, "KILLED", one.info.end_time)
 
 
 def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str) -> str:
@@ -143,6 +155,9 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
     run = _create_once(client, experiment, record, share.name, {**share.tags, **own}, own)
     if not client.get_run(run).data.params:  # the run is new
         others = [one for one in _search(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
+        for one in others:
+            if one.info.status == "RUNNING" and pipeline_has_ended(one.data.tags.get(PIPELINE, "")):
+                client.set_terminated(one.info.run_id, "KILLED")  # between two stages, without a word
         # MLflow compares runs by their parameters: each has the value of every setting that differed in any of them.
         for one in others:
             if one.data.params.get("profile") == share.params["profile"]:
@@ -194,7 +209,7 @@ def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
 
 
 def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
-    """End the run of a pipeline whose last stage did not: it came from the cache, or did not begin. Nothing where the server is away.
+    """End the run of a pipeline whose last stage did not: it came from the cache, or did not begin. Where the server is away, the next run ends it.
 
     Args:
         key: what its stages have in common (`compass.processes.pipeline_key`).

@@ -2,6 +2,9 @@
 
 A record is written when its stage begins, every few seconds while it runs, and when it ends; it is removed when the server has all of it. One whose
 stage was killed, or whose server did not answer, waits for the next sender, with copies of the files that it names.
+
+`.compass/finished/STAGE.json` names the last run that finished. DVC writes `dvc.lock` after a stage has ended: a run whose outputs never
+came there was killed in between, although its record says otherwise.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ from pathlib import Path
 
 from compass.files import write_json
 from compass.processes import process_runs
+from compass.runs.dvc_files import Graph, digest
 from compass.runs.repository import repository_root
-from compass.tracking.record import Record
+from compass.tracking.record import OUTPUTS, Record
 
 OUTBOX = Path(".compass/outbox")
+FINISHED = Path(".compass/finished")
 FILE = "record.json"
 
 
@@ -71,3 +76,26 @@ def list_waiting(folder: str | Path = ".") -> list[tuple[Path, Record]]:
     """The records of stages that have ended, oldest first."""
     found = [(place, read_record(place)) for place in sorted(outbox(folder).glob("*/"))]
     return [(place, record) for place, record in found if record and record.status != "RUNNING"]
+
+
+def keep_finished(record: Record, folder: str | Path = ".") -> None:
+    """Keep which run of its stage finished last, and what it wrote. A stage that was started by hand has no `dvc` to wait for."""
+    if record.parent:
+        place = repository_root(folder) / FINISHED
+        place.mkdir(parents=True, exist_ok=True)
+        write_json(place / f"{record.stage}.json", {"id": record.id, "outputs": record.tags.get(OUTPUTS)})
+
+
+def find_unkept(stage: str, folder: str | Path = ".") -> str:
+    """The id of a stage's last finished run, if its `dvc` was killed before it wrote the outputs into `dvc.lock`; else empty.
+
+    A lock file that is newer than the end of the run proves nothing: git may have brought another one.
+    """
+    note, lock = repository_root(folder) / FINISHED / f"{stage}.json", Path(folder) / "dvc.lock"
+    try:
+        ended, facts = note.stat().st_mtime_ns, json.loads(note.read_text(encoding="utf-8"))
+        if lock.exists() and lock.stat().st_mtime_ns > ended:
+            return ""
+        return "" if digest(Graph(folder).locked_outs(stage)) == facts["outputs"] else facts["id"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

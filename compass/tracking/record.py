@@ -103,6 +103,8 @@ class Record:
     status: str = "RUNNING"
     """As MLflow names it: `RUNNING`, `FINISHED`, `FAILED`, `KILLED`."""
     ended: int | None = None
+    replaces: str = ""
+    """The record of the run before this one, where that was killed after its end and before DVC had its outputs."""
     server: str = ""
     """The tracking server that it is for, without credentials; `local` for the repository's own database."""
     tags: dict[str, str] = field(default_factory=dict)

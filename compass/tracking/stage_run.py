@@ -27,7 +27,7 @@ from compass.settings import SettingsError
 from compass.tracking.mlflow_client import connect, describe_failure, failures, server_name, tracking_uri
 from compass.tracking.mlflow_send import Sent, send_record, send_waiting
 from compass.tracking.mlflow_system_metrics import LoadSampler
-from compass.tracking.outbox import keep_files, outbox, write_record
+from compass.tracking.outbox import find_unkept, keep_files, keep_finished, outbox, write_record
 from compass.tracking.record import Record, add_curves, add_outputs, add_summary, begin_record, end_record
 
 LOCAL_UI = "http://127.0.0.1:5000"
@@ -126,6 +126,8 @@ class StageRun:
         if self._record:
             with self._changing:
                 add_outputs(self._record, self.settings, self.folder, hours)
+            with _shown_errors():
+                keep_finished(self._record, self.folder)
 
     def _send(self) -> None:
         assert self._record is not None
@@ -237,6 +239,7 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> StageR
             "(sqlite:///FILE), or unset it to use the local database"
         )
     record = begin_record(stage, settings, folder, server_name(folder))
+    record.replaces = find_unkept(stage, folder) if record.parent else ""
     try:
         write_record(record, folder)
     except OSError as error:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -371,3 +372,41 @@ def test_tracking_can_be_off(repository: SimpleNamespace, monkeypatch: pytest.Mo
     monkeypatch.setenv("COMPASS_TRACKING", "off")
     assert run_dedup(repository.folder) is None
     assert repository.runs("stage") == []
+
+
+def test_a_pipelines_run_that_was_killed_between_two_stages_is_ended_by_the_next(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    keys = (f"run-{socket.gethostname()}-{gone.pid}-1", f"run-elsewhere-{gone.pid}-1", "next")
+    for key, stage in zip(keys, ("collect", "dedup", "denoise"), strict=True):
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
+        with stage_run(stage, SETTINGS, repository.folder):
+            pass
+    assert [run.info.status for run in repository.runs("pipeline")] == ["KILLED", "RUNNING", "RUNNING"]
+
+
+def test_a_stage_killed_between_its_end_and_dvcs_lock_file_is_not_finished_twice(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_dedup(repository.folder)  # its `dvc` was killed: no lock file names what it wrote
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "second")
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["KILLED", "FINISHED"]
+    assert [run.info.status for run in repository.runs("pipeline")] == ["KILLED", "FINISHED"]
+
+
+@pytest.mark.parametrize("kept", ["its outputs", "those of another branch, later"])
+def test_a_stage_whose_outputs_dvc_had_stays_finished_when_it_runs_again(
+    repository: SimpleNamespace, kept: str
+) -> None:
+    run_dedup(repository.folder)
+    hashes = Graph(repository.folder).out_hashes("dedup") if kept == "its outputs" else {"data/dedup": "0.dir"}
+    locked = "".join(f"    - {{path: {path}, md5: {md5}}}\n" for path, md5 in hashes.items())
+    (repository.folder / "dvc.lock").write_text(f"stages:\n  dedup:\n    outs:\n{locked}")
+    if kept == "its outputs":
+        os.utime(repository.folder / "dvc.lock", (0, 0))
+    run_dedup(repository.folder)
+    assert [run.info.status for run in repository.runs("stage")] == ["FINISHED", "FINISHED"]
