@@ -212,10 +212,12 @@ def _new_model(settings: Pretrain, tokenizer: Any) -> Any:
 def _optimizers(model: Any, learning_rate: float) -> list[Any]:
     import torch
 
+    from compass.base.muon import Muon
+
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     rest = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
     return [
-        torch.optim.Muon(matrices, lr=5 * learning_rate, momentum=0.95, weight_decay=0.0),
+        Muon(matrices, lr=5 * learning_rate),
         torch.optim.AdamW(rest, lr=learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
