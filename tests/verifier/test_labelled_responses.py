@@ -57,7 +57,7 @@ and another form of a line, which these rules pay, and two a value that ends a d
 FOUND = {
     "seen": ((109, 0), (115, 0), (115, 0)),
     "second": ((92, 0), (99, 0), (99, 0)),
-    "held": ((88, 0), (97, 0), (98, 0)),
+    "held": ((87, 0), (96, 0), (97, 0)),
     "third": ((55, 0), (59, 0), (59, 0)),
     "third_held": ((45, 0), (50, 0), (50, 1)),
     "fourth": ((67, 4), (77, 2), (80, 2)),

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from compass.braces import closing_brace
+from compass.verifier.extracting.languages import VERBS
 
 MAX_BOXES = 40
 MAX_GAP = 80
@@ -140,11 +141,11 @@ _SCALE = re.compile(
     r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|dozen|percent|squared|cubed|halves|thirds|quarters)s?\b",
     re.IGNORECASE,
 )
-_SAYING = re.compile(r"^\\text\w{0,6}\s?\{[^{}]{0,60}\b(?:is|are|equals)\s{0,3}:?\s{0,3}\}\s*")
-_FOREIGN_WORDS = re.compile(
-    r"^\\text\w{0,6}\s?\{[^{}A-Za-z\d]*[^\W\d_A-Za-z][^{}A-Za-z\d]*\}\s*(?=[-\d\\])|\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$"
+_SAYING = re.compile(
+    rf"^\\(?:text\w{{0,6}}|mbox|mathrm)\s?\{{([^{{}}]{{0,60}}(?:[:：是为は은는=]|\b(?:{VERBS}|lautet|là|هو)\s{{0,3}}[:：]?))\s{{0,3}}\}}(?:\s|\\[ ,;:!])*"
 )
-"""Words of another script before the value of a box, and its verb behind it."""
+"""Words at the beginning of a box that announce its value: they end in a verb or a colon."""
+_FOREIGN_VERB = re.compile(r"\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$")
 _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}\\]*\)(?=[\s.]*\}?$)")
 """Words in brackets after a word, at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`; not the interval in `\\cup (1, \\infty)`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
@@ -199,7 +200,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         return None
     if len(box.content or "") > WINDOW:
         return box.content
-    content = _ASIDE.sub(r"\1", _FOREIGN_WORDS.sub("", _SAYING.sub("", box.content or "")))
+    content = _ASIDE.sub(r"\1", _FOREIGN_VERB.sub("", _without_saying(box.content or "")))
     left, right = _last_side(before), _first_side(after, _depth(before))
     if left[:1] in ("(", "[") and _depth(left + right) > 0:
         left = left[1:]  # a bracket that does not close next to the box
@@ -217,7 +218,13 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     return _joined(left, content, right)
 
 
-def makes_relative(before: str) -> bool:
+def _without_saying(content: str) -> str:
+    """A box's content without the words that announce its value; those that deny or bound it stay, and make it unreadable."""
+    said = _SAYING.match(content)
+    return content if said is None or _makes_relative("is " + said[1].rstrip(":： ")) else content[said.end() :]
+
+
+def _makes_relative(before: str) -> bool:
     """Whether the words straight before a value deny it, bound it, or make it a part of another value: "all but", "half of"."""
     return any(pattern.search(before) for pattern in (_DENIED, _BOUNDED, _CHANGED))
 
@@ -229,7 +236,7 @@ def _is_denied(text: str, box: Box, low: int) -> bool:
     """
     before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
     return bool(
-        makes_relative(near)
+        _makes_relative(near)
         or _SUPPOSED.search(before)
         or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
     )

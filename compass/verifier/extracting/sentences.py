@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
-from compass.verifier.extracting.boxes import makes_relative
 from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, FOREIGN_HOW_MANY, VERBS
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
@@ -586,10 +585,14 @@ def find_last_value(text: str, question: str | None) -> str | None:
     return None
 
 
+_ASIDE_GROUP = re.compile(r"\\text\w{0,6}\s?\{\s*\([^{}()]*\)\s*\}\W*$")
+"""Words in brackets behind a value: `6 \\text{ (see figure 2)}`. Any others may change it: `\\text{below } 5`, `5 \\text{ less}`."""
+
+
 def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -> str | None:
-    """The one value in a text that cannot be read whole: what is left without its words set as text, its only formula or number, the one
+    """The one value in a text that cannot be read whole: what is left without asides set as text, its only formula or number, the one
     that no preposition introduces, or the only one that is not among the `given` numbers, those of the question; None where it holds none,
-    or several. A box may only lose its words."""
+    or several. A box may only lose its asides."""
     if (
         len(text) > LONGEST_PHRASE
         or is_hedged(text)
@@ -601,14 +604,9 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     _, sign, right = _split_last_side(text)
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
         return right.strip()
-    bare = re.sub(r"\\text\w{0,6}\s?\{[^{}]*\}", " ", text).strip(" ,.;:")
-    if bare != text:
-        words = re.sub(r"\\text\w{0,6}\s?\{([^{}]*)\}", r" \1 ", text)
-        if makes_relative(words[: max(words.find(bare), 0)] if bare else words):
-            return None
-        bare = last_side(bare) if bare.count("=") > 1 else bare
-        if answer_type(bare) not in ("unrecognised", "text"):
-            return bare
+    bare = _ASIDE_GROUP.sub(" ", text).strip(" ,.;:")
+    if bare != text and answer_type(bare) not in ("unrecognised", "text"):
+        return last_side(bare) if bare.count("=") > 1 else bare
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
     blank, places = _find_places(text)

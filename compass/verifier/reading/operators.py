@@ -254,7 +254,7 @@ def _without_roundings(signs: list[str], operators: list[str], sides: list[Node]
 
 
 def _may_round(near: Node, exact: Node) -> bool:
-    """Whether a number is within 1% of a value, in degrees where it counts radians, or within one unit of its own last digit."""
+    """Whether a number is within 1% of a value, in degrees where it counts radians, or less than one unit of its own last digit away."""
     digits = next((part for part in walk(near) if isinstance(part, Number)), None)
     value, rounded = (approximate(side.value if isinstance(side, Quantity) else side) for side in (exact, near))
     if value is None or rounded is None:
@@ -264,7 +264,7 @@ def _may_round(near: Node, exact: Node) -> bool:
         10.0 ** -len(written.partition(".")[2]) if "." in written else 10.0 ** (len(written) - len(written.rstrip("0")))
     )
     return any(
-        abs(float(scaled) - float(rounded)) <= max(unit, abs(float(scaled)) / 100)
+        abs(float(scaled) - float(rounded)) < max(unit, abs(float(scaled)) / 100)
         for scaled in (value, value * 180 / arb.pi())
     )
 
