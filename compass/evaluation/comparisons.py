@@ -347,7 +347,7 @@ def _left_out(comparison: Mapping[str, Any]) -> str:
 def _size(comparison: Mapping[str, Any]) -> str:
     fewest, most = comparison["samples"]
     samples = f"{most} sample{'s' * (most > 1)}" if fewest == most else f"{fewest} to {most} samples"
-    words = f"{comparison['problems']} problem{'s' * (comparison['problems'] > 1)} with {samples} show differences from {_up(comparison['detectable'])} points"
+    words = f"{comparison['problems']} problem{'s' * (comparison['problems'] > 1)} with {samples} show differences from {_points(comparison['detectable'])} points"
     needed = comparison.get("needed")
     if not needed or not needed["problems"]:
         return words

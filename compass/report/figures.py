@@ -33,6 +33,12 @@ CURVES = {
     "left_out": ("responses left out of the update, %", 100.0),
     "grad_norm": ("gradient norm", 1.0),
     "cut_off": ("cut-off responses, %", 100.0),
+    "guards/loop_share": ("responses that end in repetition, %", 100.0),
+    "guards/zero_signal_share": ("groups all right or all wrong, %", 100.0),
+    "guards/failed_groups": ("groups that failed", 1.0),
+    "reward/solved_groups": ("groups with a right response, %", 100.0),
+    "reward/leaned": ("right by a leniency alone, %", 100.0),
+    "reward/distinct_right": ("variety of right responses, 0 to 1", 1.0),
 }
 """The curves of an RL stage that are drawn: title, and what a value is multiplied by."""
 
@@ -125,7 +131,11 @@ def curves_figure(
         together: draw the curves over each other instead, as those of several runs.
     """
     by_prefix = sorted({name for curve in results.curves.values() for name in curve if name.startswith(OTHER_CURVES)})
-    measured = [name for name in (*CURVES, *by_prefix) if any(curve.get(name) for curve in results.curves.values())]
+    measured = [
+        name
+        for name in dict.fromkeys((*CURVES, *by_prefix))
+        if any(curve.get(name) for curve in results.curves.values())
+    ]
     if not measured:
         return None
     figure, panels = _panels(measured, width)

@@ -70,11 +70,12 @@ def test_curves_of_the_stages_follow_one_another() -> None:
 
 
 @pytest.mark.usefixtures("drawn")
-def test_what_guards_and_rewards_measured_is_drawn_under_its_own_name() -> None:
-    curve = {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "reward/leaned": [0.0, 0.5]}
-    _, leaned = figures.curves_figure(Results(curves={"rl-1": curve})).axes
-    assert leaned.get_title(loc="left") == "reward/leaned"
-    assert list(leaned.lines[0].get_ydata()) == [0.0, 0.5]
+def test_what_guards_and_rewards_measured_is_drawn_with_its_meaning_and_an_own_metric_under_its_name() -> None:
+    curve = {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "reward/own": [0.5, 0.5], "reward/leaned": [0.0, 0.5]}
+    panels = figures.curves_figure(Results(curves={"rl-1": curve})).axes
+    drawn = {axes.get_title(loc="left"): list(axes.lines[0].get_ydata()) for axes in panels if axes.lines}
+    assert drawn["right by a leniency alone, %"] == [0.0, 50.0]
+    assert drawn["reward/own"] == [0.5, 0.5]
 
 
 def test_points_whose_rollouts_are_kept_are_links_to_them() -> None:
