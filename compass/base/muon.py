@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 
@@ -18,13 +17,19 @@ ITERATIONS = 5
 
 
 class Muon(torch.optim.Optimizer):
-    """Nesterov momentum with orthogonal steps, for matrices; a step is larger by the square root of rows over columns where that is above 1."""
+    """Nesterov momentum with orthogonal steps, for matrices; a step is larger by the square root of rows over columns where that is above 1.
+
+    Args:
+        matrices: parameters with two dimensions.
+        lr: how far a step moves, in singular values.
+        momentum: share of the mean gradient that a step keeps, 0..1.
+    """
 
     def __init__(self, matrices: Iterable[torch.Tensor], *, lr: float, momentum: float = 0.95) -> None:
         super().__init__(matrices, {"lr": lr, "momentum": momentum})
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: None = None) -> None:
         """Move every matrix that has a gradient by one step."""
         for group in self.param_groups:
             same_shape = defaultdict(list)

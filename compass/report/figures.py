@@ -37,7 +37,7 @@ CURVES = {
     "guards/zero_signal_share": ("groups all right or all wrong, %", 100.0),
     "guards/failed_groups": ("groups that failed", 1.0),
     "reward/solved_groups": ("groups with a right response, %", 100.0),
-    "reward/leaned": ("right by a leniency alone, %", 100.0),
+    "reward/leaned": ("right ones that rest on a leniency, %", 100.0),
     "reward/distinct_right": ("variety of right responses, 0 to 1", 1.0),
 }
 """The curves of an RL stage that are drawn: title, and what a value is multiplied by."""

@@ -33,6 +33,7 @@ from compass.verifier.extracting.retractions import offers_several, same_answer,
 from compass.verifier.extracting.sentences import (
     FORMULA,
     Asked,
+    drop_announcement,
     find_last_value,
     find_numbers,
     find_readable_part,
@@ -127,6 +128,8 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
+    if reading.evidence == "box" and reading.answer is not None:
+        reading = reading._replace(answer=drop_announcement(reading.answer))
     if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")
         return reading._replace(answer=part or reading.answer)

@@ -74,7 +74,7 @@ def test_what_guards_and_rewards_measured_is_drawn_with_its_meaning_and_an_own_m
     curve = {"step": [1.0, 2.0], "accuracy": [0.25, 0.5], "reward/own": [0.5, 0.5], "reward/leaned": [0.0, 0.5]}
     panels = figures.curves_figure(Results(curves={"rl-1": curve})).axes
     drawn = {axes.get_title(loc="left"): list(axes.lines[0].get_ydata()) for axes in panels if axes.lines}
-    assert drawn["right by a leniency alone, %"] == [0.0, 50.0]
+    assert drawn["right ones that rest on a leniency, %"] == [0.0, 50.0]
     assert drawn["reward/own"] == [0.5, 0.5]
 
 

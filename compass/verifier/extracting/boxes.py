@@ -10,7 +10,6 @@ import re
 from typing import NamedTuple
 
 from compass.braces import closing_brace
-from compass.verifier.extracting.languages import VERBS
 
 MAX_BOXES = 40
 MAX_GAP = 80
@@ -141,11 +140,6 @@ _SCALE = re.compile(
     r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|dozen|percent|squared|cubed|halves|thirds|quarters)s?\b",
     re.IGNORECASE,
 )
-_SAYING = re.compile(
-    rf"^\\(?:text\w{{0,6}}|mbox|mathrm)\s?\{{([^{{}}]{{0,60}}(?:[:：是为は은는=]|\b(?:{VERBS}|lautet|là|هو)\s{{0,3}}[:：]?))\s{{0,3}}\}}(?:\s|\\[ ,;:!])*"
-)
-"""Words at the beginning of a box that announce its value: they end in a verb or a colon."""
-_FOREIGN_VERB = re.compile(r"\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$")
 _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}\\]*\)(?=[\s.]*\}?$)")
 """Words in brackets after a word, at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`; not the interval in `\\cup (1, \\infty)`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
@@ -200,7 +194,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         return None
     if len(box.content or "") > WINDOW:
         return box.content
-    content = _ASIDE.sub(r"\1", _FOREIGN_VERB.sub("", _without_saying(box.content or "")))
+    content = _ASIDE.sub(r"\1", box.content or "")
     left, right = _last_side(before), _first_side(after, _depth(before))
     if left[:1] in ("(", "[") and _depth(left + right) > 0:
         left = left[1:]  # a bracket that does not close next to the box
@@ -218,17 +212,6 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     return _joined(left, content, right)
 
 
-def _without_saying(content: str) -> str:
-    """A box's content without the words that announce its value; those that deny or bound it stay, and make it unreadable."""
-    said = _SAYING.match(content)
-    return content if said is None or _makes_relative("is " + said[1].rstrip(":： ")) else content[said.end() :]
-
-
-def _makes_relative(before: str) -> bool:
-    """Whether the words straight before a value deny it, bound it, or make it a part of another value: "all but", "half of"."""
-    return any(pattern.search(before) for pattern in (_DENIED, _BOUNDED, _CHANGED))
-
-
 def _is_denied(text: str, box: Box, low: int) -> bool:
     """Whether the sentence around a box denies, bounds, changes, supposes or questions its value.
 
@@ -236,7 +219,7 @@ def _is_denied(text: str, box: Box, low: int) -> bool:
     """
     before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
     return bool(
-        _makes_relative(near)
+        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
         or _SUPPOSED.search(before)
         or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
     )

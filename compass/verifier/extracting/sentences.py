@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
-from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_HEDGED, FOREIGN_HOW_MANY, VERBS
+from compass.verifier.extracting.languages import (
+    FOREIGN_ANNOUNCED,
+    FOREIGN_DENIED,
+    FOREIGN_HEDGED,
+    FOREIGN_HOW_MANY,
+    VERBS,
+)
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
 
@@ -585,8 +591,29 @@ def find_last_value(text: str, question: str | None) -> str | None:
     return None
 
 
-_ASIDE_GROUP = re.compile(r"\\text\w{0,6}\s?\{\s*\([^{}()]*\)\s*\}\W*$")
-"""Words in brackets behind a value: `6 \\text{ (see figure 2)}`. Any others may change it: `\\text{below } 5`, `5 \\text{ less}`."""
+_ASIDE_GROUP = re.compile(r"\\text\w{0,6}\s?\{\s*\([^{}()]*\)\s*\}[\s.,;$]*$")
+"""Words in brackets behind a value: `6 \\text{ (see figure 2)}`."""
+_SAYING = re.compile(
+    rf"^\\(?:text\w{{0,6}}|mbox|mathrm)\s?\{{\s*(?:([^{{}}\d]{{0,60}}?)(?:(?<=[^\W\d_]{{3}})\s?[:：]|\b(?:is|are|equals)\s{{0,3}}[:：]?)|(?:[^\W\d_]{{1,3}}\s)?{FOREIGN_ANNOUNCED})\s*\}}(?:\s|\\[ ,;:!])*(?=[^\s{{}}])",
+    re.IGNORECASE,
+)
+"""Words at the beginning of a box that announce its value: they end in a verb or in a colon after a word, or are those of one of the languages."""
+_SAID_AFTER = re.compile(r"\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|である)[.。]?\s*\}\s*$")
+
+
+_CHANGING = re.compile(
+    r"\b(?:twice|thrice|half|double|triple|times|plus|minus|than|at\s(?:least|most)|up\sto|bound|below|above|under|over|without|except|but|if|no|not|never|of\W*$)\b",
+    re.IGNORECASE,
+)
+"""Words that make what they announce another value, or only a bound of it."""
+
+
+def drop_announcement(answer: str) -> str:
+    """A boxed answer without the words set as text that announce its value; those that may change it stay: `\\text{at most: } 5`."""
+    said = _SAYING.match(answer)
+    if said is None or is_hedged(said[0]) or DENIED.search(said[0]) or _CHANGING.search(said[1] or ""):
+        return answer
+    return _SAID_AFTER.sub("", answer[said.end() :])
 
 
 def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -> str | None:
@@ -604,7 +631,8 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     _, sign, right = _split_last_side(text)
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
         return right.strip()
-    bare = _ASIDE_GROUP.sub(" ", text).strip(" ,.;:")
+    aside = _ASIDE_GROUP.search(text)
+    bare = (text if aside is None or _CHANGING.search(aside[0]) else text[: aside.start()]).strip(" ,.;:")
     if bare != text and answer_type(bare) not in ("unrecognised", "text"):
         return last_side(bare) if bare.count("=") > 1 else bare
     if boxed or ("\\" in text and not FORMULA.search(text)):

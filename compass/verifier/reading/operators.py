@@ -264,7 +264,7 @@ def _may_round(near: Node, exact: Node) -> bool:
         10.0 ** -len(written.partition(".")[2]) if "." in written else 10.0 ** (len(written) - len(written.rstrip("0")))
     )
     return any(
-        abs(float(scaled) - float(rounded)) < max(unit, abs(float(scaled)) / 100)
+        (away := abs(float(scaled) - float(rounded))) < unit * (1 - 1e-9) or away <= abs(float(scaled)) / 100
         for scaled in (value, value * 180 / arb.pi())
     )
 
