@@ -2,7 +2,8 @@
 
 Problems are handed out whole, in their order, as engines have room. What an engine had in hand when it ended goes to the others, each
 response from where it last was, and the engine is started again. What is sampled depends on the seed and the problem, never on the
-engine. A problem that was in hand when two engines ended is then sampled alone, and recorded as failed when that ends an engine as well.
+engine. A problem that was in hand when two engines ended is then sampled alone, and recorded as failed when it ends two more: one alone may be
+a machine that was taken away.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ CALL_SECONDS = 0.25
 CALLS = 2
 """Calls that an engine has at any time: while one result is read, it works on the next call."""
 
-FAILS = 3
-"""Engines that a problem may end before it counts as failed."""
+SHARED_ENDS, LONE_ENDS = 2, 2
+"""Engines that end with a problem and others in hand until it is sampled alone, and then with it alone until it counts as failed."""
 
 START_SECONDS = 1800.0
 """Seconds in which one engine at least must have started, loading the model included."""
@@ -109,7 +110,8 @@ class Pool:
         self._model = replace(model, path=str(folder.resolve())) if folder.is_dir() else model
         self._sampling, self._count, self._address, self._engine = sampling, count, address, engine
         self._workers: list[_Worker] = []
-        self._ended: Counter[str] = Counter()  # engines that ended while they had a problem in hand
+        self._ended: Counter[str] = Counter()  # engines that ended while they had a problem and others in hand
+        self._ended_alone: Counter[str] = Counter()
         self._barren = 0  # engines that ended since the last response
 
     def __enter__(self) -> Pool:
@@ -137,7 +139,7 @@ class Pool:
     def sample(self, wanted: Iterable[Wanted], *, seed: int) -> Iterator[Response]:
         """Responses and their beginnings, as `Engine.sample` yields them, in no particular order.
 
-        A response to a problem that ended three engines has no text and the `finish_reason` `failed`.
+        A response to a problem that ended two engines on its own has no text and the `finish_reason` `failed`.
 
         Raises:
             SamplingError: the model cannot be used, or engines end one after the other without sampling anything.
@@ -191,23 +193,21 @@ class Pool:
             raise SamplingError(str(cause)) from None
         reason = " ".join(str(cause or error).split())[:300]
         self._barren += 1
-        if self._barren > FAILS * (len(self._workers) + 1):
+        if self._barren > (SHARED_ENDS + LONE_ENDS) * (len(self._workers) + 1):
             raise SamplingError(
                 f"{self._barren} engines ended one after the other without a response; the last: {reason}"
             )
         ray.kill(worker.actor)
         self._workers[self._workers.index(worker)] = self._start()
         for name, group in groupby(sorted(worker.in_hand.values(), key=attrgetter("id")), key=attrgetter("id")):
-            self._ended[name] += 1
-            if self._ended[name] >= FAILS and worker.alone:
-                print(
-                    f"warning: problem {name} ended {self._ended[name]} engines and is left out: {reason}",
-                    file=sys.stderr,
-                )
+            (self._ended_alone if worker.alone else self._ended)[name] += 1
+            if self._ended_alone[name] >= LONE_ENDS:
+                ended = self._ended[name] + self._ended_alone[name]
+                print(f"warning: problem {name} ended {ended} engines and is left out: {reason}", file=sys.stderr)
                 self._barren = 0
                 yield from (Response(one, 0, FAILED, "") for one in group)
             else:
-                work.put_back(list(group), alone=self._ended[name] >= FAILS - 1)
+                work.put_back(list(group), alone=self._ended[name] >= SHARED_ENDS)
 
     def _reserve(self) -> dict[str, Any]:
         """How many engines there are, and what each reserves of the cluster, as options of an actor."""

@@ -140,7 +140,7 @@ def test_every_response_comes_once_from_two_engines_that_are_killed(echo) -> Non
     assert found == {one.key: (3, "stop", f"4 {one.problem}") for one in wanted}
 
 
-def test_a_problem_that_ends_three_engines_is_named_and_the_others_are_sampled(echo, capfd) -> None:
+def test_a_problem_that_ends_engines_on_its_own_is_named_and_the_others_are_sampled(echo, capfd) -> None:
     problems = {f"p{number}": f"{number}?" for number in range(20)} | {"bad": "poison", "odd": "error", "last": "1?"}
     wanted = want(problems, n=1)
     with Pool(Model("m"), SAMPLING, count=2, engine=echo) as pool:
@@ -149,8 +149,8 @@ def test_a_problem_that_ends_three_engines_is_named_and_the_others_are_sampled(e
     assert failed == {"bad", "odd"}
     assert len(found) == len(wanted)
     told = capfd.readouterr().err
-    assert "warning: problem bad ended 3 engines and is left out" in told
-    assert "warning: problem odd ended 3 engines and is left out: out of memory" in told
+    assert "warning: problem bad ended 4 engines and is left out" in told
+    assert "warning: problem odd ended 4 engines and is left out: out of memory" in told
 
 
 @pytest.mark.parametrize(
