@@ -30,6 +30,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -77,7 +78,9 @@ def main() -> None:
             print(pages[-1], flush=True)
     if given.out:
         head = f"# Sampling on several engines\n\n`python benchmarks/sampling_engines.py --problems {given.problems}`"
-        given.out.write_text("\n\n".join([f"{head} on {cores()} cores.", *pages]) + "\n")
+        page = "\n\n".join([f"{head} on {cores()} cores.", *pages])
+        wrapped = [line if line.startswith("|") else textwrap.fill(line, 118) for line in page.splitlines()]
+        given.out.write_text("\n".join(wrapped) + "\n")
 
 
 def make_model(folder: Path) -> Path:
