@@ -36,8 +36,8 @@ HEAD = """# Scoreboard of answer verifiers
 
 Every grader on the same labelled pairs, each in a process of its own. *Balanced* is the mean of the share of equal pairs and of the share of
 different pairs that are judged right; *precision* and *recall* are those of the judgement "equal". Times are processor time in one process.
-Rates and times are those of the pass with the median rate: on `mix` of {passes} for this project; {times}. The machine moves it: in
-a slower state of the same one it was 178 to 194 (40 to 42 pairs/s of Math-Verify), for this version and for older ones.
+Rates and times are those of the pass with the median rate: on `mix` of {passes} for this project; {times}. The machine moves it: on
+a slower day it was 178 to 194 (40 to 42 pairs/s of Math-Verify).
 
     python benchmarks/verifier.py SET.jsonl... --python math_verify=PYTHON \\
       --json work/verifier.json --page docs/measurements/scoreboard.md

@@ -1,7 +1,7 @@
 """Muon: momentum whose steps are made orthogonal, matrix by matrix, in single precision.
 
-torch's own computes the orthogonal step in bfloat16. A processor without a unit for it takes ten times as long for that as for the
-rest of training the small policy.
+torch's own computes the orthogonal step in bfloat16. A processor without a unit for it takes about three times as long for
+that as for the rest of training the small policy.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Problems are handed out whole, in their order, as engines have room. What an engine had in hand when it ended goes to the others, each
 response from where it last was, and the engine is started again. What is sampled depends on the seed and the problem, never on the
-engine. A problem that was in hand when two engines ended is then sampled alone, and recorded as failed when it ends two more: one alone may be
+engine. A problem that was in hand when two engines ended is then sampled alone, and recorded as failed when it ends two more: a single one may be
 a machine that was taken away.
 """
 
@@ -139,7 +139,7 @@ class Pool:
     def sample(self, wanted: Iterable[Wanted], *, seed: int) -> Iterator[Response]:
         """Responses and their beginnings, as `Engine.sample` yields them, in no particular order.
 
-        A response to a problem that ended two engines on its own has no text and the `finish_reason` `failed`.
+        A response to a problem that ended two engines while it was sampled alone has no text and the `finish_reason` `failed`.
 
         Raises:
             SamplingError: the model cannot be used, or engines end one after the other without sampling anything.
