@@ -9,7 +9,8 @@ or not, and so is `2 \\times 10^5`. A chain of equations that ends in the value 
 to the formula, and not much larger than the gold: what the two are made of is compared, without names, units, brackets and signs, so
 that no edit of the formula makes it an answer. A plain number is no answer only where the gold writes it in another way:
 3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well be in the question. Where the gold itself is written in the
-question (`gives_away`), nothing can be refused; such problems are for curation to drop.
+question (`gives_away`), nothing can be refused; such problems are for curation to drop. Nor is an equation an answer by which the
+question gives a name its number: to the gold `4` not the `PD=4` of a question that sets PD to 4 and asks for r + s.
 """
 
 from __future__ import annotations
@@ -154,7 +155,10 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
     one, two = read_tree(gold), read_tree(answer)
     if one is None or two is None:
         return False
+    named = _named_number(two)
     whole, one, two = one, _strip(value_of(one)), _strip(value_of(last_side(two)))
+    if named is not None and _named_number(whole) is None and _is_given(named, question):
+        return True
     if _is_plain(two):
         return _is_rewritten_number(gold, two, question)
     if _key(one) == _key(two):
@@ -166,6 +170,24 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
         if (near or _holds(two, formula)) and not _holds(one, formula) and _equal(whole, formula):
             return True
     return False
+
+
+def _named_number(node: Node) -> tuple[object, fmpq] | None:
+    """The name and the number of an equation that gives one name a number, on either side of it; None for anything else."""
+    match _strip(node):
+        case Relation(operators, sides) if set(operators) == {"="}:
+            numbers = [rational(side) for side in sides]
+            names = {_key(side) for side, number in zip(sides, numbers, strict=True) if number is None}
+            found = {number for number in numbers if number is not None}
+            return (names.pop(), found.pop()) if len(names) == len(found) == 1 else None
+    return None
+
+
+def _is_given(named: tuple[object, fmpq], question: str) -> bool:
+    """Whether the question gives a name this number and no other; options and cases give it several."""
+    trees = filter(None, map(read_tree, find_formula_texts(question)))
+    given = filter(None, (_named_number(part) for tree in trees for part in walk(tree)))
+    return {number for name, number in given if name == named[0]} == {named[1]}
 
 
 LARGER, SLACK = 1.5, 3

@@ -44,6 +44,10 @@ COPIED = [
     (r"Put $x + y - 1 = 0$ into another form.", "y = 1 - x", "x+y-1=0"),
     (r"Write $\frac{3}{20}$ as a decimal.", "0.15", r"\frac{3}{20}"),
     (r"Reduce $\frac{42}{56}$.", r"\frac34", r"\frac{42}{56}"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", "PD=4"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", "DP = 4.0"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", r"PD = 4\text{ cm}"),
+    (r"If $f(2)=9$, find $f(9)$.", "9", "f(2)=9"),
 ]
 OWN = [
     (r"Simplify $\sqrt{50}+\sqrt{18}$.", r"8\sqrt2", r"8\sqrt{2}"),
@@ -54,6 +58,10 @@ OWN = [
     (r"What is $x+1$ if $x = y$?", "y+1", "1+y"),
     (r"Which is larger, $\sqrt2$ or $\sqrt3$?", r"\sqrt3", r"\sqrt{3}"),
     ("Tom pays $1,000. What is it?", "1000", "1,000"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $PE$?", "4", "PE=4"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $PB^2$?", "4", "4"),
+    (r"Which one is it? (A) $x=2$ (B) $x=4$", "4", "x=4"),
+    (r"Write $x-4=0$ as $x=4$.", "x=4", "x=4"),
 ]
 
 
