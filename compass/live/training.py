@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from compass.curves import CURVES, unlisted_curves
 from compass.durations import duration
 from compass.live.file_cache import FileCache
 from compass.page.blocks import (
@@ -46,9 +47,6 @@ PARTS = {
     "guards": "timing_s/guards",
 }
 """Parts of an iteration's time, by verl's names; what is left is `other`."""
-
-OTHER = ("guards/", "reward/", "val-")
-"""Beginnings of the names of metrics that each have a chart of their own."""
 
 
 @dataclass
@@ -189,6 +187,7 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
         rows = [training.rewards.get(step) for step in steps]
         return [value(row) if row and row.responses else None for row in rows]
 
+    others = unlisted_curves(name for row in training.metrics.values() for name in row)
     parts = {name: metric(key) for name, key in PARTS.items()}
     whole = metric("timing_s/step")
     parts["other"] = [_rest(total, [values[n] for values in parts.values()]) for n, total in enumerate(whole)]
@@ -200,28 +199,29 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
     return [
         curve("Right responses, %", steps, right, last=last, percent=True, text="of all responses"),
         curve("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
-        curve("Entropy, nats per token", steps, {"entropy": metric("actor/entropy")}, last=last),
         curve("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
         curve(
             "Groups of responses", steps, kept, last=last, stacked=True, text="left out: all right, all wrong, surplus"
         ),
-        curve("Clipped tokens, %", steps, {"clipped": metric("actor/pg_clipfrac")}, last=last, percent=True),
-        curve("KL to the start", steps, {"KL": metric("actor/kl_loss")}, last=last),
-        curve("KL taken off the reward, per token", steps, {"KL": metric("actor/reward_kl_penalty")}, last=last),
-        curve("Explained variance of the critic", steps, {"explained": metric("critic/vf_explained_var")}, last=last),
-        curve("Reward of greedy responses", steps, {"greedy": metric("remax/greedy_reward/mean")}, last=last),
-        curve("Gradient norm", steps, {"norm": metric("actor/grad_norm")}, last=last),
-        curve("Cut-off responses, %", steps, {"cut off": metric("guards/cut_off_share")}, last=last, percent=True),
+        *(
+            curve(
+                one.title[0].upper() + one.title[1:],
+                steps,
+                {_words(one.tracked): metric(one.metric)},
+                last=last,
+                percent=one.percent,
+            )
+            for one in CURVES
+            if one.title
+        ),
         curve("Time per iteration, s", steps, parts, last=last, stacked=True),
         curve("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
-        *(curve(name, steps, {name: metric(name)}, last=last, zero=False) for name in _other_curves(training)),
+        *(curve(name, steps, {name: metric(name)}, last=last, zero=False) for name in others),
     ]
 
 
-def _other_curves(training: Training) -> list[str]:
-    """What guards, rewards and validation measured, by verl's names, as far as no other chart shows it."""
-    names = {name for row in training.metrics.values() for name in row if name.startswith(OTHER)}
-    return sorted(names - {"guards/cut_off_share"})
+def _words(name: str) -> str:
+    return name.rpartition("/")[2].replace("_", " ")
 
 
 def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from compass.curves import CURVES, unlisted_curves
 from compass.ledger import Counts
 from compass.page.blocks import Chart
-from compass.report.results import OTHER_CURVES, Results
+from compass.report.results import Results
 
 COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
 """Base and the RL stages, told apart on light and on dark and by most colour-blind readers (after Okabe and Ito 2008)."""
@@ -26,21 +27,12 @@ WIDE, NARROW = 8.6, 3.9
 LONGEST_LABEL = 32
 """Characters of a bar's label."""
 
-CURVES = {
+DRAWN = {
     "accuracy": ("right responses, %", 100.0),
     "response_tokens": ("response length, tokens", 1.0),
-    "entropy": ("entropy", 1.0),
     "left_out": ("responses left out of the update, %", 100.0),
-    "grad_norm": ("gradient norm", 1.0),
-    "cut_off": ("cut-off responses, %", 100.0),
-    "guards/loop_share": ("responses that end in repetition, %", 100.0),
-    "guards/zero_signal_share": ("groups all right or all wrong, %", 100.0),
-    "guards/failed_groups": ("groups that failed", 1.0),
-    "reward/solved_groups": ("groups with a right response, %", 100.0),
-    "reward/leaned": ("right ones that rest on a leniency, %", 100.0),
-    "reward/distinct_right": ("variety of right responses, 0 to 1", 1.0),
-}
-"""The curves of an RL stage that are drawn: title, and what a value is multiplied by."""
+} | {curve.column: (curve.title, curve.scale) for curve in CURVES if curve.column}
+"""The curves of an RL stage that are drawn: title, and what a value is multiplied by. Others have their name as title."""
 
 
 def draw_chart(name: str, text: str, draw: Callable[[float], str | None]) -> list[Chart]:
@@ -125,22 +117,20 @@ def curves_figure(
     """Training curves over the steps of all RL stages, one after the other.
 
     Args:
-        results: `curves` are drawn: those that `CURVES` names, then those of `OTHER_CURVES`.
+        results: `curves` are drawn: those that `DRAWN` names, then the others.
         width: in inches.
         linked: RL stage to steps whose points link to `#rollouts=STAGE:STEP`.
         together: draw the curves over each other instead, as those of several runs.
     """
-    by_prefix = sorted({name for curve in results.curves.values() for name in curve if name.startswith(OTHER_CURVES)})
+    others = unlisted_curves(name for curve in results.curves.values() for name in curve)
     measured = [
-        name
-        for name in dict.fromkeys((*CURVES, *by_prefix))
-        if any(curve.get(name) for curve in results.curves.values())
+        name for name in dict.fromkeys((*DRAWN, *others)) if any(curve.get(name) for curve in results.curves.values())
     ]
     if not measured:
         return None
     figure, panels = _panels(measured, width)
     for name, axes in panels.items():
-        factor = CURVES.get(name, (name, 1.0))[1]
+        factor = DRAWN.get(name, (name, 1.0))[1]
         offset = 0.0
         for number, (stage, curve) in enumerate(results.curves.items(), start=1):
             values = [factor * value for value in curve.get(name, ())]
@@ -190,12 +180,12 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
         groups: name to the curves of each of its runs, as `curves_figure` names them.
         width: in inches.
     """
-    measured = [name for name in CURVES if any(run.get(name) for runs in groups.values() for run in runs)]
+    measured = [name for name in DRAWN if any(run.get(name) for runs in groups.values() for run in runs)]
     if not measured:
         return None
     figure, panels = _panels(measured, width)
     for name, axes in panels.items():
-        factor = CURVES[name][1]
+        factor = DRAWN[name][1]
         for number, (group, runs) in enumerate(groups.items(), start=1):
             length = min((len(run.get(name, ())) for run in runs), default=0)
             columns = list(zip(*(run.get(name, ())[:length] for run in runs), strict=True))
@@ -292,7 +282,7 @@ def _panels(measured: Sequence[str], width: float) -> tuple[Any, dict[str, Any]]
         axes.set_visible(False)
     found = dict(zip(measured, panels, strict=False))
     for name, axes in found.items():
-        axes.set_title(CURVES.get(name, (name,))[0], loc="left", fontsize=9)
+        axes.set_title(DRAWN.get(name, (name,))[0], loc="left", fontsize=9)
         axes.grid(alpha=0.25)
     return figure, found
 

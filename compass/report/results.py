@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compass.curves import CURVES, SHOWN, unlisted_curves
 from compass.ledger import Counts
 from compass.records import RecordError
 from compass.report.outputs import find_outputs
@@ -23,7 +24,7 @@ class Results:
     `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
     scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length: `step`, `reward`, `accuracy`,
     `response_tokens`, `left_out` (share of responses that the update did not use), and as far as every iteration has them `entropy`,
-    `grad_norm`, `cut_off` and, by their own names, the metrics of `OTHER_CURVES` that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
+    `grad_norm`, `cut_off` and, by their own names, the other metrics that `compass.curves` shows and that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
     where nothing was planted. `findings`: RL stage to what its guards found.
     """
 
@@ -33,16 +34,6 @@ class Results:
     counts: list[Counts] = field(default_factory=list)
     planted: dict[str, Any] | None = None
     findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-
-
-VERL_CURVES = {"entropy": "actor/entropy", "grad_norm": "actor/grad_norm", "cut_off": "guards/cut_off_share"}
-"""Curves that come from verl's metrics (`steps.csv`)."""
-
-OTHER_CURVES = ("guards/", "reward/")
-"""How the names of metrics begin that are curves too, under their own names."""
-
-DRAWN_OTHERWISE = {*VERL_CURVES.values(), "guards/response_length"}
-"""Metrics that another curve shows."""
 
 
 def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
@@ -65,7 +56,7 @@ def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = Non
     rewards = {stage: folder / "data" / stage / "rewards.parquet" for stage in trained}
     curves = {stage: _curve(path) for stage, path in rewards.items() if path.exists()}
     for stage, curve in curves.items():
-        curve |= _verl_curves(folder / "data" / stage, curve["step"])
+        curve |= _measured_curves(folder / "data" / stage, curve["step"])
     guards = {stage: folder / "data" / stage / "guards.json" for stage in trained}
     findings: dict[str, Any] = {stage: read_json(path) for stage, path in guards.items() if path.exists()}
     counts, planted = find_outputs(folder / "data").counts(), measure_folder(folder / "data")
@@ -95,18 +86,19 @@ def _curve(path: Path) -> dict[str, list[float]]:
     return {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
 
 
-def _verl_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:
-    """What was measured in a stage's iterations, of `VERL_CURVES` and `OTHER_CURVES` what every iteration has."""
+def _measured_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:
+    """What was measured in every iteration of a stage, of the metrics that the report draws; those that were always 0 only where the
+    table gives them a short name."""
     path = folder / "steps.csv"
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
         rows = {float(row["step"]): row for row in csv.DictReader(file)}
-    columns = sorted({name for row in rows.values() for name in row if name and name.startswith(OTHER_CURVES)})
-    wanted = VERL_CURVES | {name: name for name in columns if name not in DRAWN_OTHERWISE}
-    whole = {name: [rows.get(step, {}).get(column) for step in steps] for name, column in wanted.items()}
+    wanted = {curve.column: curve.metric for curve in CURVES if curve.column}
+    wanted |= {name: name for name in unlisted_curves(name for row in rows.values() for name in row)}
+    whole = {name: [rows.get(step, {}).get(metric) for step in steps] for name, metric in wanted.items()}
     curves = {name: [float(value) for value in values if value] for name, values in whole.items() if all(values)}
-    return {name: curve for name, curve in curves.items() if name in VERL_CURVES or any(curve)}
+    return {name: curve for name, curve in curves.items() if any(curve) or not name.startswith(SHOWN)}
 
 
 def read_json(path: Path) -> dict[str, Any]:

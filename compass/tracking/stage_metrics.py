@@ -12,35 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-CURVES = {
-    "critic/score/mean": "train/reward",
-    "actor/entropy": "train/entropy",
-    "response_length/mean": "train/response_tokens",
-    "guards/cut_off_share": "train/cut_off_share",
-    "guards/loop_share": "train/looping_share",
-    "guards/zero_signal_share": "train/groups_without_signal",
-    "actor/pg_loss": "update/policy_loss",
-    "actor/grad_norm": "update/grad_norm",
-    "actor/lr": "update/learning_rate",
-    "actor/pg_clipfrac": "update/clipped_share",
-    "actor/ppo_kl": "update/kl_to_rollout_policy",
-    "actor/kl_loss": "update/kl_to_reference",
-    "actor/reward_kl_penalty": "update/kl_in_reward",
-    "actor/reward_kl_penalty_coeff": "update/kl_coefficient",
-    "critic/vf_loss": "critic/loss",
-    "critic/vf_explained_var": "critic/explained_variance",
-    "critic/values/mean": "critic/value",
-    "remax/greedy_reward/mean": "train/greedy_reward",
-    "training/rollout_probs_diff_max": "update/rollout_probability_error",
-    "timing_s/step": "walltime/iteration_s",
-    "timing_s/gen": "walltime/rollout_s",
-    "timing_s/update_actor": "walltime/update_s",
-    "perf/throughput": "walltime/tokens_per_s",
-}
-"""verl's metric of an iteration to its name in MLflow."""
-
-SHOWN_PREFIXES = ("guards/", "reward/", "val-")
-"""Metrics of these kinds are curves too, under their own names: what a guard watches is worth a look."""
+from compass.curves import CURVES, unlisted_curves
 
 VALIDATION = "val-core/validation/acc/"
 """How verl's accuracy on validation problems begins."""
@@ -111,9 +83,8 @@ def model_scores(scored: Mapping[str, Any]) -> dict[str, float]:
 
 def curve_values(row: Mapping[str, Any]) -> dict[str, float]:
     """One iteration's metrics under their names in MLflow."""
-    found = {name: row.get(key) for key, name in CURVES.items()}
-    others = (key for key in row if key.startswith(SHOWN_PREFIXES) and key not in CURVES)
-    found |= {key: row[key] for key in others if not key.startswith(VALIDATION)}
+    found = {curve.tracked: row.get(curve.metric) for curve in CURVES}
+    found |= {name: row[name] for name in unlisted_curves(row) if not name.startswith(VALIDATION)}
     found["validation/accuracy"] = next((value for key, value in row.items() if key.startswith(VALIDATION)), None)
     return _numbers(found)
 

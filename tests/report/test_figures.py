@@ -64,7 +64,7 @@ def test_curves_of_the_stages_follow_one_another() -> None:
     assert [list(line.get_ydata()) for line in entropy.lines] == [[2, 1], [], [], []]
     assert [line.get_label() for line in right.lines] == list(curves)
     assert [axes.get_title(loc="left") for axes in (right, length, entropy)] == [
-        "right responses, %", "response length, tokens", "entropy",
+        "right responses, %", "response length, tokens", "entropy, nats per token",
     ]  # fmt: skip
     assert not unused.get_visible()
 
