@@ -243,11 +243,15 @@ def actors(below: int) -> list[psutil.Process]:
     """The processes of engines by Ray below a process."""
     found = []
     with suppress(psutil.Error):
-        for process in psutil.Process(below).children(recursive=True):
-            with suppress(psutil.Error):
-                if "_Actor" in " ".join(process.cmdline()):
-                    found.append(process)
+        found = [process for process in psutil.Process(below).children(recursive=True) if is_actor(process)]
     return found
+
+
+def is_actor(process: psutil.Process) -> bool:
+    """Whether a process is an engine by Ray."""
+    with suppress(psutil.Error):
+        return "_Actor" in " ".join(process.cmdline())
+    return False
 
 
 def wait_for_end(before: set[int]) -> int:
@@ -268,7 +272,7 @@ def two_nodes() -> Iterator[tuple[str, dict[str, str], list[subprocess.Popen]]]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_raylet_start_wait_time_s": "300"}
-    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "PYTHONPATH": str(ROOT)}
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
     environment = {**os.environ, **token, **quiet}
     shared = [
         "--block",
@@ -305,7 +309,8 @@ def two_nodes() -> Iterator[tuple[str, dict[str, str], list[subprocess.Popen]]]:
                 )
             )
             wait_for_port(port, started[0])
-        time.sleep(10)
+        for process in started:
+            wait_for_raylet(process)
         yield f"127.0.0.1:{port}", token | quiet, started
     finally:
         for process in started:
@@ -326,6 +331,21 @@ def wait_for_port(port: int, process: subprocess.Popen, seconds: float = 300) ->
             return
         time.sleep(0.5)
     raise RuntimeError(f"nobody listens on port {port}")
+
+
+def wait_for_raylet(node: subprocess.Popen, seconds: float = 300) -> None:
+    """Until a node of Ray runs.
+
+    Raises:
+        RuntimeError: the node ended, or did not come up in time.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and node.poll() is None:
+        if any(process.name() == "raylet" for process in tree(node)):
+            time.sleep(10)  # it has to join
+            return
+        time.sleep(0.5)
+    raise RuntimeError(f"`{' '.join(map(str, node.args))}` started no node")
 
 
 def end_tree(process: subprocess.Popen) -> None:
@@ -421,18 +441,17 @@ def measure_same(folder: Path, model: str, problems: int) -> str:
                 driver = Driver(config)
                 kill_driver(driver, Path(config["folder"]))
         driver = Driver(config)
-        with killing(lambda driver=driver: actors(driver.process.pid), max(0, kills)) as killed:
+        with killing(lambda driver=driver: keep_started(actors(driver.process.pid)), max(0, kills)) as killed:
             said = driver.follow()
         what = "the driver, twice" if kills < 0 else f"{len(killed)} engines" if kills else ""
         row(way, what, said, wait_for_end(here))
     with two_nodes() as (address, environment, nodes):
         config = {**given, "engines": {"address": address}, "folder": str(folder / "cluster")}
         driver = Driver(config, environment)
-        with killing(lambda: [psutil.Process(nodes[1].pid)], 0):
-            row("two nodes by address", "", driver.follow(), 0)
+        row("two nodes by address", "", driver.follow(), 0)
         config["folder"] = str(folder / "cluster killed")
         driver = Driver(config, environment)
-        with killing(lambda: raylet(nodes[1]), 1) as killed:
+        with killing(lambda: raylet_at_work(nodes[1]), 1, whole=True) as killed:
             said = driver.follow()
         row("two nodes by address", f"{len(killed)} node", said, 0)
     wait_for_end(here)
@@ -440,16 +459,18 @@ def measure_same(folder: Path, model: str, problems: int) -> str:
         for kills in (0, 1):
             config = {**given, "engines": {"servers": urls}, "folder": str(folder / f"servers{kills}")}
             driver = Driver(config)
-            with killing(lambda: tree(servers[1]), kills, whole=True) as killed:
+            with killing(lambda: keep_started(tree(servers[1])), kills, whole=True) as killed:
                 said = driver.follow()
             row("two `vllm serve`", "a server" if killed else "", {**said, "handed": 0, "lost": "–"}, 0)
     lines.append(f"\nProcesses of Ray and vLLM left at the end: {wait_for_end(here)}.")
     return "\n".join(lines)
 
 
-def raylet(node: subprocess.Popen) -> list[psutil.Process]:
-    """The node's own process of Ray: all others of the node end with it."""
-    return [process for process in tree(node) if process.name() == "raylet"]
+def raylet_at_work(node: subprocess.Popen) -> list[psutil.Process]:
+    """The node's own process of Ray, with which all others of the node end; none before an engine of it samples."""
+    family = tree(node)
+    engines = [process for process in family if is_actor(process)]
+    return [process for process in family if process.name() == "raylet"] if any(map(started_sampling, engines)) else []
 
 
 def tree(process: subprocess.Popen) -> list[psutil.Process]:
@@ -484,7 +505,7 @@ def killing(find: Callable[[], list[psutil.Process]], most: int, whole: bool = F
     def run() -> None:
         draw = random.Random(0)
         while len(killed) < most and not over.wait(KILL_EVERY_S):
-            found = [process for process in find() if started_sampling(process)]
+            found = find()
             for process in found if whole else [draw.choice(found)] if found else []:
                 with suppress(psutil.Error):
                     process.kill()
@@ -499,10 +520,15 @@ def killing(find: Callable[[], list[psutil.Process]], most: int, whole: bool = F
         thread.join()
 
 
+def keep_started(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that are past their first seconds."""
+    return [process for process in processes if started_sampling(process)]
+
+
 def started_sampling(process: psutil.Process) -> bool:
     """Whether a process is past its first seconds: an engine that still loads has nothing in hand."""
     with suppress(psutil.Error):
-        return sum(process.cpu_times()[:2]) > 20 or process.name() == "raylet"
+        return sum(process.cpu_times()[:2]) > 20
     return False
 
 
