@@ -16,6 +16,9 @@ CUT_OFF = 0.05
 FEW = 0.06
 """A comparison that cannot show a difference of this size rests on few samples or problems."""
 
+BARE_FALL = 0.1
+"""Share of bare answers that a model gives less than another above which a gain may be a habit."""
+
 LENIENT_GAP = 0.03
 """Accuracy that only the lenient reading finds, above which the form of answers limits a score."""
 
@@ -24,6 +27,7 @@ def warnings(run: Run) -> list[str]:
     """What a reader has to know before any score, the most serious first."""
     return [
         *_form_only(run),
+        *_bare(run),
         *_setups(run),
         *_uneven(run),
         *_cut_off(run),
@@ -87,6 +91,20 @@ def _form_only(run: Run) -> Iterator[str]:
                 f"Part of the gain is form: of {percent(found['difference'])} points by which {best} beats {model}, "
                 f"{percent(found['form']['difference'])} are gone in the lenient reading."
             )
+
+
+def _bare(run: Run) -> Iterator[str]:
+    """A gain that goes with fewer bare answers: how much of it is among the responses that show work."""
+    best = best_model(run) if run.models else ""
+    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
+    for model in run.models:
+        one, two = averages[model], averages[best]
+        if "worked" not in one or "worked" not in two or one["bare"] - two["bare"] < BARE_FALL:
+            continue
+        yield (
+            f"{percent(one['bare'])}% of the responses of {model} are bare answers, and {percent(two['bare'])}% of those of {best}. Of the responses "
+            f"that write an operation down {percent(one['worked'])}% and {percent(two['worked'])}% are right; the rest of a gain can be fewer guesses."
+        )
 
 
 def _setups(run: Run) -> Iterator[str]:

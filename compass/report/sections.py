@@ -51,6 +51,9 @@ MEASURES = {
     "unreadable": "unreadable %",
     "truncated": "cut off %",
     "looped": "ends in repetition %",
+    "bare": "bare answer %",
+    "operations": "operations per response",
+    "worked": "right of those with work %",
     "length": "tokens per response",
     "tokens": "tokens per problem, greedy included",
     "seconds": "seconds per problem",
@@ -167,7 +170,25 @@ def form_section(run: Run) -> Section:
             f"Of the {percent(found['difference'])} points between {best} and {run.models[0]}, {percent(found['form']['difference'])} "
             f"({format_interval(found['form']['ci95'])}) are form, and {percent(found['lenient']['difference'])} remain in the lenient reading."
         )
+    parts += _work_shown(run)
     return Section("Strict and lenient", parts, "form")
+
+
+def _work_shown(run: Run) -> list[Part]:
+    """How much work each model's responses show, and how often those are right that show some."""
+    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
+    rows = [
+        [model, percent(one["bare"]), f"{one['operations']:.2g}", percent(one.get("worked"))]
+        for model, one in averages.items()
+        if "bare" in one
+    ]
+    if not rows:
+        return []
+    note = Note(
+        "Work shown: a bare answer writes no operation down, such as 28-5. A model that stops to guess gains accuracy without "
+        "reasoning better: compare the last column."
+    )
+    return [note, Table(["model", "bare answers %", "operations per response", "right of those with work %"], rows)]
 
 
 def problems_section(run: Run) -> Section:
@@ -354,6 +375,6 @@ def _measure(name: str, value: Any) -> Any:
         return ""
     if name in ("ci95", "fixed_ci95"):
         return format_interval(value)
-    if name in ("length", "tokens", "seconds", "cost"):
+    if name in ("length", "tokens", "seconds", "cost", "operations"):
         return f"{value:,.4g}"
     return value if isinstance(value, int) else percent(value)

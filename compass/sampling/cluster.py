@@ -19,7 +19,7 @@ STARTS = 3
 """How often a cluster on this machine is started before its failure counts: Ray gives its node 30 s, which a busy machine may exceed."""
 
 OBJECTS_MB = 256
-"""Object store of a cluster of its own: results of a quarter of a second, of which Ray returns small ones without it."""
+"""Object store of a cluster of its own: results of a second, of which Ray returns small ones without it."""
 
 REACH_S = 10.0
 """Seconds for which a cluster's port may not answer; Ray itself would try for minutes."""

@@ -27,8 +27,8 @@ from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.response import FAILED, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
 
-CALL_SECONDS = 0.25
-"""Seconds of sampling that an engine returns at once."""
+CALL_SECONDS = 1.0
+"""Seconds of sampling that an engine returns at once: a call costs this process 2 ms of Ray, whatever it returns."""
 
 CALLS = 2
 """Calls that an engine has at any time: while one result is read, it works on the next call."""

@@ -1,12 +1,15 @@
-"""Sampled responses scored by the project's verifier, in the same way for grades and benchmarks, and whether their text ends in a loop."""
+"""Sampled responses scored by the project's verifier, in the same way for grades and benchmarks, whether their text ends in a loop, and how
+much work it shows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
 import pyarrow as pa
 
+from compass.braces import closing_brace
 from compass.progress import report
 from compass.verifier import Gold, Mode, judge_many
 
@@ -43,6 +46,32 @@ def ends_in_loop(text: str) -> bool:
     return False
 
 
+_OPERATION = re.compile(
+    r"(?:(?<=[\d)\]}%])|(?<=[^A-Za-z\\][A-Za-z])|(?<=^[A-Za-z]))\s*"
+    r"(?:[-+*×÷·−]|\\(?:times|cdot|div)(?![A-Za-z])|/(?!\s*\d[\d.,]*(?![\d.,]|\s*=)))"
+    r"\s*(?=[\d(\[{$\\]|[A-Za-z](?![A-Za-z]))"
+)
+_BOX = re.compile(r"\\(?:boxed|fbox)\s?(?=\{)")
+
+
+def count_operations(text: str, answer: str | None = None) -> int:
+    """How many operations a response writes down beside its answer: `28-5=23, 23-6=17, \\boxed{17}` has two.
+
+    Counted are `+`, `-`, `*`, `/` and their other signs between two numbers, letters or brackets; a fraction of two whole numbers that no `=`
+    follows is a number. Boxes do not count, nor, where there is none, the last place at which the answer stands.
+    """
+    parts, begin = [], 0
+    for box in _BOX.finditer(text):
+        if box.start() >= begin:
+            parts.append(text[begin : box.start()])
+            begin = closing_brace(text, box.end()) or len(text)
+    rest = text[begin:]
+    if not begin and answer and answer in text:
+        before, _, after = text.rpartition(answer)
+        parts, rest = [before], after
+    return len(_OPERATION.findall(" ; ".join([*parts, rest])))
+
+
 NO_ANSWER = "none"
 """Outcome of a response that gives no final answer."""
 
@@ -57,6 +86,7 @@ SCORES = pa.schema(
         ("leniencies", pa.string()),
         ("boxed", pa.bool_()),
         ("looped", pa.bool_()),
+        ("operations", pa.int32()),
     ]
 )
 """Columns that scoring adds.
@@ -65,7 +95,7 @@ SCORES = pa.schema(
 gives none. `correct` and `correct_lenient`: whether it equals the gold. Of the strict mode: `outcome` (`equal`, `different`,
 `unrecognised`, or `none` where there is no answer), `method` (the verifier's tier that decided; null where there is no
 answer) and `leniencies` (the rules that the verdict leans on, joined by commas). `boxed`: the answer was given in a
-`\\boxed{}`. `looped`: the response ends in a loop.
+`\\boxed{}`. `looped`: the response ends in a loop. `operations`: those that it writes down (`count_operations`).
 """
 
 
@@ -112,6 +142,7 @@ def score_responses(
         "leniencies": [",".join(judgement.verdict.leniencies) for judgement in strict],
         "boxed": [answer is not None and "\\boxed" in text for answer, text in zip(answers, texts, strict=True)],
         "looped": [ends_in_loop(text) for text in texts],
+        "operations": [count_operations(text, one.answer) for text, one in zip(texts, lenient, strict=True)],
     }
     for field in SCORES:
         responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))

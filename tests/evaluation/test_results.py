@@ -27,7 +27,14 @@ def rows(model, benchmark, *, setup="s1", samples=2, right=True):
         [
             dict.fromkeys(COLUMNS, "")
             | dict.fromkeys(FLAGS, right)
-            | {"model": model, "benchmark": benchmark, "id": f"{benchmark}-{problem}", "sample": number, "tokens": 3}
+            | {
+                "model": model,
+                "benchmark": benchmark,
+                "id": f"{benchmark}-{problem}",
+                "sample": number,
+                "tokens": 3,
+                "operations": 1,
+            }
             | {
                 "seconds": 1.0,
                 "greedy": False,

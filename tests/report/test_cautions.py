@@ -55,6 +55,10 @@ def rarely_cut_off(row: dict[str, Any]) -> None:
     row["finish_reason"] = "length" if row["id"] == "hard-1" else "stop"  # 1 of 40 problems: 2.5%
 
 
+def guessing_base(row: dict[str, Any]) -> None:
+    row["operations"] = 0 if row["model"] == "base" and int(row["id"].rpartition("-")[2]) % 2 else 2
+
+
 def solved_alike_leniently(row: dict[str, Any]) -> None:
     row["correct_lenient"] = int(row["id"].rpartition("-")[2]) % 2 == 0
 
@@ -86,6 +90,10 @@ SHORT = {"curriculum": {"metrics": {"stages": {"rl-1": {"missing": 7, "levels": 
         (
             lambda: evaluated(a_third_unread),
             "(base on hard: 37.5% without an answer, 0.0% with one that cannot be read)",
+        ),
+        (
+            lambda: evaluated(guessing_base),
+            "50.0% of the responses of base are bare answers, and 0.0% of those of rl-1. ",
         ),
         (lambda: evaluated(solved_alike_leniently), "Format-only gain: rl-1 beats base by "),
         (lambda: evaluated(partly_lenient), "Part of the gain is form: "),

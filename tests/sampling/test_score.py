@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.sampling.score import LEAST, LONGEST, REPEATS, ends_in_loop, score_responses
+from compass.sampling.score import LEAST, LONGEST, REPEATS, count_operations, ends_in_loop, score_responses
 
 OUTPUTS = Path(__file__).parents[2] / "../shared/data/model_outputs/qwen25_math_cot_100x8.jsonl.gz"
 
@@ -22,6 +22,7 @@ def score(gold: str, *responses: str) -> list[dict]:
 
 def test_right_wrong_and_missing_answers():
     right, wrong, empty, cut = score(r"\frac{1}{2}", r"so \boxed{0.5}", r"so \boxed{2}", "", r"so \boxed{0.")
+    assert right["operations"] == wrong["operations"] == 0
     assert (right["answer"], right["correct"], right["boxed"]) == ("0.5", True, True)
     assert (wrong["correct"], wrong["boxed"]) == (False, True)
     assert (empty["answer"], empty["correct"], empty["boxed"]) == (None, False, False)
@@ -39,6 +40,25 @@ def test_an_answer_that_only_the_lenient_mode_reads_is_told_apart():
     (row,) = score("12", "There are four rows.\n```output\n12\n```")
     assert (row["answer"], row["correct"], row["outcome"]) == (None, False, "none")
     assert (row["answer_lenient"], row["correct_lenient"]) == ("12", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "count"),
+    [
+        (r"28-5=23, 23-6=17, \boxed{17}", "17", 2),
+        (r"$3 \times 4 = 12$ and $(2)\cdot x$", None, 2),
+        ("He has 5 + $3 left, 50% - 20%, 3·4.", "12", 3),
+        ("10/2 = 5, so 2x - 3 = 7", "7", 2),
+        (r"It holds \boxed{\frac{1}{2} + 4} or \boxed{3+4}.", "7", 0),
+        ("The answer is x+1.", "x+1", 0),
+        ("As x+1 = 1+x, the answer is x+1.", "x+1", 2),
+        ("1/2 of a two-digit 10-year -5 (see (2)).", None, 0),
+        (r"\boxed{3+", None, 0),
+        ("", None, 0),
+    ],
+)
+def test_operations_beside_the_answer_are_counted(text, answer, count):
+    assert count_operations(text, answer) == count
 
 
 def test_a_response_to_an_unknown_problem_is_an_error():
