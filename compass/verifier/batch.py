@@ -9,9 +9,9 @@ from typing import TypeVar
 from compass.machine import cores
 from compass.verifier.extract import Mode, read_answer
 from compass.verifier.gold import Gold, split_alternatives
-from compass.verifier.reward import NO_ANSWER, Judgement, check_form, list_sides
+from compass.verifier.reward import NO_ANSWER, Judgement, judge_answer, list_sides
 from compass.verifier.verdict import Verdict
-from compass.verifier.verify import choose_verdict, verify
+from compass.verifier.verify import verify
 from compass.verifier.warm import warm
 
 CHUNK = 500
@@ -79,26 +79,21 @@ def judge_many(
     asked = [None] * len(given) if questions is None else list(questions)
     readings = [read_answer(response, mode, question) for (_, response), question in zip(given, asked, strict=True)]
     answered = [(gold, reading.answer) for (gold, _), reading in zip(given, readings, strict=True)]
-    sides = {answer: list_sides(answer) for _, answer in answered if answer is not None}
     distinct = list(
         dict.fromkeys(
             (one, side)
             for gold, answer in answered
             if answer is not None
             for one in split_alternatives(gold)
-            for side in sides[answer]
+            for side in list_sides(answer)
         )
     )
     verdicts = dict(zip(distinct, verify_many(distinct, processes, on_progress=on_progress), strict=True))
     formed: dict[tuple[str | Gold, str, str | None], Verdict] = {}
     for (gold, answer), question in zip(answered, asked, strict=True):
         if answer is not None and (gold, answer, question) not in formed:
-            formed[gold, answer, question] = choose_verdict(
-                [
-                    check_form(one, side, verdicts[one, side], question, mode)
-                    for one in split_alternatives(gold)
-                    for side in sides[answer]
-                ]
+            formed[gold, answer, question] = judge_answer(
+                gold, answer, question, mode, lambda one, side: verdicts[one, side]
             )
     return [
         Judgement(reading.answer, formed.get((gold, reading.answer or "", question), NO_ANSWER), reading.evidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -44,18 +45,32 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
     answer, evidence = read_answer(response, mode, question)
     if answer is None:
         return Judgement(None, NO_ANSWER, evidence)
-    sides = list_sides(answer)
-    verdicts = [
-        check_form(one, text, verify(gold=one, answer=text), question, mode)
-        for one in split_alternatives(gold)
-        for text in sides
-    ]
-    verdict = choose_verdict(verdicts)
-    if question is not None and not verdict.equal:
-        check = partial(check_form, mode=mode)
-        options = [judge_option(gold_text(one), answer, question, check) for one in split_alternatives(gold)]
-        verdict = choose_verdict([verdict, *filter(None, options)])
+    verdict = judge_answer(gold, answer, question, mode, lambda one, side: verify(gold=one, answer=side))
     return Judgement(answer, verdict, evidence)
+
+
+def judge_answer(
+    gold: str | Gold, answer: str, question: str | None, mode: Mode, compare: Callable[[str | Gold, str], Verdict]
+) -> Verdict:
+    """The verdict on a final answer.
+
+    Args:
+        gold: with its alternatives.
+        answer: what was read in the response.
+        question: the problem's text, if it is at hand: it may hold options, or a formula that the answer copies.
+        mode: whether its form counts.
+        compare: one of the golds and one side of the answer to their verdict, as `verify` gives it.
+    """
+    golds = split_alternatives(gold)
+    sides = list_sides(answer)
+    verdict = choose_verdict(
+        [check_form(one, side, compare(one, side), question, mode) for one in golds for side in sides]
+    )
+    if question is None or verdict.equal:
+        return verdict
+    check = partial(check_form, mode=mode)
+    options = [judge_option(gold_text(one), answer, question, check) for one in golds]
+    return choose_verdict([verdict, *filter(None, options)])
 
 
 def list_sides(answer: str) -> list[str]:

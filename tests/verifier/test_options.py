@@ -2,7 +2,7 @@
 
 import pytest
 
-from compass.verifier import Mode, judge
+from compass.verifier import Mode, judge, judge_many
 from compass.verifier.options import find_stem, read_options
 
 QUESTION = "What is 3 + 4?\n(A) 5 (B) 6 (C) 7 (D) 8"
@@ -49,6 +49,9 @@ def test_the_stem_is_the_question_without_its_options() -> None:
 def test_a_value_is_its_letter_and_a_letter_its_value(gold: str, response: str, equal: bool) -> None:
     assert judge(gold=gold, response=response, question=QUESTION).equal is equal
     assert judge(gold=gold, response=response, question=None).equal is False
+    assert judge_many([(gold, response)], questions=[QUESTION]) == [
+        judge(gold=gold, response=response, question=QUESTION)
+    ]
 
 
 def test_a_value_that_two_options_have_is_none_of_them() -> None:
