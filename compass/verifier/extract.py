@@ -41,6 +41,7 @@ from compass.verifier.extracting.sentences import (
 )
 from compass.verifier.extracting.statements import concludes_otherwise, drop_footnotes, find_stated_answer, is_cut_off
 from compass.verifier.extracting.turns import keep_own_turn
+from compass.verifier.reading.numbers import write_digits
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
 
@@ -139,7 +140,7 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
 def _may_hold_value(answer: str) -> bool:
     """Whether the verifier cannot read an answer, or reads it as a sentence or as words of a script in which it knows no units, with a number
     among them."""
-    kind = answer_type(answer)
+    kind = answer_type(write_digits(answer))
     if kind != "text":
         return kind == "unrecognised"
     is_sentence = len(answer.split()) > A_NAME or FORMULA.search(answer) is not None

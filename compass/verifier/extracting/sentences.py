@@ -19,7 +19,7 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b))?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π))?"
 )
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
@@ -54,8 +54,18 @@ _HAS_VALUE = r"[^.;:,$\d=]{0,60}?(?:\b(?:is|are|was|equals|becomes|comes\sto)|=)
 _LETTER_VALUE = re.compile(
     r"(?<![A-Za-z\\])([a-z])\s?=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
 )
-_SPOKEN = re.compile(r"(?<=[\di)])\s(plus|minus)\s(?=[\d(])")
+_SPOKEN = re.compile(r"(?:(?<=[\d)])|(?<=\b[a-z]))\s(plus|minus)\s(?=[\d(])")
 """A sign in words between two numbers."""
+_SIGN_WORD = re.compile(r"(?<![\d)}$]\s)(?<!\b[A-Za-z]\s)\b(?:minus|negative)\s(?=\\?\$?\d)")
+"""A sign in words before a number."""
+_MATH_WORD = re.compile(r"(?<![A-Za-z\\])(?:(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))(?=\s?\()|pi(?![A-Za-z]))")
+"""A name of a function or of a constant in plain text."""
+_RESTATED = re.compile(
+    r"(?<=[\d})%$])\s?,?\s(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)\s[^,;]*$"
+)
+"""What rounds a value that was just stated: "1/6, or about 16.7%"."""
+_COMPARES = re.compile(r"\b(?:is|are|was|were)\s(?:\w+\s)?(?!other\b)\w{3,}er\sthan\s\$?[-−]?\d")
+"""A comparison with a number, of which either may be meant: "9.9 is bigger than 9.11"."""
 _COUNTED_WORDS = re.compile(r"(?:\s{1,3}[^\W\d_]+(?:-[^\W\d_]+)?){1,3}")
 _GIVES_NAME = re.compile(r"\b(?:is|was|be|on|falls\son|lands\son)\s(?:an?\s)?$")
 EVERY = re.compile(
@@ -141,6 +151,8 @@ _LABELLED = re.compile(r"[A-Za-z_][\w ]{1,30}:\s{1,3}(\S[^:]*)")
 """A value with its name, as YAML has it: `slope: 3`."""
 _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
 _SO = re.compile(r"(?:所以|因此|综上所述|综上)[，,]?")
+_COUNTED_CHAIN = re.compile(r"[^A-Za-z=]*\d[^A-Za-z=]*=\s?([^=]*)")
+"""A chain that works a count out: `5! = 120 arrangements`."""
 _BRACKETED_CHAIN = re.compile(r"\(([^()]*\d\s?=[^()=<>]*)\)")
 _SUBJECT = re.compile(
     r"(?!.*\b(?:minus|negative|plus|times|base)\b)(?:(?:[^\W\d_]+\s){2,8}|[\u4e00-\u9fff]{2,20})(?=\\?[$€£¥]?\d[\d.,/]*[^\d]*$)"
@@ -199,10 +211,10 @@ LOOKED_AT = 8
 LONGEST_PHRASE = 160
 _NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
 _BOLD = re.compile(r"\*\*([^*]+)\*\*")
-_WORDS_WITH_AND = re.compile(r"[A-Za-z]{2}")
+_WORDS_WITH_AND = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2}")
 _CONSTANT = re.compile(r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![a-z])|[\d{}.,^/+\s-])+")
 """A formula without letters."""
-_NO_CHAIN = re.compile(r"[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
+_NO_CHAIN = re.compile(r"(?<!\\)[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
@@ -336,6 +348,7 @@ def read_value(sentence: str) -> str | None:
 def drop_asides(sentence: str, *, announced: bool = False) -> str:
     """The sentence without what explains or contrasts its value at the end, a comment, and the mark that exclaims it."""
     sentence = drop_exclamation(_EXPLAINED.sub("", _COMMENT.sub("", sentence)), announced=announced)
+    sentence = _RESTATED.sub("", sentence)
     sentence = _CONTRAST.sub("", sentence)
     main = _SUBORDINATE.sub("", sentence)
     return main if re.search(r"\d", main) else sentence
@@ -364,6 +377,8 @@ def _bare(rest: str) -> str:
         rest = quoted[1]
     if (chain := _BRACKETED_CHAIN.fullmatch(rest)) is not None:
         return chain[1].rpartition("=")[2].strip()
+    if (worked := _COUNTED_CHAIN.fullmatch(rest)) is not None and _WORDS.search(worked[1]):
+        rest = worked[1]
     if (subject := _SUBJECT.match(rest)) is not None:
         rest = rest[subject.end() :]
     unread = ("unrecognised", "expression", "text")
@@ -403,7 +418,7 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return concluded[1].strip("$") or None
     if (every := EVERY.search(sentence)) is not None:
         return every[1]
-    if is_hedged(sentence) or sentence.rstrip().endswith("?"):
+    if is_hedged(sentence) or _COMPARES.search(sentence) or sentence.rstrip().endswith("?"):
         return None
     if asked.names is not None and (name := _find_asked_name(sentence, asked)) is not None:
         return name
@@ -419,7 +434,7 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return measure[0]
     if YES_OR_NO.fullmatch(sentence) is not None:
         return sentence
-    if not _WORDS.search(FORMULA.sub(" ", sentence)):
+    if not _WORDS.search(_MATH_WORD.sub(" ", FORMULA.sub(" ", sentence))):
         return _read_bare_formula(sentence)
     if (bold := find_bold_value(sentence)) is not None:
         return read_value(bold)
@@ -443,6 +458,7 @@ def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
 def _choose_value(sentence: str, asked: Asked) -> str | None:
     """Of the formulas and numbers in a sentence the one that it states, by verbs, prepositions and what the question gives."""
     sentence = _SPOKEN.sub(lambda match: f" {'+' if match[1] == 'plus' else '-'} ", write_numbers(sentence))
+    sentence = _SIGN_WORD.sub("-", sentence)
     blank, places = _find_places(sentence)
     if not places:
         verbs = list(_VERB_ALONE.finditer(sentence))
@@ -602,7 +618,7 @@ _SAID_AFTER = re.compile(r"\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|で�
 
 
 _CHANGING = re.compile(
-    r"\b(?:twice|thrice|half|double|triple|times|plus|minus|than|at\s(?:least|most)|up\sto|bound|below|above|under|over|without|except|but|if|no|not|never|of\W*$)\b",
+    r"\b(?:twice|thrice|half|double|triple|times|plus|minus|negative|than|at\s(?:least|most)|up\sto|bound|below|above|under|over|without|except|but|if|no|not|never|of\W*$)\b",
     re.IGNORECASE,
 )
 """Words that make what they announce another value, or only a bound of it."""
@@ -638,6 +654,8 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
     blank, places = _find_places(text)
+    if _CHANGING.search(blank) or _MATH_WORD.search(blank):
+        return None
     if len({value for _, value in places}) == 1:
         return places[0][1]
     return _find_main_value(blank, places) or _only_fresh(places, given)
