@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +18,17 @@ from typing import Any
 from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
 from compass.commands.profile import check_edits
+from compass.durations import duration
 from compass.errors import UserError
 from compass.files import atomic_path
+from compass.machine import cores
+from compass.plan.forecast import Known, forecast
+from compass.plan.hardware import Machine, find_gpus
 from compass.report.results import read_results
 from compass.runs.repository import git_state
 from compass.settings import Settings
 from compass.settings.load import check_values, parse_values
+from compass.settings.recipe_checks import without_effect
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
 from flows.overrides import FILE, change_text, read_text
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
@@ -77,15 +82,28 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
                 settings = check_values(values)
                 find_model(study, settings)
             except UserError as error:
-                raise UserError(f"{path}: arm {arm}: {str(error).removeprefix(f'{FILE}: ')}") from None
+                words = str(error).replace(f"{FILE}: ", "")
+                whose = "" if words.startswith(("model: ", "measure: ")) and not planned else f"arm {arm}: "
+                raise UserError(f"{path}: {whose}{words}") from None
             planned.append(Planned(arm, seed, overrides, values, settings))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
-        key = one.settings.model_dump_json()
+        key = _effective_settings(one.settings)
         if key in first:
-            raise UserError(f"{path}: the arms {first[key]} and {one.arm} have the same settings; change or remove one")
+            raise UserError(
+                f"{path}: the arms {first[key]} and {one.arm} have the same settings, or differ only in such as do nothing with their "
+                "other settings; change or remove one"
+            )
         first[key] = one.arm
     return planned
+
+
+def _effective_settings(settings: Settings) -> str:
+    """All settings but those of RL stages that their other settings switch off, such as `lora.alpha` without LoRA."""
+    stages = {
+        name: stage.model_dump(mode="json", exclude=without_effect(stage)) for name, stage in settings.rl.stages.items()
+    }
+    return json.dumps([settings.model_dump(mode="json", exclude={"rl"}), stages], sort_keys=True)
 
 
 def check_runs(name: str, planned: list[Planned], root: Path) -> None:
@@ -124,6 +142,41 @@ def find_done(planned: list[Planned], runs: list[dict[str, Any]]) -> list[tuple[
     return [(one, kept.get((one.arm, one.seed, one.digest))) for one in planned]
 
 
+def estimate_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:
+    """Seconds that the runs without a result will take: by the forecast of `compass plan`, times how much longer than theirs the runs took
+    that have one. What arms share counts once per seed. None where the number of problems is not known before curation.
+
+    Args:
+        done: every planned run with its result, as of `find_done`.
+        root: where model folders are looked for.
+    """
+    if not all(one.settings.collect.generate for one, _ in done):
+        return None
+    machine = Machine(*(find_gpus() or (None, 0)), cores())
+    expected: dict[tuple[str, int], float] = {}
+    begun: set[int] = set()
+    for one, _ in done:
+        rows = 5 * one.settings.collect.generate.problems_per_level
+        stages = forecast(one.settings, machine, Known(rows), root).stages
+        own = _own_stages([planned for planned, _ in done], one.settings) if one.seed in begun else None
+        begun.add(one.seed)
+        hours = sum(stage.hours[1] for stage in stages if own is None or stage.name in own)
+        expected[one.arm, one.seed] = 3600 * hours
+    measured = [(result["seconds"], expected[one.arm, one.seed]) for one, result in done if result]
+    factor = sum(took for took, _ in measured) / sum(said for _, said in measured) if measured else 1.0
+    return factor * sum(expected[one.arm, one.seed] for one, result in done if result is None)
+
+
+def _own_stages(planned: Sequence[Planned], settings: Settings) -> set[str]:
+    """The stages that the arms do not share, by the sections in which their settings differ."""
+    sections = {name for one in planned for name in one.values if one.values[name] != planned[0].values.get(name)} - {
+        "seed"
+    }
+    before = {"base", "grade"} if sections <= {"rl", "evaluate"} else set()
+    trained = set(settings.rl.stages) if sections == {"evaluate"} else set()
+    return {"base", "grade", *settings.rl.stages, "evaluate"} - before - trained
+
+
 def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callable[[str], object]) -> int:
     """Run what a study still lacks, one run after another.
 
@@ -146,26 +199,31 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     root = root.resolve()
     planned = plan_runs(name, study, root)
     check_runs(name, planned, root)
-    failed = 0
-    for number, (one, result) in enumerate(find_done(planned, read_runs(name, root)), 1):
+    failed, done = 0, find_done(planned, read_runs(name, root))
+    lacking = [one for one, result in done if result is None or result.get("failed")]
+    left = estimate_left([(one, None if one in lacking else result) for one, result in done], root) if lacking else None
+    if left is not None:
+        show(f"{len(lacking)} of {len(planned)} runs, about {duration(left)} by the forecast of `compass plan`")
+    for number, (one, result) in enumerate(done, 1):
         if result and not result.get("failed"):
             continue
         show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
         experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
         began, clock = datetime.now(UTC), time.monotonic()
         request = RunRequest(TARGET, overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
-        status, done = start(request)
+        status, ended = start(request)
         if status not in (0, 3):
+            show(f"stopped; `compass study run {name}` goes on where it was. {FILE} holds the values of this run")
             return status
-        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": done is None}
+        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": ended is None}
         facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - clock)}
         facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
-        if done is None:
+        if ended is None:
             failed += 1
         else:
             facts |= {
-                "ran": list(done.ran),
-                "restored": list(done.restored),
+                "ran": list(ended.ran),
+                "restored": list(ended.restored),
                 **measure_run(root, one.settings, find_model(study, one.settings)),
             }
             facts["experiment"] = experiment if experiment in list_experiments(root) else None

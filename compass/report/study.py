@@ -30,11 +30,11 @@ def compare_runs(study: Study, runs: Runs) -> list[Difference]:
     return compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
 
 
-def study_sections(study: Study, runs: Runs) -> list[Section]:
-    """The sections of a study's page, the answer first."""
+def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[Section]:
+    """The sections of a study's page, the answer first; `left` is how many seconds the runs that are still to come will take."""
     found = compare_runs(study, runs)
     return [
-        _answer(study, runs, found),
+        _answer(study, runs, found, left),
         Section("Scores", [_scores(study, runs)], "scores"),
         Section("Differences", [_differences(study, found), *_forest(study, found)], "differences"),
         Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
@@ -42,22 +42,24 @@ def study_sections(study: Study, runs: Runs) -> list[Section]:
     ]
 
 
-def write_study_page(name: str, study: Study, runs: Runs, folder: Path) -> Path:
+def write_study_page(name: str, study: Study, runs: Runs, folder: Path, left: float | None = None) -> Path:
     """Write `index.html`, `study.md` and its figures into a folder; returns the page's path."""
-    sections, title = study_sections(study, runs), f"Study {name}"
+    sections, title = study_sections(study, runs, left), f"Study {name}"
     write_markdown(folder / "study.md", title, sections)
     write_text(folder / "index.html", document(title, sections_html(sections)))
     return folder / "index.html"
 
 
-def _answer(study: Study, runs: Runs, found: list[Difference]) -> Section:
+def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None) -> Section:
     first = next(iter(study.arms))
-    parts: list[Part] = [Note(study.question), Note(f"Against {first}, by {study.measure}:", "label")]
+    parts: list[Part] = [Note(study.question)]
+    parts += [Bullets([f"{arm}: {_settings(own)}" for arm, own in study.arms.items()])]
+    parts += [Note(f"Against {first}, by {study.measure}:", "label")]
     parts += [Note(f"{one.arm}: {one.words}.", "headline") for one in found]
     done = [run for _, _, run in runs if run]
     left = len(runs) - len(done)
     if left:
-        took = f", about {duration(left * mean(run['seconds'] for run in done))}" if done else ""
+        took = "" if seconds_left is None else f", about {duration(seconds_left)}"
         parts.append(Caution(f"{left} of {len(runs)} runs are still to come{took}: what is said here may change."))
     if failed := [f"{arm}, seed {seed}" for arm, seed, run in runs if run and run["failed"]]:
         parts.append(Caution(f"Failed, by a guard or an error, and left out: {'; '.join(failed)}."))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -93,14 +93,14 @@ def parse_yaml(text: str) -> Any:
     return YAML(typ="safe", pure=True).load(text)
 
 
-def read_values(path: Path) -> dict[str, Any]:
-    """The sections of a parameter file, unchecked.
+def read_values(path: Path, sections: Iterable[str] = tuple(Settings.model_fields)) -> dict[str, Any]:
+    """The sections of a parameter file, or of another with such `sections`, unchecked.
 
     Raises:
         SettingsError: the file is missing, is not YAML, or holds no sections.
     """
     try:
-        return parse_values(path.read_text(encoding="utf-8"), path)
+        return parse_values(path.read_text(encoding="utf-8"), path, sections)
     except FileNotFoundError:
         raise SettingsError(f"{path}: no such file; `compass profile use NAME` writes one") from None
     except OSError as error:
@@ -109,16 +109,17 @@ def read_values(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
 
 
-def parse_values(text: str, path: str | Path = "params.yaml") -> dict[str, Any]:
+def parse_values(
+    text: str, path: str | Path = "params.yaml", sections: Iterable[str] = tuple(Settings.model_fields)
+) -> dict[str, Any]:
     """The sections of a parameter file's text, unchecked; errors as of `read_values`."""
     try:
         values = parse_yaml(text)
     except YAMLError as error:
         raise SettingsError(f"{path}: {describe_yaml_error(error)}") from None
     if not isinstance(values, dict):
-        sections = ", ".join(Settings.model_fields)
         raise SettingsError(
-            f"{path}: not readable as YAML with sections ({sections}): it holds {'nothing' if values is None else f'a {type(values).__name__}'}"
+            f"{path}: not readable as YAML with sections ({', '.join(sections)}): it holds {'nothing' if values is None else f'a {type(values).__name__}'}"
         )
     return values
 

@@ -90,7 +90,7 @@ def read_study(name: str, root: Path = Path()) -> Study:
         hint = did_you_mean(name, known).rstrip() or f"there are {', '.join(known) or 'none here'}"
         raise UserError(f"there is no study {name!r} ({path}); {hint}")
     try:
-        return Study.model_validate(read_values(path))
+        return Study.model_validate(read_values(path, Study.model_fields))
     except ValidationError as error:
         raise UserError("\n".join(_describe(path, problem) for problem in error.errors())) from None
 
@@ -107,7 +107,7 @@ def find_model(study: Study, settings: Settings) -> str:
         raise UserError(f"model: {model!r} is not evaluated; there are {', '.join(scored)}")
     measures = list_measures(settings)
     if study.measure not in measures:
-        hint = did_you_mean(study.measure, measures).rstrip() or f"there are {', '.join(measures)}"
+        hint = f"{did_you_mean(study.measure, measures)}there are {', '.join(measures)}"
         raise UserError(f"measure: {study.measure!r} is not measured with these settings; {hint}")
     return model
 
@@ -124,6 +124,8 @@ def _describe(path: Path, problem: Any) -> str:
     message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         message = f"unknown key; allowed here: {', '.join(Study.model_fields)}"
-    elif problem["type"] not in ("missing", "value_error"):
+    elif problem["type"] == "missing":
+        message = "is missing"
+    elif problem["type"] != "value_error":
         message += f", found {problem['input']!r}"
     return f"{path}: {key}: {message}" if key else f"{path}: {message}"

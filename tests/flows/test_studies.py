@@ -173,7 +173,14 @@ def check_kept(found: list) -> None:
         ),
         ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": "x"}}}, "arm b: rl.loss.kl_coef: "),
         ({"arms": {"a": {}, "b": {"rl.loss.kl_coef": 0.0}}}, "the arms a and b have the same settings"),
-        ({"measure": "acuracy"}, "measure: 'acuracy' is not measured with these settings; did you mean accuracy"),
+        (
+            {"arms": {"a": {}, "b": {"rl.lora.alpha": 64}}},
+            "the arms a and b have the same settings, or differ only in such as do nothing",
+        ),
+        (
+            {"measure": "acuracy"},
+            "kl.yaml: measure: 'acuracy' is not measured with these settings; did you mean accuracy",
+        ),
         ({"settings": {"rl.data.batch_size": 1000}}, "arm plain:"),
     ],
 )

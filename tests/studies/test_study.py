@@ -55,6 +55,13 @@ def test_what_a_file_may_not_say(changed: dict, said: str, tmp_path: Path) -> No
     assert str(tmp_path / "studies/mine.yaml") in str(error.value)
 
 
+@pytest.mark.parametrize("text", ["", "Which is better?\n"])
+def test_a_file_without_keys_is_told_what_a_study_has(text: str, tmp_path: Path) -> None:
+    write(tmp_path).joinpath("studies/mine.yaml").write_text(text)
+    with pytest.raises(UserError, match=r"mine.yaml: not readable as YAML with sections \(question, profile, settings"):
+        read_study("mine", tmp_path)
+
+
 def test_a_study_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"there is no study 'mien' .*; did you mean mine"):
         read_study("mien", write(tmp_path))
@@ -65,7 +72,9 @@ def test_the_model_and_the_measure_have_to_be_evaluated(tmp_path: Path) -> None:
     assert list_measures(settings) == ["accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy"]
     assert find_model(read_study("mine", write(tmp_path)), settings) == "rl-3"
     assert find_model(read_study("mine", write(tmp_path, model="rl-1", measure="pass@4")), settings) == "rl-1"
-    with pytest.raises(UserError, match="measure: 'pass@8' is not measured with these settings; did you mean pass@4"):
+    with pytest.raises(
+        UserError, match="measure: 'pass@8' is not measured with these settings; did you mean pass@4\? there are acc"
+    ):
         find_model(read_study("mine", write(tmp_path, measure="pass@8")), settings)
     with pytest.raises(UserError, match="model: 'rl-4' is not evaluated; there are base, rl-1, rl-2, rl-3"):
         find_model(read_study("mine", write(tmp_path, model="rl-4")), settings)
