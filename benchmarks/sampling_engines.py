@@ -266,8 +266,8 @@ def children() -> set[int]:
 
 
 @contextmanager
-def two_nodes() -> Iterator[tuple[str, dict[str, str], list[subprocess.Popen]]]:
-    """Two Ray nodes with a core each on this machine: their address, the environment that joins them, and their processes."""
+def ray_nodes(count: int) -> Iterator[tuple[str, dict[str, str], list[subprocess.Popen]]]:
+    """One or two Ray nodes with a core each on this machine: their address, the environment that joins them, and their processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -289,7 +289,7 @@ def two_nodes() -> Iterator[tuple[str, dict[str, str], list[subprocess.Popen]]]:
     started: list[subprocess.Popen] = []
     folder = tempfile.mkdtemp(prefix="nodes-", dir="/tmp")
     try:
-        for number, command in enumerate((head, [*ray, "--address", f"127.0.0.1:{port}"])):
+        for number, command in enumerate([head, [*ray, "--address", f"127.0.0.1:{port}"]][:count]):
             low = 20_000 + 100 * number
             own = [
                 "--temp-dir",
@@ -445,7 +445,7 @@ def measure_same(folder: Path, model: str, problems: int) -> str:
             said = driver.follow()
         what = "the driver, twice" if kills < 0 else f"{len(killed)} engines" if kills else ""
         row(way, what, said, wait_for_end(here))
-    with two_nodes() as (address, environment, nodes):
+    with ray_nodes(2) as (address, environment, nodes):
         config = {**given, "engines": {"address": address}, "folder": str(folder / "cluster")}
         driver = Driver(config, environment)
         row("two nodes by address", "", driver.follow(), 0)
@@ -569,8 +569,7 @@ def run_way(
     engines = config["engines"]
     extra = {"way": "bare" if engines is None else "", "folder": str(folder / f"cpu {way}")}
     if engines == {"address": "own"}:  # one engine by Ray: a cluster of one node
-        with two_nodes() as (address, environment, nodes):
-            end_tree(nodes[1])
+        with ray_nodes(1) as (address, environment, nodes):
             config = {**config, **extra, "engines": {"address": address, "count": 1}}
             return Driver(config, environment).follow(lambda: tree(nodes[0]))
     driver = Driver({**config, **extra, "engines": engines or {}})

@@ -22,10 +22,11 @@ def score(
     gold_field: str,
     problem_field: str | None = None,
     id_field: str | None = None,
+    golds: Path | None = None,
     verdicts: Path | None = None,
     readers: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
 ) -> int:
-    """Score responses made elsewhere, from files with any field names. Prints JSON, an object per file.
+    """Score responses made elsewhere, from files with any field names. Prints JSON; of several files `files`, and how they compare.
 
     Fields are names or dotted paths; `choices[].text` takes the text of every element of a list. A response field may hold
     one text or a list of them.
@@ -37,7 +38,8 @@ def score(
         gold_field: the field with the gold answer.
         problem_field: the field with the problem: an answer that only copies a formula of it is wrong.
         id_field: rows with the same id are samples of one problem (without it, problem and gold, else each row).
-        verdicts: write a line of JSON per response, with gold, verdict and the response's end, into this file; for one file of responses.
+        golds: a file with the golds, and the problems, where they stand apart from the responses: one row per --id-field.
+        verdicts: write a line of JSON per response, with its file, gold, verdict and end, into this file.
         readers: score the same responses as other evaluations read them, too: all, math-verify (needs its package), boxed-text, minerva-text,
             last-number, answer-line. Shows what the choice of a reader does to accuracies and to the order of files.
 
@@ -48,34 +50,35 @@ def score(
         compass score answers.jsonl.gz --response-field response --gold-field answer
         compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
+        compass score small.jsonl large.jsonl --response-field text --gold-field answer --golds problems.jsonl --id-field id
     """
     from compass.commands.progress import draw_items
     from compass.library.score import compare_scored
     from compass.library.score import score as score_responses
 
     files = [responses, *others]
-    if verdicts is not None and others:
-        raise UserError(f"--verdicts {verdicts}: takes one file of responses; score each by itself")
     found = {}
-    for path in files:
-        with _writer(verdicts, path) as write:
-            found[str(path)] = score_responses(
+    with _writer(verdicts, [*files, *filter(None, [golds])]) as write:
+        for path in files:
+            found[str(path)] = scored = score_responses(
                 path,
                 response_field=response_field,
                 gold_field=gold_field,
                 problem_field=problem_field,
                 id_field=id_field,
+                golds=golds,
                 readers=readers or (),
-                each=None if others else write,
+                each=None if others else lambda verdict, path=path: write({"file": str(path)} | verdict),
                 watch=draw_items,
             )
-    for path, scored in found.items():
-        print(json.dumps({"file": path} | scored.scores, indent=2, ensure_ascii=False))
+            for verdict in scored.verdicts:
+                write({"file": str(path)} | verdict)
+    printed: dict[str, Any] = {"files": [{"file": path} | scored.scores for path, scored in found.items()]}
     if others and (id_field or problem_field):
-        compared = compare_scored({path: own.verdicts for path, own in found.items()})
-        print(json.dumps({"comparisons": compared}, indent=2, ensure_ascii=False))
+        printed["comparisons"] = compare_scored({path: own.verdicts for path, own in found.items()})
     if readers and others:
-        print(json.dumps({"order": _order({path: scored.scores for path, scored in found.items()})}, indent=2))
+        printed["order"] = _order({path: scored.scores for path, scored in found.items()})
+    print(json.dumps(printed if others else printed["files"][0], indent=2, ensure_ascii=False))
     for path, scored in found.items():
         for line in scored.warnings:
             print(f"warning: {f'{path}: ' if others else ''}{line}", file=sys.stderr)
@@ -91,7 +94,7 @@ def _order(found: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
 
 
 @contextmanager
-def _writer(path: Path | None, read: Path) -> Iterator[Callable[[dict[str, Any]], object]]:
+def _writer(path: Path | None, read: list[Path]) -> Iterator[Callable[[dict[str, Any]], object]]:
     """Writes each verdict that it is given into a file, which appears when the block ends; nothing without a file.
 
     Raises:
@@ -102,7 +105,7 @@ def _writer(path: Path | None, read: Path) -> Iterator[Callable[[dict[str, Any]]
     if path is None:
         yield lambda verdict: None
         return
-    if path.exists() and path.samefile(read):
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
         raise UserError(f"--verdicts {path}: is the file of responses itself; name another")
     if path.is_dir():
         raise UserError(f"--verdicts {path}: is a folder; name a file")

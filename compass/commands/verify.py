@@ -40,6 +40,7 @@ def verify(
     /,
     *,
     response: bool = False,
+    question: str | None = None,
     file: Path | None = None,
     attack: Path | None = None,
     problems: int = 500,
@@ -54,6 +55,7 @@ def verify(
         gold: the reference answer.
         answer: the answer to judge.
         response: ANSWER is a whole response: show what it could answer, and what each mode takes and why.
+        question: the problem's text, with --response: its options, and formulas that an answer must not copy.
         file: judge every line of a file: a JSON object with gold and answer (or pred, or response).
         attack: let policies that know only the question answer a file of problems (records, or any file that
             `compass curate` reads), and print for how many each is paid.
@@ -76,12 +78,14 @@ def verify(
         return _attack(attack, problems, as_json=json)
     if gold is None or answer is None:
         raise PairsError("give GOLD and ANSWER, --file PAIRS.jsonl, or --attack PROBLEMS")
-    return _response(gold, answer, as_json=json) if response else _pair(gold, answer, as_json=json)
+    if question is not None and not response:
+        raise PairsError("--question: belongs to a whole response; give --response as well")
+    return _response(gold, answer, question, as_json=json) if response else _pair(gold, answer, as_json=json)
 
 
-def _response(gold: str, response: str, *, as_json: bool) -> int:
+def _response(gold: str, response: str, question: str | None, *, as_json: bool) -> int:
     """Show what a response could answer, and what each mode takes and why; the exit status is of the lenient mode."""
-    judged = {mode: judge(gold=gold, response=response, mode=mode) for mode in Mode}
+    judged = {mode: judge(gold=gold, response=response, question=question, mode=mode) for mode in Mode}
     candidates = list_candidates(response)
     if as_json:
         modes = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -68,28 +68,69 @@ class Judged(NamedTuple):
     any: Judgement
 
 
-def read_given(responses: Path | Sequence[Row], fields: Fields) -> Iterator[Given]:
+def read_given(
+    responses: Path | Sequence[Row], fields: Fields, golds: Path | Sequence[Row] | None = None
+) -> Iterator[Given]:
     """The rows of a file, or of a list; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
 
     Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold; else each row is its own.
+    With `golds`, rows with the same `fields.id` there give what a row lacks; one that has none there has no gold.
 
     Raises:
         SourceError: the file cannot be read.
         ResponsesError: it holds no row, its first row lacks a field, or one id has two golds.
     """
     number = -1
-    golds: dict[str, tuple[str, int]] = {}
+    first: dict[str, tuple[str, int]] = {}
     path = responses if isinstance(responses, Path) else Path("responses")  # what messages name
-    rows = chain.from_iterable(map(file_rows, data_files(path))) if path is responses else enumerate(responses)
-    for number, row in rows:
+    known = None if golds is None else _read_golds(golds, fields)
+    for number, row in _rows(responses):
+        own = None if known is None else known.get(str(_reach(row, fields.id or "")), {fields.gold: None})
+        asked = fields if own is None or len(own) > 1 else replace(fields, problem=None)
+        row = (own or {}) | row
         if number == 0:
-            _check(row, fields, path)
-        given = _given(number, row, fields, path)
+            _check(row, asked, path)
+        given = _given(number, row, asked, path)
         if fields.id and given.gold:
-            _check_gold(given, golds.setdefault(given.id, (given.gold, number)), fields, path)
+            _check_gold(given, first.setdefault(given.id, (given.gold, number)), fields, path)
         yield given
     if number < 0:
         raise ResponsesError(f"{path}: holds no row")
+
+
+def _rows(given: Path | Sequence[Row]) -> Iterator[tuple[int, Row]]:
+    """Numbered rows of a file, or of a list."""
+    if isinstance(given, Path):
+        yield from chain.from_iterable(map(file_rows, data_files(given)))
+    else:
+        yield from enumerate(given)
+
+
+def _read_golds(golds: Path | Sequence[Row], fields: Fields) -> dict[str, Row]:
+    """The rows of golds by their id.
+
+    Raises:
+        ResponsesError: ids are not named, a row has none, one comes twice, or the golds are not there.
+    """
+    path = golds if isinstance(golds, Path) else Path("golds")
+    if fields.id is None:
+        raise ResponsesError(
+            f"{path}: golds of their own are found by an id; name the field that both have: --id-field NAME"
+        )
+    found: dict[str, Row] = {}
+    for number, row in _rows(golds):
+        for name in (fields.id, fields.gold):
+            if _reach(row, name) is MISSING:
+                raise ResponsesError(
+                    f"{path}: row {number} has no field {name!r}; it has {', '.join(field_names(row))}"
+                )
+        key = str(_reach(row, fields.id))
+        if key in found:
+            raise ResponsesError(
+                f"{path}: row {number}: {fields.id!r} is {key[:40]!r} a second time; golds need one row per id"
+            )
+        found[key] = row
+    return found
 
 
 def _check_gold(given: Given, first: tuple[str, int], fields: Fields, path: Path) -> None:
@@ -211,7 +252,7 @@ class Tally:
             self.counts[outcome(strict)] += 1
             self.counts["unextracted"] += strict.answer is None and lenient.answer is not None
             self.evidence[lenient.evidence] += 1
-            missed = not lenient.equal and (anyhow.equal or ends_with_gold(row.gold, lenient, response or ""))
+            missed = is_gold_unread(row.gold, lenient, anyhow, response or "")
             self.counts["gold_unread"] += missed
             if (missed or lenient.answer is None) and len(self.examples) < SHOWN:
                 end = " ".join((response or "").split())[-SHOWN_CHARACTERS:]
@@ -294,6 +335,11 @@ SHOWN, SHOWN_CHARACTERS = 5, 160
 """Examples in a warning, and characters of each response's end."""
 
 LAST_CHARACTERS = 300
+
+
+def is_gold_unread(gold: str, lenient: Judgement, anyhow: Judgement, response: str) -> bool:
+    """Whether no right answer was read in a response that ends with the gold, or in which `Mode.ANY` reads it."""
+    return not lenient.equal and (anyhow.equal or ends_with_gold(gold, lenient, response))
 
 
 def ends_with_gold(gold: str, lenient: Judgement, response: str) -> bool:

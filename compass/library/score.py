@@ -46,6 +46,7 @@ def score(
     gold_field: str,
     problem_field: str | None = None,
     id_field: str | None = None,
+    golds: str | Path | Rows | None = None,
     readers: Sequence[str] = (),
     each: Callable[[dict[str, Any]], Any] | None = None,
     watch: Watch = lambda rows, total, what: rows,
@@ -60,6 +61,7 @@ def score(
         gold_field: the field with the gold answer.
         problem_field: the field with the problem: an answer that only copies a formula of it is wrong.
         id_field: rows with the same id are samples of one problem; without it, those of one problem and gold, else each row is its own.
+        golds: where golds, and problems, stand apart from the responses: a file or rows with the same `id_field`, one per id.
         readers: score the same responses as other evaluations read them too: names that `compass score --help` lists, or `all`.
         each: receives each verdict as it is made, in place of `Scored.verdicts`.
         watch: sees the rows go by, to show progress.
@@ -74,19 +76,19 @@ def score(
 
     names, missing = choose_readers(list(readers)) if readers else ([], [])
     fields = Fields(response_field, gold_field, problem_field, id_field)
-    given = Path(responses) if isinstance(responses, str | Path) else _as_rows(responses)
-    count = sum(1 for _ in read_given(given, fields))  # a bad last row is an error before anything is judged
+    given, own = _as_rows(responses), None if golds is None else _as_rows(golds)
+    count = sum(1 for _ in read_given(given, fields, own))  # a bad last row is an error before anything is judged
     tally = Tally()
     verdicts: list[dict[str, Any]] = []
     samples: dict[tuple[str, str], int] = {}
-    for row, judgements in watch(judge_given(read_given(given, fields)), count, "scored"):
+    for row, judgements in watch(judge_given(read_given(given, fields, own)), count, "scored"):
         tally.add(row, judgements)
         for verdict in _verdicts(row, judgements, samples):
             (each or verdicts.append)(verdict)
     scores = tally.scores()
     if names:
         ours = {"strict": "accuracy", "lenient": "lenient", "any": "any"}
-        others = score_by_readers(watch(read_given(given, fields), count, "read by others"), names)
+        others = score_by_readers(watch(read_given(given, fields, own), count, "read by others"), names)
         scores |= {"readers": {mode: {"accuracy": scores[name]} for mode, name in ours.items()} | others}
     return Scored(scores, verdicts, tally.warnings(), missing)
 
@@ -121,12 +123,14 @@ def compare_scored(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[
     ]
 
 
-def _as_rows(given: Any) -> list[Mapping[str, Any]]:
-    """Rows of a table or a list.
+def _as_rows(given: Any) -> Path | list[Mapping[str, Any]]:
+    """A file's path, or the rows of a table or a list.
 
     Raises:
         UserError: it is neither.
     """
+    if isinstance(given, str | Path):
+        return Path(given)
     if hasattr(given, "to_pylist"):
         return given.to_pylist()
     if hasattr(given, "to_dict"):
@@ -138,7 +142,7 @@ def _as_rows(given: Any) -> list[Mapping[str, Any]]:
 
 def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:
     """A row's verdicts; `samples` counts those of each problem."""
-    from compass.evaluation.given_responses import outcome
+    from compass.evaluation.given_responses import is_gold_unread, outcome
 
     for text, (strict, lenient, anyhow) in zip(row.responses, judged, strict=False):  # no gold, no judgement
         sample = samples.get(row.problem_key, 0)
@@ -157,6 +161,7 @@ def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], i
             "correct_any": anyhow.equal,
             "evidence": lenient.evidence,
             "outcome": outcome(strict),
+            "gold_unread": is_gold_unread(row.gold, lenient, anyhow, text or ""),
             "method": strict.verdict.method if strict.answer is not None else None,
             "detail": strict.verdict.detail,
             "leniencies": [str(name) for name in strict.verdict.leniencies],

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -214,7 +214,8 @@ class Pool:
         import ray
 
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        gpus, cpus = self._sampling.tensor_parallel, int(sum(node.get("CPU", 0) for node in nodes))
+        gpus, cores = self._sampling.tensor_parallel, [int(node.get("CPU", 0)) for node in nodes]
+        cpus = sum(cores)
         groups = sum(int(node.get("GPU", 0)) // gpus for node in nodes)
         most = groups or cpus
         self._count = self._count or groups or len(nodes)
@@ -227,7 +228,7 @@ class Pool:
                     else "cores and no GPU"
                 )
             )
-        options = {"num_cpus": 1, "num_gpus": gpus} if groups else {"num_cpus": cpus // self._count}
+        options = {"num_cpus": 1, "num_gpus": gpus} if groups else {"num_cpus": share_cores(cores, self._count)}
         if not self._address:
             return options
         path = os.pathsep.join(part for part in (code_path(), os.environ.get("PYTHONPATH", "")) if part)
@@ -239,6 +240,11 @@ class Pool:
 
         actor = ray.remote(_Actor).options(**self._options).remote()
         return _Worker(actor, deque([actor.start.remote(self._engine, self._model, self._sampling)]))
+
+
+def share_cores(nodes: Sequence[int], engines: int) -> int:
+    """The most cores that each of the engines can have, on one node each; `nodes` are the cores of each node."""
+    return next(most for most in range(max(nodes), 0, -1) if sum(cores // most for cores in nodes) >= engines)
 
 
 class _Work:

@@ -242,30 +242,62 @@ def test_the_same_responses_by_several_readers(tmp_path: Path, capsys: pytest.Ca
     boxes = write(tmp_path / "boxes.jsonl", *({"gold": "5", "response": text} for text in (r"\boxed{5}", "It is 5.")))
     lines = write(tmp_path / "lines.jsonl", *({"gold": "5", "response": text} for text in ("Answer: 5", "Answer: 5.0")))
     assert score(boxes, str(lines), "--readers", "boxed-text", "answer-line") == 0
-    decode, text, found = json.JSONDecoder(), capsys.readouterr().out.strip(), []
-    while text:
-        one, end = decode.raw_decode(text)
-        found.append(one)
-        text = text[end:].strip()
-    first, second, order = found
+    found = printed(capsys)
+    first, second = found["files"]
     assert first["readers"]["boxed-text"] == {"accuracy": 0.5, "none": 1}
     assert second["readers"]["answer-line"] == {"accuracy": 1.0, "none": 0}
     assert first["readers"]["strict"]["accuracy"] == first["accuracy"] == 1.0
-    assert order["order"]["boxed-text"] == [str(boxes), str(lines)]
-    assert order["order"]["answer-line"] == [str(lines), str(boxes)]
+    assert found["order"]["boxed-text"] == [str(boxes), str(lines)]
+    assert found["order"]["answer-line"] == [str(lines), str(boxes)]
+
+
+def test_an_unknown_reader_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "5"})
+    assert score(path, "--readers", "boxed") != 0
+    error = capsys.readouterr().err
+    assert "--readers boxed" in error
+    assert "boxed-text" in error
+
+
+def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    question = "Which of these is prime? (A) 51 (B) 57 (C) 59 (D) 63"
+    golds = write(tmp_path / "golds.csv")
+    golds.write_text(f'n,gold,q\n1,5,What is 2+3?\n2,C,"{question}"\n')
+    one = write(tmp_path / "one.jsonl", *({"n": n, "response": text} for n, text in ((1, "5"), (2, "59"), (3, "7"))))
+    two = write(tmp_path / "two.jsonl", *({"n": n, "response": text} for n, text in ((1, "6"), (2, "B"))))
+    out = tmp_path / "v.jsonl"
+    given = ("--golds", str(golds), "--id-field", "n", "--problem-field", "q", "--verdicts", str(out))
+    assert score(one, str(two), *given) == 0
+    found = printed(capsys)
+    assert [file["accuracy"] for file in found["files"]] == [1.0, 0.0]
+    assert [file["without_gold"] for file in found["files"]] == [1, 0]
+    assert [pair["problems"] for pair in found["comparisons"]] == [2]
+    verdicts = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(v["file"], v["id"], v["correct"]) for v in verdicts] == [
+        (str(one), "1", True), (str(one), "2", True), (str(two), "1", False), (str(two), "2", False),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("words", "named"),
+    ("golds", "words", "said"),
     [
-        (["--readers", "boxed"], ["--readers boxed", "boxed-text"]),
-        (["{path}", "--verdicts", "out.jsonl"], ["--verdicts out.jsonl", "one file"]),
+        ("n,gold\n1,5\n", (), "golds of their own are found by an id; name the field that both have: --id-field NAME"),
+        ("n,gold\n1,5\n1,6\n", ("--id-field", "n"), "row 1: 'n' is '1' a second time"),
+        ("n,answer\n1,5\n", ("--id-field", "n"), "row 0 has no field 'gold'; it has n, answer"),
     ],
 )
-def test_readers_and_verdicts_that_cannot_be_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], named: list[str]
+def test_golds_that_cannot_be_found_are_refused(
+    golds: str, words: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "5"})
-    assert score(path, *(word.format(path=path) for word in words)) != 0
-    error = capsys.readouterr().err
-    assert all(name in error for name in named), error
+    path = tmp_path / "golds.csv"
+    path.write_text(golds)
+    assert score(write(tmp_path / "r.jsonl", {"n": 1, "response": "5"}), "--golds", str(path), *words) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_verdict_says_whether_the_gold_was_there_unread(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"gold": "5", "response": "Ann 5, Bob 6?"}, {"gold": "5", "response": "5"}]
+    out = tmp_path / "v.jsonl"
+    assert score(write(tmp_path / "r.jsonl", *rows), "--verdicts", str(out)) == 0
+    unread = [json.loads(line)["gold_unread"] for line in out.read_text().splitlines()]
+    assert unread == [printed(capsys)["outcomes"]["gold_unread"] == 1, False]
