@@ -46,6 +46,8 @@ class Asked:
     """keep at most so many problems, by a seeded hash of their id (0: all)."""
     seed: int = 0
     """of that hash."""
+    export: Path | None = None
+    """write the kept rows into this file as well, .csv or .jsonl."""
     json: bool = False
     """print the counts (`summary.json`) as JSON; the stages' lines go to standard error."""
     allow_licences: Annotated[list[str], Parameter(consume_multiple=(1, None))] = field(default_factory=list)
@@ -70,12 +72,16 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
         compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate mine.csv --filter examples.own_csv.own_filter:program  drop what a filter of yours finds
+        compass curate mine.csv --export clean.csv                       the kept rows as a table
         compass curate a.jsonl.gz b.parquet --problems 1000              two sources as one, 1,000 problems of them
     """
     from compass.library.curate import CurateOptions, curate_settings
     from compass.library.curate_sources import write_params
     from compass.library.curate_stages import run_stages
+    from compass.library.export_rows import check_export, export_rows
 
+    if asked.export:
+        check_export(asked.export, asked.out)
     options = CurateOptions(
         benchmarks=asked.benchmarks,
         params=asked.params,
@@ -98,14 +104,14 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
             settings, asked.out, say=lambda line: print(line, file=sys.stderr if asked.json else None, flush=True)
         )
     _warn_of_empty(summary["sources"])
+    kept = asked.out / list(summary["stages"])[-1] / "kept.parquet"
+    if asked.export:
+        export_rows(kept, asked.export)
     if asked.json:
         print(json.dumps(summary, indent=2, ensure_ascii=False))
         return 0
-    last = list(summary["stages"])[-1]
-    print(
-        f"kept {summary['kept']:,} of {summary['read']:,} rows: {asked.out}/{last}/kept.parquet, "
-        f"card: {asked.out}/card.html"
-    )
+    where = f"{kept}, {asked.export}" if asked.export else kept
+    print(f"kept {summary['kept']:,} of {summary['read']:,} rows: {where}, card: {asked.out}/card.html")
     return 0
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -71,6 +72,34 @@ def test_every_row_is_kept_or_dropped_with_reason(curated):
     assert reasons[record_id("second", "1")] == "answer_conflict"
     assert summary["sources"]["second"]["kept"] == 0
     assert summary["sources"]["second"]["dropped"] == {"answer_conflict": 1, "near_duplicate": 1}
+
+
+def test_kept_rows_are_exported_as_a_table_or_as_json_lines(files, tmp_path):
+    words = command(files, tmp_path / "out")
+    assert main([*words, "--export", str(tmp_path / "clean.csv")]) == 0
+    assert main([*words, "--export", str(tmp_path / "clean.jsonl")]) == 0
+    kept = pq.read_table(tmp_path / "out/verify/kept.parquet").to_pylist()
+    with open(tmp_path / "clean.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = [json.loads(line) for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
+    for name in ("id", "source", "source_id", "problem", "answer"):
+        assert [row[name] for row in rows] == [row[name] for row in lines] == [row[name] for row in kept]
+    assert "alternatives" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("clean.xlsx", "name a file that ends in .csv or .jsonl"),
+        ("none/clean.csv", "none does not exist"),
+        ("out/clean.csv", "holds the run's own files alone"),
+    ],
+)
+def test_an_export_that_cannot_be_written_is_refused_before_the_run(files, tmp_path, capsys, name, said):
+    (tmp_path / "out").mkdir()
+    assert main([*command(files, tmp_path / "out"), "--export", str(tmp_path / name)]) == 1
+    assert said in capsys.readouterr().err
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_the_summary_says_what_was_read_and_kept_by_stage_and_source(curated, files):
