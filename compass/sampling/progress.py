@@ -13,6 +13,9 @@ from compass.progress import report
 LINE_EVERY = 30.0
 """Seconds between two lines where the output is not a terminal."""
 
+SHOWN_EVERY = 0.05
+"""Seconds between two looks of the bar: responses come faster than anybody reads."""
+
 
 class SamplingProgress:
     """Counts finished responses and their tokens while they come in; used as a context manager."""
@@ -36,12 +39,13 @@ class SamplingProgress:
         self._task = self._bar.add_task(what, total=total, completed=done, rate="")
 
     def __enter__(self) -> SamplingProgress:
-        self._began = self._said = time.monotonic()
+        self._began = self._said = self._shown = time.monotonic()
         self._bar.start()
         self._report()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        self._show()
         self._bar.stop()
         if kind is None and self._done > self._resumed and not self._console.is_terminal:
             self._say()
@@ -50,15 +54,20 @@ class SamplingProgress:
         """`responses` more have ended, with `tokens` tokens in all."""
         self._done += responses
         self._tokens += tokens
-        self._bar.update(self._task, completed=self._done, rate=f"{self.tokens_per_second:,.0f} tokens/s")
-        self._report()
-        if not self._console.is_terminal and time.monotonic() - self._said >= LINE_EVERY:
-            self._say()
+        if time.monotonic() - self._shown >= SHOWN_EVERY:
+            self._show()
+            if not self._console.is_terminal and self._shown - self._said >= LINE_EVERY:
+                self._say()
 
     @property
     def tokens_per_second(self) -> float:
         """Sampled tokens per second of wall time since the start."""
         return self._tokens / max(time.monotonic() - self._began, 1e-9)
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        self._bar.update(self._task, completed=self._done, rate=f"{self.tokens_per_second:,.0f} tokens/s")
+        self._report()
 
     def _report(self) -> None:
         rate = f"{self.tokens_per_second:,.0f} tokens/s" if self._tokens else ""

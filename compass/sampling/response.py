@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -73,6 +74,7 @@ class Response:
     token_ids: tuple[int, ...] = ()
 
 
+@lru_cache(maxsize=4096)  # of one problem many responses end one after the other
 def problem_key(id_: str, problem: str) -> str:
     """16 hex digits that stand for a problem: another text under the same id is another problem."""
     return hashlib.blake2b(f"{id_}\0{problem}".encode(), digest_size=8).hexdigest()
