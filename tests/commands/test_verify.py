@@ -34,6 +34,14 @@ def test_a_response_is_read_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no final answer" in capsys.readouterr().out
 
 
+def test_a_response_is_judged_with_its_question(capsys: pytest.CaptureFixture[str]) -> None:
+    question = "Which of these is prime? (A) 51 (B) 57 (C) 59"
+    assert call("C", "59", "--response") == 1
+    assert call("C", "59", "--response", "--question", question) == 0
+    assert call("C", "59", "--question", question) == 3
+    assert "give --response as well" in capsys.readouterr().err
+
+
 def test_a_file_is_judged_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {"gold": "1", "answer": "1.0", "label": True},
