@@ -147,8 +147,12 @@ def write_readers_files(folder: Path) -> None:
     item = {"choices": [{"message": {"content": "\\boxed{4}"}}], "item": {"gold": "4", "question": "What is 2 + 2?"}}
     (folder / "answers.jsonl").write_text(json.dumps(item) + "\n")
     for name, values in (("small.jsonl", (4, 5)), ("large.jsonl", (4, 4))):
-        rows = [{"response": f"It is \\boxed{{{value}}}.", "answer": "4"} for value in values]
+        rows = [
+            {"id": id_, "response": f"It is \\boxed{{{value}}}.", "answer": "4"} for id_, value in enumerate(values)
+        ]
         (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    golds = [{"id": id_, "gold": "4", "question": "What is 2 + 2?"} for id_ in range(2)]
+    (folder / "golds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in golds))
     (folder / "my_grader.py").write_text(
         "def is_right(gold: str, response: str) -> bool:\n    return gold in response\n"
     )

@@ -50,7 +50,7 @@ def score(
         compass score answers.jsonl.gz --response-field response --gold-field answer
         compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
-        compass score small.jsonl large.jsonl --response-field text --gold-field answer --golds problems.jsonl --id-field id
+        compass score small.jsonl large.jsonl --response-field response --gold-field gold --golds golds.jsonl --id-field id
     """
     from compass.commands.progress import draw_items
     from compass.library.score import compare_scored
