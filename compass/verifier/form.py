@@ -185,9 +185,14 @@ def _named_number(node: Node) -> tuple[object, fmpq] | None:
 
 def _is_given(named: tuple[object, fmpq], question: str) -> bool:
     """Whether the question gives a name this number and no other; options and cases give it several."""
+    return {number for name, number in _read_given(question) if name == named[0]} == {named[1]}
+
+
+@lru_cache(maxsize=512)
+def _read_given(question: str) -> frozenset[tuple[object, fmpq]]:
+    """The names to which equations of a question give a number, with the numbers."""
     trees = filter(None, map(read_tree, find_formula_texts(question)))
-    given = filter(None, (_named_number(part) for tree in trees for part in walk(tree)))
-    return {number for name, number in given if name == named[0]} == {named[1]}
+    return frozenset(filter(None, (_named_number(part) for tree in trees for part in walk(tree))))
 
 
 LARGER, SLACK = 1.5, 3

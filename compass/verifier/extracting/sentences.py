@@ -151,7 +151,7 @@ _LABELLED = re.compile(r"[A-Za-z_][\w ]{1,30}:\s{1,3}(\S[^:]*)")
 """A value with its name, as YAML has it: `slope: 3`."""
 _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
 _SO = re.compile(r"(?:所以|因此|综上所述|综上)[，,]?")
-_COUNTED_CHAIN = re.compile(r"[^A-Za-z=]*\d[^A-Za-z=]*=\s?([^=]*)")
+_COUNTED_CHAIN = re.compile(r"[^A-Za-z=\d]*\d[^A-Za-z=]*=\s?([^=]*)")
 """A chain that works a count out: `5! = 120 arrangements`."""
 _BRACKETED_CHAIN = re.compile(r"\(([^()]*\d\s?=[^()=<>]*)\)")
 _SUBJECT = re.compile(
