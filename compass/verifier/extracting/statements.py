@@ -80,8 +80,8 @@ _PROVED = re.compile(
     r"(?:\s*(?:\$?\\(?:blacksquare|square|qed|Box|diamond)\$?|[∎■□◇♦]|Q\.?\s?E\.?\s?D\.?|[\[(]\d{1,3}\s(?:marks?|points?|pts)[\])]))+[ \t]*(?=\n|\Z)"
 )
 """What ends a proof, and the marks that it earns."""
-_RULE = re.compile(r"(?:\s*\n\s*[-*_=#]{2,}\s*)+\Z")
-"""Lines across the page at a text's end."""
+_RULE = re.compile(r"[-*_=#]{2,}")
+"""A line across the page."""
 _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
@@ -90,6 +90,14 @@ _ASIDE = re.compile(
     r"|^\W*now\s(?:try|you)\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
+
+
+def _drop_rules(text: str) -> str:
+    """A text without the lines across the page at its end."""
+    kept = text.rstrip()
+    while (before := kept.rfind("\n")) >= 0 and _RULE.fullmatch(kept[before + 1 :].strip()):
+        text = kept = kept[:before].rstrip()
+    return text
 
 
 def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str | None:
@@ -101,9 +109,9 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
         value := find_stated_answer(shorter, asked, must_conclude=must_conclude)
     ) is not None:
         return value
-    text = _PROVED.sub("", _RULE.sub("", text))
+    text = _PROVED.sub("", _drop_rules(text))
     output = _OUTPUT.search(text[-400:])
-    if output is not None:
+    if output is not None and output[1].strip():
         return output[1].strip().splitlines()[-1] if not must_conclude else None
     if is_cut_off(text):
         return None
