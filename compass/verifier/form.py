@@ -172,25 +172,31 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
     return False
 
 
-def _named_number(node: Node) -> tuple[object, fmpq] | None:
-    """The name and the number of an equation that gives one name a number, on either side of it; None for anything else."""
+Named = tuple[frozenset[object], fmpq]
+"""The names that an equation gives a number, and that number."""
+
+
+def _named_number(node: Node) -> Named | None:
+    """What an equation names, `PD=4`, `4=PD` or `x=PD=4`; None for anything else."""
     match _strip(node):
         case Relation(operators, sides) if set(operators) == {"="}:
             numbers = [rational(side) for side in sides]
-            names = {_key(side) for side, number in zip(sides, numbers, strict=True) if number is None}
+            names = frozenset(_key(side) for side, number in zip(sides, numbers, strict=True) if number is None)
             found = {number for number in numbers if number is not None}
-            return (names.pop(), found.pop()) if len(names) == len(found) == 1 else None
+            return (names, found.pop()) if names and len(found) == 1 else None
     return None
 
 
-def _is_given(named: tuple[object, fmpq], question: str) -> bool:
-    """Whether the question gives a name this number and no other; options and cases give it several."""
-    return {number for name, number in _read_given(question) if name == named[0]} == {named[1]}
+def _is_given(named: Named, question: str) -> bool:
+    """Whether the question gives one of the names this number and no other; options and cases give it several."""
+    names, number = named
+    given = _read_given(question)
+    return any({value for others, value in given if name in others} == {number} for name in names)
 
 
 @lru_cache(maxsize=512)
-def _read_given(question: str) -> frozenset[tuple[object, fmpq]]:
-    """The names to which equations of a question give a number, with the numbers."""
+def _read_given(question: str) -> frozenset[Named]:
+    """What the equations of a question name."""
     trees = filter(None, map(read_tree, find_formula_texts(question)))
     return frozenset(filter(None, (_named_number(part) for tree in trees for part in walk(tree))))
 

@@ -46,6 +46,7 @@ COPIED = [
     (r"Reduce $\frac{42}{56}$.", r"\frac34", r"\frac{42}{56}"),
     (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", "PD=4"),
     (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", "DP = 4.0"),
+    (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", "x = PD = 4"),
     (r"With $PA=1, PB=2,$ and $PD=4$, what is $r+s$?", "4", r"PD = 4\text{ cm}"),
     (r"If $f(2)=9$, find $f(9)$.", "9", "f(2)=9"),
 ]
