@@ -81,8 +81,8 @@ def benchmark_scores(
         - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unanswered` (no answer in lenient mode either), `unextracted` (no answer in strict mode, one in
           lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
           responses those whose verdict leans on a leniency);
-        - `bare` (an answer without any operation), `operations` (how many a response writes down) and `worked` (right ones among the responses that write
-          one down, where there are any), where the samples have the column `operations`;
+        - `bare` (an answer without any work), `operations` (how many a response works out) and `accuracy_with_work` (right ones among the responses
+          that are no bare answers, where there are any), where the samples have the columns `bare` and `operations`;
         - `other_gold` (`accuracy`, `ci95`): with the golds that other copies give, where every problem has such a gold (`correct_other`);
         - `clean` (`accuracy`, `ci95`, `problems` without similar ones) and `similar` (how many those are), where known.
 
@@ -191,15 +191,15 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
         "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
         "looped": mean(drawn.column("looped").to_pylist()),
         "leaned": mean(leaned) if leaned else 0.0,
-    } | (_work_shown(drawn) if "operations" in drawn.column_names else {})
+    } | (_work_shown(drawn) if "bare" in drawn.column_names else {})
 
 
 def _work_shown(drawn: pa.Table) -> dict[str, float]:
     """How much work the sampled responses show, and the accuracy of those that show some."""
-    counts = drawn.column("operations").to_pylist()
-    bare = [answer is not None and not count for answer, count in _rows(drawn, "answer_lenient", "operations")]
-    worked = [right for right, count in _rows(drawn, "correct", "operations") if count]
-    return {"bare": mean(bare), "operations": mean(counts), **({"worked": mean(worked)} if worked else {})}
+    bare = drawn.column("bare").to_pylist()
+    worked = [right for right, is_bare in _rows(drawn, "correct", "bare") if not is_bare]
+    found = {"bare": mean(bare), "operations": mean(drawn.column("operations").to_pylist())}
+    return found | ({"accuracy_with_work": mean(worked)} if worked else {})
 
 
 SUMMED = ("problems", "prompt_too_long", "similar")

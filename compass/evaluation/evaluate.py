@@ -20,7 +20,7 @@ from compass.settings import Engines, Evaluate
 
 COLUMNS = [
     "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
-    "method", "leniencies", "boxed", "looped", "operations", "tokens", "seconds", "finish_reason", "setup", "correct_other",
+    "method", "leniencies", "boxed", "looped", "bare", "operations", "tokens", "seconds", "finish_reason", "setup", "correct_other",
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 

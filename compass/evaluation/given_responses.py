@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -69,12 +69,12 @@ class Judged(NamedTuple):
 
 
 def read_given(
-    responses: Path | Sequence[Row], fields: Fields, golds: Path | Sequence[Row] | None = None
+    responses: Path | Sequence[Row], fields: Fields, golds: Mapping[str, Row] | None = None
 ) -> Iterator[Given]:
     """The rows of a file, or of a list; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
 
     Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold; else each row is its own.
-    With `golds`, rows with the same `fields.id` there give what a row lacks; one that has none there has no gold.
+    With `golds`, of `read_golds`, the row of the same id there gives what a row lacks; one that has none there has no gold.
 
     Raises:
         SourceError: the file cannot be read.
@@ -83,11 +83,10 @@ def read_given(
     number = -1
     first: dict[str, tuple[str, int]] = {}
     path = responses if isinstance(responses, Path) else Path("responses")  # what messages name
-    known = None if golds is None else _read_golds(golds, fields)
     for number, row in _rows(responses):
-        own = None if known is None else known.get(str(_reach(row, fields.id or "")), {fields.gold: None})
-        asked = fields if own is None or len(own) > 1 else replace(fields, problem=None)
-        row = (own or {}) | row
+        own = {} if golds is None else golds.get(str(_reach(row, fields.id or "")))
+        asked = fields if own is not None else replace(fields, problem=None)
+        row = ({fields.gold: None} if own is None else own) | row
         if number == 0:
             _check(row, asked, path)
         given = _given(number, row, asked, path)
@@ -106,8 +105,8 @@ def _rows(given: Path | Sequence[Row]) -> Iterator[tuple[int, Row]]:
         yield from enumerate(given)
 
 
-def _read_golds(golds: Path | Sequence[Row], fields: Fields) -> dict[str, Row]:
-    """The rows of golds by their id.
+def read_golds(golds: Path | Sequence[Row], fields: Fields) -> dict[str, Row]:
+    """The rows of a file, or of a list, of golds by their id.
 
     Raises:
         ResponsesError: ids are not named, a row has none, one comes twice, or the golds are not there.

@@ -71,12 +71,12 @@ def score(
         ResponsesError: a field is missing or is not text, or no row has a gold and a response; the message names file and row.
         UserError: a reader is not known.
     """
-    from compass.evaluation.given_responses import Fields, Tally, judge_given, read_given, score_by_readers
+    from compass.evaluation.given_responses import Fields, Tally, judge_given, read_given, read_golds, score_by_readers
     from compass.evaluation.other_readers import choose_readers
 
     names, missing = choose_readers(list(readers)) if readers else ([], [])
     fields = Fields(response_field, gold_field, problem_field, id_field)
-    given, own = _as_rows(responses), None if golds is None else _as_rows(golds)
+    given, own = _as_rows(responses), None if golds is None else read_golds(_as_rows(golds), fields)
     count = sum(1 for _ in read_given(given, fields, own))  # a bad last row is an error before anything is judged
     tally = Tally()
     verdicts: list[dict[str, Any]] = []

@@ -99,11 +99,11 @@ def _bare(run: Run) -> Iterator[str]:
     averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
     for model in run.models:
         one, two = averages[model], averages[best]
-        if "worked" not in one or "worked" not in two or one["bare"] - two["bare"] < BARE_FALL:
+        if "accuracy_with_work" not in one or "accuracy_with_work" not in two or one["bare"] - two["bare"] < BARE_FALL:
             continue
         yield (
             f"{percent(one['bare'])}% of the responses of {model} are bare answers, and {percent(two['bare'])}% of those of {best}. Of the responses "
-            f"that write an operation down {percent(one['worked'])}% and {percent(two['worked'])}% are right; the rest of a gain can be fewer guesses."
+            f"that show work {percent(one['accuracy_with_work'])}% and {percent(two['accuracy_with_work'])}% are right; the rest of a gain can be fewer guesses."
         )
 
 

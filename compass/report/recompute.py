@@ -203,11 +203,11 @@ def score(rows, similar):
         "leaned": [bool(row["leniencies"]) for row in right] or [0],
     }.items():
         out[name] = float(np.mean(values))
-    if "operations" in rows[0]:
+    if "bare" in rows[0]:
+        out["bare"] = float(np.mean([row["bare"] for row in drawn]))
         out["operations"] = float(np.mean([row["operations"] for row in drawn]))
-        out["bare"] = float(np.mean([row["answer_lenient"] is not None and not row["operations"] for row in drawn]))
-        if worked := [row["correct"] for row in drawn if row["operations"]]:
-            out["worked"] = float(np.mean(worked))
+        if worked := [row["correct"] for row in drawn if not row["bare"]]:
+            out["accuracy_with_work"] = float(np.mean(worked))
     for name in ("tokens", "seconds", "cost"):
         if name in rows[0]:
             out[name] = sum(row[name] or 0 for row in rows) / problems

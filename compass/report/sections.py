@@ -53,7 +53,7 @@ MEASURES = {
     "looped": "ends in repetition %",
     "bare": "bare answer %",
     "operations": "operations per response",
-    "worked": "right of those with work %",
+    "accuracy_with_work": "right of those with work %",
     "length": "tokens per response",
     "tokens": "tokens per problem, greedy included",
     "seconds": "seconds per problem",
@@ -178,14 +178,14 @@ def _work_shown(run: Run) -> list[Part]:
     """How much work each model's responses show, and how often those are right that show some."""
     averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
     rows = [
-        [model, percent(one["bare"]), f"{one['operations']:.2g}", percent(one.get("worked"))]
+        [model, percent(one["bare"]), f"{one['operations']:.2g}", percent(one.get("accuracy_with_work"))]
         for model, one in averages.items()
         if "bare" in one
     ]
     if not rows:
         return []
     note = Note(
-        "Work shown: a bare answer writes no operation down, such as 28-5. A model that stops to guess gains accuracy without "
+        "Work shown: a bare answer is a response that says its answer and no more. A model that stops to guess gains accuracy without "
         "reasoning better: compare the last column."
     )
     return [note, Table(["model", "bare answers %", "operations per response", "right of those with work %"], rows)]

@@ -1,5 +1,5 @@
-"""Sampled responses scored by the project's verifier, in the same way for grades and benchmarks, whether their text ends in a loop, and how
-much work it shows."""
+"""Sampled responses scored by the project's verifier, in the same way for grades and benchmarks, whether their text ends in a loop, and
+whether they show work."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from functools import partial
 
 import pyarrow as pa
 
-from compass.braces import closing_brace
+from compass.operations import count_operations
 from compass.progress import report
 from compass.verifier import Gold, Mode, judge_many
+from compass.verifier.extracting.boxes import find_boxes
 
 REPEATS = 4
 """How often a passage stands at a text's end, one directly after the other, before it is a loop."""
@@ -46,30 +47,24 @@ def ends_in_loop(text: str) -> bool:
     return False
 
 
-_OPERATION = re.compile(
-    r"(?:(?<=[\d)\]}%])|(?<=[^A-Za-z\\][A-Za-z])|(?<=^[A-Za-z]))\s*"
-    r"(?:[-+*×÷·−]|\\(?:times|cdot|div)(?![A-Za-z])|/(?!\s*\d[\d.,]*(?![\d.,]|\s*=)))"
-    r"\s*(?=[\d(\[{$\\]|[A-Za-z](?![A-Za-z]))"
-)
-_BOX = re.compile(r"\\(?:boxed|fbox)\s?(?=\{)")
+BARE_WORDS = 12
+"""Words beside its answer that a bare answer has at most: "The final answer to this question is"."""
 
 
-def count_operations(text: str, answer: str | None = None) -> int:
-    """How many operations a response writes down beside its answer: `28-5=23, 23-6=17, \\boxed{17}` has two.
+def is_bare_answer(text: str, answer: str | None) -> bool:
+    """Whether a response gives its answer and shows no work: few words beside it, and no number or command of LaTeX among them.
 
-    Counted are `+`, `-`, `*`, `/` and their other signs between two numbers, letters or brackets; a fraction of two whole numbers that no `=`
-    follows is a number. Boxes do not count, nor, where there is none, the last place at which the answer stands.
+    Args:
+        text: the response.
+        answer: what was read as its answer; None where it gives none, which is no bare answer.
     """
-    parts, begin = [], 0
-    for box in _BOX.finditer(text):
-        if box.start() >= begin:
-            parts.append(text[begin : box.start()])
-            begin = closing_brace(text, box.end()) or len(text)
-    rest = text[begin:]
-    if not begin and answer and answer in text:
-        before, _, after = text.rpartition(answer)
-        parts, rest = [before], after
-    return len(_OPERATION.findall(" ; ".join([*parts, rest])))
+    if answer is None:
+        return False
+    boxes = find_boxes(text)
+    for box in reversed(boxes):
+        text = text[: box.start] + text[box.end :]
+    beside = text if boxes else " ".join(text.rsplit(answer, 1))
+    return len(beside.split()) <= BARE_WORDS and not re.search(r"\d|\\[A-Za-z]", beside)
 
 
 NO_ANSWER = "none"
@@ -86,6 +81,7 @@ SCORES = pa.schema(
         ("leniencies", pa.string()),
         ("boxed", pa.bool_()),
         ("looped", pa.bool_()),
+        ("bare", pa.bool_()),
         ("operations", pa.int32()),
     ]
 )
@@ -95,7 +91,8 @@ SCORES = pa.schema(
 gives none. `correct` and `correct_lenient`: whether it equals the gold. Of the strict mode: `outcome` (`equal`, `different`,
 `unrecognised`, or `none` where there is no answer), `method` (the verifier's tier that decided; null where there is no
 answer) and `leniencies` (the rules that the verdict leans on, joined by commas). `boxed`: the answer was given in a
-`\\boxed{}`. `looped`: the response ends in a loop. `operations`: those that it writes down (`count_operations`).
+`\\boxed{}`. `looped`: the response ends in a loop. `bare`: it shows no work
+(`is_bare_answer`). `operations`: those between numbers that it works out (`compass.operations.count_operations`).
 """
 
 
@@ -142,7 +139,8 @@ def score_responses(
         "leniencies": [",".join(judgement.verdict.leniencies) for judgement in strict],
         "boxed": [answer is not None and "\\boxed" in text for answer, text in zip(answers, texts, strict=True)],
         "looped": [ends_in_loop(text) for text in texts],
-        "operations": [count_operations(text, one.answer) for text, one in zip(texts, lenient, strict=True)],
+        "bare": [is_bare_answer(text, one.answer) for text, one in zip(texts, lenient, strict=True)],
+        "operations": [count_operations(text) for text in texts],
     }
     for field in SCORES:
         responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))

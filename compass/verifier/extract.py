@@ -48,9 +48,9 @@ from compass.verifier.verify import verify
 MAX_RESPONSE = 1_000_000
 """Characters at a response's end that are read."""
 
-A_GAP = 20
+LONGEST_GAP = 20
 """Blanks in a row that are read, line breaks included: rules that look for what stands on both sides of a gap try each of them."""
-_GAP = re.compile(rf"\s{{{A_GAP},}}")
+_GAP = re.compile(rf"\s{{{LONGEST_GAP},}}")
 
 _GIVEN_UP = re.compile(
     r"\bsorry,?\sbut\sI\b|\b(?:cannot|can't|could not|couldn't|unable to|(?:don't|do not) know how to|am not able to)\s(?:solve|answer|find|determine)\b",
@@ -141,9 +141,9 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     return reading
 
 
-def _close_gaps(text: str) -> str:
+def _shorten_gaps(text: str) -> str:
     """A text with its long gaps as two line breaks, where they hold any, or as few blanks."""
-    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else " " * A_GAP, text)
+    return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else " " * LONGEST_GAP, text)
 
 
 def _may_hold_value(answer: str) -> bool:
@@ -160,7 +160,7 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     boxes = find_boxes(text)
     if boxes:
         return _read_boxes(text, boxes, mode)
-    tail = _drop_pictures(drop_placeholders(_close_gaps(text[-TAIL:]))).strip()
+    tail = _drop_pictures(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else "cut off")
     reading = _read_words(drop_footnotes(tail), mode, read_question(question))
@@ -174,7 +174,7 @@ def list_candidates(response: str, question: str | None = None) -> list[tuple[st
     """Every value that could be a response's answer, as (evidence, value), in the order of the evidence: what a person looks at who
     wonders about a reading."""
     text = keep_own_turn(response[-MAX_RESPONSE:])
-    tail = _drop_pictures(drop_placeholders(_close_gaps(text[-TAIL:]))).strip()
+    tail = _drop_pictures(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     found = [("box", box.content) for box in find_boxes(text) if box.content]
     found += [("announcement", one.value) for one in find_announced(tail)]
     others = (

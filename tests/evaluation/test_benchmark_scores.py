@@ -31,6 +31,7 @@ def rows(model: str, benchmark: str, marks: dict[str, str], greedy: str = "") ->
                         "outcome": {"r": "equal", "w": "different", "u": "unrecognised"}.get(letter, "none"),
                         "looped": letter == "c",
                         "operations": {"r": 2, "c": 1}.get(letter, 0),
+                        "bare": letter in "wu",
                         "correct": letter == "r",
                         "boxed": letter in "rw",
                         "correct_lenient": letter in "rc",
@@ -148,16 +149,16 @@ def test_forms_losses_and_cuts_are_shares_of_the_sampled_responses():
     assert score["lenient_ci95"] == list(accuracy_interval([0.5, 0.25], 4))
     assert score["form"] == pytest.approx(2 / 8)
     assert (score["greedy"], score["greedy_lenient"]) == (0.5, 1.0)
-    # Two operations in a right response, one in each that is cut off; w and u answer without any, l does not answer.
-    assert (score["operations"], score["bare"], score["worked"]) == (4 / 8, 3 / 8, 1 / 3)
+    # Two operations in a right response, one in each that is cut off; w and u are bare answers, l does not answer.
+    assert (score["operations"], score["bare"], score["accuracy_with_work"]) == (4 / 8, 3 / 8, 1 / 5)
     assert score["sd"] == dict(zip(("samples", "problems"), accuracy_sd([0.25, 0.0], [4, 4]), strict=True))
 
 
 def test_accuracy_with_work_shown_needs_responses_that_show_some():
     score = benchmark_scores(pa.Table.from_pylist(rows("base", "b", {"p": "ww", "q": "uw"})))
-    assert (score["operations"], score["bare"], "worked" in score) == (0.0, 1.0, False)
-    earlier = pa.Table.from_pylist(rows("base", "b", {"p": "rw"})).drop_columns(["operations"])
-    assert not {"operations", "bare", "worked"} & benchmark_scores(earlier).keys()
+    assert (score["operations"], score["bare"], "accuracy_with_work" in score) == (0.0, 1.0, False)
+    earlier = pa.Table.from_pylist(rows("base", "b", {"p": "rw"})).drop_columns(["bare"])
+    assert not {"operations", "bare", "accuracy_with_work"} & benchmark_scores(earlier).keys()
 
 
 def test_sums_are_per_problem_and_hold_the_greedy_response():

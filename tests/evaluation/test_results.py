@@ -19,7 +19,7 @@ from compass.evaluation.results import (
 )
 from compass.records import table, with_column
 
-FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped")
+FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped", "bare")
 
 
 def rows(model, benchmark, *, setup="s1", samples=2, right=True):

@@ -43,7 +43,7 @@ def sample_rows(
                             "greedy": sample == samples, "response": f"{HOSTILE} so \\boxed{{{answer}}} it is", "answer": answer,
                             "answer_lenient": answer, "correct": right, "correct_lenient": right or draw.random() < 0.1,
                             "outcome": "equal" if right else "different", "method": "text", "leniencies": "", "boxed": True,
-                            "looped": False, "operations": number % 3, "tokens": 20 + number, "finish_reason": "length" if draw.random() < 0.1 else "stop", "setup": model,
+                            "looped": False, "bare": number % 3 == 0, "operations": number % 3, "tokens": 20 + number, "finish_reason": "length" if draw.random() < 0.1 else "stop", "setup": model,
                         }
                     )  # fmt: skip
     return rows

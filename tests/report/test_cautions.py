@@ -56,7 +56,7 @@ def rarely_cut_off(row: dict[str, Any]) -> None:
 
 
 def guessing_base(row: dict[str, Any]) -> None:
-    row["operations"] = 0 if row["model"] == "base" and int(row["id"].rpartition("-")[2]) % 2 else 2
+    row["bare"] = row["model"] == "base" and int(row["id"].rpartition("-")[2]) % 2 == 1
 
 
 def solved_alike_leniently(row: dict[str, Any]) -> None:

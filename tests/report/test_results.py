@@ -75,8 +75,11 @@ def test_verls_own_curves_and_the_guards_findings_are_read_where_they_are(tmp_pa
         pa.table({"step": [1, 2], "reward": [1.0, 1.0], "response_tokens": [3, 3], "used": [True, True]}),
         folder / "rewards.parquet",
     )
-    columns = "step,actor/entropy,actor/grad_norm,guards/loop_share,guards/response_length,reward/leaned,reward/new"
-    (folder / "steps.csv").write_text(f"{columns}\n2,0.25,,0.0,9.0,0.5,\n1,0.5,3.0,0.0,8.0,0.0,1\n", encoding="utf-8")
+    columns = (
+        "step,actor/entropy,actor/grad_norm,guards/loop_share,guards/response_length,reward/leaned,reward/new,val-a"
+    )
+    rows = "2,0.25,,0.0,9.0,0.5,,0.2\n1,0.5,3.0,0.0,8.0,0.0,1,0.1\n"
+    (folder / "steps.csv").write_text(f"{columns}\n{rows}", encoding="utf-8")
     write_json(folder / "guards.json", [{"step": 2, "guard": "loops", "level": "warn", "message": "m", "samples": ""}])
     results = read_results(tmp_path, ["rl-1"])
     assert results.curves["rl-1"]["entropy"] == [0.5, 0.25]
@@ -84,6 +87,7 @@ def test_verls_own_curves_and_the_guards_findings_are_read_where_they_are(tmp_pa
     others = {"grad_norm", "guards/loop_share", "guards/response_length", "reward/new"}
     assert not others & results.curves["rl-1"].keys()
     assert results.curves["rl-1"]["reward/leaned"] == [0.0, 0.5]
+    assert results.curves["rl-1"]["val-a"] == [0.1, 0.2]
     assert results.findings["rl-1"][0]["guard"] == "loops"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.sampling.score import LEAST, LONGEST, REPEATS, count_operations, ends_in_loop, score_responses
+from compass.sampling.score import LEAST, LONGEST, REPEATS, ends_in_loop, is_bare_answer, score_responses
 
 OUTPUTS = Path(__file__).parents[2] / "../shared/data/model_outputs/qwen25_math_cot_100x8.jsonl.gz"
 
@@ -43,22 +43,21 @@ def test_an_answer_that_only_the_lenient_mode_reads_is_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("text", "answer", "count"),
+    ("text", "answer", "bare"),
     [
-        (r"28-5=23, 23-6=17, \boxed{17}", "17", 2),
-        (r"$3 \times 4 = 12$ and $(2)\cdot x$", None, 2),
-        ("He has 5 + $3 left, 50% - 20%, 3·4.", "12", 3),
-        ("10/2 = 5, so 2x - 3 = 7", "7", 2),
-        (r"It holds \boxed{\frac{1}{2} + 4} or \boxed{3+4}.", "7", 0),
-        ("The answer is x+1.", "x+1", 0),
-        ("As x+1 = 1+x, the answer is x+1.", "x+1", 2),
-        ("1/2 of a two-digit 10-year -5 (see (2)).", None, 0),
-        (r"\boxed{3+", None, 0),
-        ("", None, 0),
+        (r"\boxed{10}", "10", True),
+        (r"The final answer to this question is $\boxed{\frac{1}{2} + 4}$.", r"\frac{1}{2} + 4", True),
+        ("The answer is (B).", "B", True),
+        ("28-5=23, so 23", "23", False),
+        (r"28-5=23, \boxed{23}", "23", False),
+        (r"As $\sqrt{x} = y$ holds, \boxed{y^2}.", "y^2", False),
+        ("Ann sits beside Bob, who sits beside Cleo, and she is not the first, so Bob it is.", "Bob", False),
+        ("I do not know.", None, False),
+        ("", None, False),
     ],
 )
-def test_operations_beside_the_answer_are_counted(text, answer, count):
-    assert count_operations(text, answer) == count
+def test_a_bare_answer_shows_no_work(text, answer, bare):
+    assert is_bare_answer(text, answer) is bare
 
 
 def test_a_response_to_an_unknown_problem_is_an_error():
