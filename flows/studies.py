@@ -22,7 +22,7 @@ from compass.durations import duration
 from compass.errors import UserError
 from compass.files import atomic_path
 from compass.machine import cores
-from compass.plan.forecast import Known, forecast
+from compass.plan.forecast import Known, count_generated, forecast
 from compass.plan.hardware import Machine, find_gpus
 from compass.report.results import read_results
 from compass.runs.repository import git_state
@@ -80,11 +80,12 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
                     arms[arm] = parse_values(change_text(text, overrides)[0])
                 values = {**arms[arm], "seed": seed}
                 settings = check_values(values)
+            except UserError as error:
+                raise UserError(f"{path}: arm {arm}: {str(error).replace(f'{FILE}: ', '')}") from None
+            try:
                 find_model(study, settings)
             except UserError as error:
-                words = str(error).replace(f"{FILE}: ", "")
-                whose = "" if words.startswith(("model: ", "measure: ")) and not planned else f"arm {arm}: "
-                raise UserError(f"{path}: {whose}{words}") from None
+                raise UserError(f"{path}: {error} (arm {arm})") from None
             planned.append(Planned(arm, seed, overrides, values, settings))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
@@ -142,39 +143,41 @@ def find_done(planned: list[Planned], runs: list[dict[str, Any]]) -> list[tuple[
     return [(one, kept.get((one.arm, one.seed, one.digest))) for one in planned]
 
 
-def estimate_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:
-    """Seconds that the runs without a result will take: by the forecast of `compass plan`, times how much longer than theirs the runs took
-    that have one. What arms share counts once per seed. None where the number of problems is not known before curation.
+def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:
+    """Seconds that the runs without a result, and those that failed, will take: by the forecast of `compass plan`, times how much longer
+    than theirs the others took. What arms share counts once per seed. None where the number of problems is not known before curation.
 
     Args:
         done: every planned run with its result, as of `find_done`.
         root: where model folders are looked for.
     """
-    if not all(one.settings.collect.generate for one, _ in done):
-        return None
     machine = Machine(*(find_gpus() or (None, 0)), cores())
-    expected: dict[tuple[str, int], float] = {}
-    begun: set[int] = set()
-    for one, _ in done:
-        rows = 5 * one.settings.collect.generate.problems_per_level
-        stages = forecast(one.settings, machine, Known(rows), root).stages
-        own = _own_stages([planned for planned, _ in done], one.settings) if one.seed in begun else None
+    planned, begun = [one for one, _ in done], set()
+    left, forecasted, took = 0.0, 0.0, 0.0
+    for one, result in done:
+        if (rows := count_generated(one.settings)) is None:
+            return None
+        stages = _own_stages(planned, one.settings) if one.seed in begun else None
         begun.add(one.seed)
-        hours = sum(stage.hours[1] for stage in stages if own is None or stage.name in own)
-        expected[one.arm, one.seed] = 3600 * hours
-    measured = [(result["seconds"], expected[one.arm, one.seed]) for one, result in done if result]
-    factor = sum(took for took, _ in measured) / sum(said for _, said in measured) if measured else 1.0
-    return factor * sum(expected[one.arm, one.seed] for one, result in done if result is None)
+        found = forecast(one.settings, machine, Known(rows), root).stages
+        seconds = 3600 * sum(stage.hours[1] for stage in found if stages is None or stage.name in stages)
+        if result is None or result["failed"]:
+            left += seconds
+        else:
+            forecasted, took = forecasted + seconds, took + result["seconds"]
+    return left * took / forecasted if forecasted else left
 
 
 def _own_stages(planned: Sequence[Planned], settings: Settings) -> set[str]:
-    """The stages that the arms do not share, by the sections in which their settings differ."""
-    sections = {name for one in planned for name in one.values if one.values[name] != planned[0].values.get(name)} - {
-        "seed"
-    }
-    before = {"base", "grade"} if sections <= {"rl", "evaluate"} else set()
-    trained = set(settings.rl.stages) if sections == {"evaluate"} else set()
-    return {"base", "grade", *settings.rl.stages, "evaluate"} - before - trained
+    """The stages that each arm runs for itself, by the sections in which the arms' settings differ."""
+    first = planned[0].values
+    differ = {name for one in planned for name in one.values if one.values[name] != first.get(name)} - {"seed"}
+    own = {"evaluate"}
+    if differ != {"evaluate"}:
+        own |= set(settings.rl.stages)
+    if not differ <= {"rl", "evaluate"}:
+        own |= {"base", "grade"}
+    return own
 
 
 def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callable[[str], object]) -> int:
@@ -200,10 +203,9 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     planned = plan_runs(name, study, root)
     check_runs(name, planned, root)
     failed, done = 0, find_done(planned, read_runs(name, root))
-    lacking = [one for one, result in done if result is None or result.get("failed")]
-    left = estimate_left([(one, None if one in lacking else result) for one, result in done], root) if lacking else None
-    if left is not None:
-        show(f"{len(lacking)} of {len(planned)} runs, about {duration(left)} by the forecast of `compass plan`")
+    lacking = sum(result is None or result["failed"] for _, result in done)
+    if lacking and (left := estimate_seconds_left(done, root)) is not None:
+        show(f"{lacking} of {len(planned)} runs, about {duration(left)} by the forecast of `compass plan`")
     for number, (one, result) in enumerate(done, 1):
         if result and not result.get("failed"):
             continue

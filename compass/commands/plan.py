@@ -82,11 +82,11 @@ def plan(
 def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
     """What the last run measured, if these are its parameters, and the number of problems."""
     from compass.errors import UserError
-    from compass.plan.forecast import Known, read_known
+    from compass.plan.forecast import Known, count_generated, read_known
 
     known = read_known(Path()) if own else Known()
-    if rows is None and known.rows is None and settings.collect.generate:
-        rows = 5 * settings.collect.generate.problems_per_level
+    if rows is None and known.rows is None:
+        rows = count_generated(settings)
     if rows is not None:
         known = Known(rows, "setting", known.response, known.groups_used)
     if known.rows is None:

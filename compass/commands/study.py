@@ -96,9 +96,9 @@ def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
 def _read(name: str) -> tuple[Study, Runs, float | None]:
     """A study, each of its runs with its result, and the seconds that those without one will take."""
     from compass.studies.study import read_study
-    from flows.studies import estimate_left, find_done, plan_runs, read_runs
+    from flows.studies import estimate_seconds_left, find_done, plan_runs, read_runs
 
     root = Path.cwd()
     study = read_study(name, root)
     done = find_done(plan_runs(name, study, root), read_runs(name, root))
-    return study, [(one.arm, one.seed, result) for one, result in done], estimate_left(done, root)
+    return study, [(one.arm, one.seed, result) for one, result in done], estimate_seconds_left(done, root)

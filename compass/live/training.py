@@ -207,7 +207,7 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
             curve(
                 one.title[0].upper() + one.title[1:],
                 steps,
-                {_words(one.tracked): metric(one.metric)},
+                {one.title: metric(one.metric)},
                 last=last,
                 percent=one.percent,
             )
@@ -218,10 +218,6 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
         curve("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
         *(curve(name, steps, {name: metric(name)}, last=last, zero=False) for name in others),
     ]
-
-
-def _words(name: str) -> str:
-    return name.rpartition("/")[2].replace("_", " ")
 
 
 def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:

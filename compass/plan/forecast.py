@@ -122,6 +122,11 @@ class Known:
     """What the last run of a stage took here, in words: time, CPU time, memory and machine."""
 
 
+def count_generated(settings: Settings) -> int | None:
+    """Training problems that the pipeline generates itself; None where it reads files."""
+    return 5 * settings.collect.generate.problems_per_level if settings.collect.generate else None
+
+
 def read_known(root: Path) -> Known:
     """What `metrics/` of a folder tells; empty where nothing ran in it."""
 

@@ -30,10 +30,10 @@ def test_curves_are_of_all_responses_and_of_verls_metrics(repository: Path, trai
     charts = seen["charts"]
     assert values(charts, "Right responses, %") == {"right": [5 / 8, 6 / 8, 7 / 8]}
     assert values(charts, "Reward") == {"reward": [0.25, 0.5, 0.75]}
-    assert values(charts, "Entropy, nats per token") == {"entropy": [0.5, 0.25, 0.16667]}
+    assert values(charts, "Entropy, nats per token") == {"entropy, nats per token": [0.5, 0.25, 0.16667]}
     assert values(charts, "Response length, tokens")["mean"] == [7.5, 12.5, 17.5]
     assert values(charts, "Groups of responses") == {"used": [1, 1, 1], "left out": [1, 1, 1]}
-    assert values(charts, "Clipped tokens, %") == {"clipped share": [0.01] * 3}
+    assert values(charts, "Clipped tokens, %") == {"clipped tokens, %": [0.01] * 3}
     assert values(charts, "Time per iteration, s") == {"rollout": [2.0] * 3, "update": [1.0] * 3, "other": [1.0] * 3}
     assert values(charts, "Throughput, tokens per second") == {"tokens per second": [1000.0] * 3}
     assert "KL to the start" not in [item["title"] for item in charts["items"]]
@@ -51,12 +51,12 @@ def test_kl_is_drawn_where_it_is_on_and_what_is_no_number_is_a_gap(repository: P
     with stage_progress("rl-1", repository):
         os.utime(trainer.paths.rewards)
         charts = blocks(repository)["charts"]
-    assert values(charts, "KL to the start") == {"kl to reference": [0.02, 0.03]}
-    assert values(charts, "KL taken off the reward, per token") == {"kl in reward": [None, 0.01]}
-    assert values(charts, "Explained variance of the critic") == {"explained variance": [None, 0.4]}
-    assert values(charts, "Reward of greedy responses") == {"greedy reward": [None, 0.5]}
-    assert values(charts, "Entropy, nats per token") == {"entropy": [None, 0.25]}
-    assert values(charts, "Gradient norm") == {"grad norm": [None, 1.0]}
+    assert values(charts, "KL to the start") == {"KL to the start": [0.02, 0.03]}
+    assert values(charts, "KL taken off the reward, per token") == {"KL taken off the reward, per token": [None, 0.01]}
+    assert values(charts, "Explained variance of the critic") == {"explained variance of the critic": [None, 0.4]}
+    assert values(charts, "Reward of greedy responses") == {"reward of greedy responses": [None, 0.5]}
+    assert values(charts, "Entropy, nats per token") == {"entropy, nats per token": [None, 0.25]}
+    assert values(charts, "Gradient norm") == {"gradient norm": [None, 1.0]}
 
 
 def test_what_comes_in_is_added_and_half_a_line_waits(repository: Path, trainer: Any) -> None:
