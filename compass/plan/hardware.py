@@ -23,8 +23,8 @@ GPUS = {
     gpu.name: gpu
     for gpu in (
         Gpu("b200", 192, 2250, 8000),
-        Gpu("h200", 141, 989, 4800),
-        Gpu("h100", 80, 989, 3350),
+        Gpu("h200", 150.8, 989, 4800),
+        Gpu("h100", 85.5, 989, 3350),
         Gpu("h20", 96, 148, 4000),
         Gpu("a100", 80, 312, 2039),
         Gpu("a100-40", 40, 312, 1555),
@@ -35,7 +35,8 @@ GPUS = {
         Gpu("l4", 24, 121, 300),
     )
 }
-"""Dense figures of NVIDIA's data sheets, SXM where there are two."""
+"""Dense figures of NVIDIA's data sheets, SXM where there are two. The memory of h100 and h200 is what their driver reports (81,559 and 143,771
+MiB): a data sheet's GB are some 7% more bytes than 10^9 each."""
 
 
 @dataclass(frozen=True)
