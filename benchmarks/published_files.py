@@ -4,6 +4,7 @@
 
 Labels are in `tests/data/published_files_labels.csv`: the file, the number of the row in it, and what a reader called it: `fit`,
 `wrong_gold` (fit, but for an answer that only solving the problem shows to be wrong), `?` (readers may differ), or why it is unfit.
+`sample` is `random` (5 rows per file), `second` (10 further rows of each English file) or `candidate` (a wide pattern).
 Each file's fields are guessed on the whole file; of its rows only those with a label are judged, each alone, so that none is a duplicate.
 """
 
@@ -96,7 +97,7 @@ def main() -> None:
             right[fate] += not sound
         if arguments.list and label["split"] == "dev" and sound != (fate == "kept"):
             print(f"{label['file']}:{label['row']} {label['label']}, {fate}")
-    for sample in ("random", "all"):
+    for sample in ("random", "second", "all"):
         lost, sound, unfit, kept = (counts[sample, name] for name in ("lost", "sound", "unfit", "kept"))
         print(f"{sample}: good rows lost {lost} of {sound}; kept rows that should have gone {unfit} of {kept}")
     print("\n| reason | dropped | right to drop |\n|---|---|---|")
