@@ -21,6 +21,7 @@ from compass.commands.profile import check_edits
 from compass.durations import duration
 from compass.errors import UserError
 from compass.files import atomic_path
+from compass.locks import read_turn
 from compass.machine import cores
 from compass.plan.forecast import Known, count_generated, forecast
 from compass.plan.hardware import Machine, find_gpus
@@ -141,6 +142,19 @@ def find_done(planned: list[Planned], runs: list[dict[str, Any]]) -> list[tuple[
     """Every planned run with its result; None where it has none with these settings."""
     kept = {(run["arm"], run["seed"], run["digest"]): run for run in runs}
     return [(one, kept.get((one.arm, one.seed, one.digest))) for one in planned]
+
+
+def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> Planned | None:
+    """The run that is under way: the first without a result whose values `params.yaml` holds, while somebody works on the results.
+
+    Args:
+        done: every planned run with its result, as of `find_done`.
+        root: the repository's root.
+    """
+    if read_turn(root) is None:
+        return None
+    values = parse_values(read_text(root), root / FILE)
+    return next((one for one, result in done if (result is None or result["failed"]) and one.values == values), None)
 
 
 def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:

@@ -11,6 +11,7 @@ from cyclopts import App
 if TYPE_CHECKING:
     from compass.report.study import Runs
     from compass.studies.study import Study
+    from flows.studies import Planned
 
 app = App(name="study")
 
@@ -23,7 +24,7 @@ def list_studies() -> int:
         compass study list
     """
     for path in sorted(Path("studies").glob("*.yaml")):
-        study, runs, _ = _read(path.stem)
+        study, runs, *_ = _read(path.stem)
         print(f"{path.stem:<16} {sum(run is not None for *_, run in runs):>3} of {len(runs):<3} {study.question}")
     return 0
 
@@ -83,22 +84,25 @@ def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
     from compass.page.terminal import print_blocks
     from compass.report.study import compare_runs, study_sections, write_study_page
 
-    study, runs, left = _read(name)
+    study, runs, left, running = _read(name)
     if json:
         print(json_module.dumps([dataclasses.asdict(one) for one in compare_runs(study, runs)], indent=2))
     else:
         print_blocks(part for section in study_sections(study, runs, left)[:3] for part in section.parts)
+        if running:
+            print(f"under way: {running.arm}, seed {running.seed}; `compass status` shows its stages")
     if html:
         print(f"page: {write_study_page(name, study, runs, html, left)}", file=sys.stderr)
     return 0
 
 
-def _read(name: str) -> tuple[Study, Runs, float | None]:
-    """A study, each of its runs with its result, and the seconds that those without one will take."""
+def _read(name: str) -> tuple[Study, Runs, float | None, Planned | None]:
+    """A study, each of its runs with its result, the seconds that those without one will take, and the run that is under way."""
     from compass.studies.study import read_study
-    from flows.studies import estimate_seconds_left, find_done, plan_runs, read_runs
+    from flows.studies import estimate_seconds_left, find_done, find_running, plan_runs, read_runs
 
     root = Path.cwd()
     study = read_study(name, root)
     done = find_done(plan_runs(name, study, root), read_runs(name, root))
-    return study, [(one.arm, one.seed, result) for one, result in done], estimate_seconds_left(done, root)
+    runs = [(one.arm, one.seed, result) for one, result in done]
+    return study, runs, estimate_seconds_left(done, root), find_running(done, root)

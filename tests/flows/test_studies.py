@@ -1,6 +1,7 @@
 """A study's runs in a small repository: checked first, each once, what arms share from DVC's cache, resumed where it stopped."""
 
 import json
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -9,10 +10,11 @@ import pytest
 import yaml
 
 from compass.errors import UserError
+from compass.locks import hold_turn
 from compass.report.study import compare_runs, write_study_page
 from compass.studies.study import read_study
 from flows.run import RunRequest, list_experiments, run
-from flows.studies import find_done, plan_runs, read_runs, run_study
+from flows.studies import find_done, find_running, plan_runs, read_runs, run_study
 
 GRAPH = """\
 stages:
@@ -121,6 +123,23 @@ def results(root: Path):
     """Every planned run with its result."""
     planned = plan_runs("kl", read_study("kl", root), root)
     return [(one.arm, one.seed, result) for one, result in find_done(planned, read_runs("kl", root))]
+
+
+def test_the_run_under_way_is_the_one_whose_values_stand_in_the_parameter_file(repository: Path) -> None:
+    study(
+        repository, Starter(repository, stop_after=1)
+    )  # `params.yaml` holds the values of the first run, which is done
+    planned = plan_runs("kl", read_study("kl", repository), repository)
+    (repository / "params.yaml").write_text(yaml.safe_dump(planned[2].values, sort_keys=False))
+    done = find_done(planned, read_runs("kl", repository))
+    assert find_running(done, repository) is None, "nobody works on the results"
+    lock = hold_turn(repository, "compass study run kl")
+    try:
+        assert find_running(done, repository) is planned[2]
+        (repository / "params.yaml").write_text(yaml.safe_dump(planned[0].values, sort_keys=False))
+        assert find_running(done, repository) is None, "a run that is done, or another command's"
+    finally:
+        os.close(lock)
 
 
 def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path: Path) -> None:
