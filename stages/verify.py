@@ -9,7 +9,7 @@ Reads `data/grade/kept.parquet` and `data/grade/rollouts.parquet` (columns id, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +40,11 @@ def run(
         RecordError: records or rollouts cannot be read.
     """
     answers = read_rollouts(rollouts) if rollouts else None
+    rate, least = _solve_rate(answers or {}), settings.verify.suspicious_min_solve_rate
+    note = ""
+    if answers and rate < least:
+        answers = None
+        note = f"no gold was compared with graded rollouts: the grader solves {rate:.0%}, less than `verify.suspicious_min_solve_rate` ({least:.0%})"
     types = Counter[str]()
     odd = OddSources("verify", settings.curation.warn_share)
 
@@ -51,7 +56,12 @@ def run(
     read = count_records(records)
     pieces = verify_pieces(record_batches(records, BATCH), read, settings.verify, answers)
     summary = write_pieces(folder, "verify", read=read, pieces=odd.watch(counted(pieces)))
-    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()})
+    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()}, note=note)
+
+
+def _solve_rate(rollouts: Mapping[str, Sequence[tuple[str | None, bool]]]) -> float:
+    verdicts = [correct for answers in rollouts.values() for _, correct in answers]
+    return sum(verdicts) / len(verdicts) if verdicts else 0.0
 
 
 def read_rollouts(path: Path) -> dict[str, list[tuple[str | None, bool]]]:

@@ -25,3 +25,6 @@ class Verify(Section):
 
     suspicious_min_rollouts: Positive = 8
     """Fewer rollouts never make a gold suspicious."""
+
+    suspicious_min_solve_rate: Probability = 0.3
+    """The grader's mean solve rate below which its answers make no gold suspicious: a weak model agrees with itself on wrong ones."""

@@ -86,13 +86,19 @@ def test_verify_drops_golds_and_reports_types(settings, tmp_path):
     ids = records.column("id").to_pylist()
     rollouts = [{"id": ids[2], "sample": n, "answer": "5", "correct": False} for n in range(8)]
     rollouts.append({"id": ids[0], "sample": 0, "answer": None, "correct": False})
-    pq.write_table(pa.Table.from_pylist(rollouts), tmp_path / "grade/rollouts.parquet")
-    summary = verify.run(
-        settings, tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify"
-    )
+    rollouts += [{"id": ids[3], "sample": n, "answer": "1/2", "correct": True} for n in range(8)]
+    where = tmp_path / "grade/kept.parquet", tmp_path / "grade/rollouts.parquet", tmp_path / "verify"
+    pq.write_table(pa.Table.from_pylist(rollouts), where[1])
+    summary = verify.run(settings, *where)
     assert summary.counts.dropped == {"suspicious_gold": 1, "unreadable_gold": 1}
+    assert not summary.note
     assert summary.metrics["answer_types"] == {"fraction": 1, "integer": 1}
     assert read_records(tmp_path / "verify/kept.parquet").column("answer_type").to_pylist() == ["integer", "fraction"]
+
+    pq.write_table(pa.Table.from_pylist(rollouts[:9]), where[1])
+    summary = verify.run(settings, *where)
+    assert summary.counts.dropped == {"unreadable_gold": 1}, "a grader that solves nothing is no evidence"
+    assert "the grader solves 0%" in summary.note
 
 
 def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
