@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compass.errors import UserError
+
+if TYPE_CHECKING:
+    from compass.report.run import Run
 
 PAGE = "index.html"
 MARK = "compass-report"
@@ -61,6 +66,7 @@ def report(
         from compass.report.compare import compare_sections, join_runs
 
         first, second = (read_run(one) for one in compare)
+        _warn(first, second)
         joined = join_runs(first, second, models)
         sections = compare_sections(first, second, joined)
         title = title or f"{joined.models[1]} against {joined.models[0]}"
@@ -70,12 +76,14 @@ def report(
         from compass.report.training_runs import training_run_sections
 
         runs = [read_run(one) for one in folders]
+        _warn(*runs)
         sections = training_run_sections(runs)
         path = write_pages(sections, None, out, title=title or f"{len(runs)} training runs", megabytes=viewer_megabytes)
         print(f"{sections[0].parts[0].text}\n")
         print_blocks(sections[1].parts)
     else:
         found = read_run(folders[0] if folders else Path())
+        _warn(found)
         path = write_report(found, out, title=title or f"Report of {found.name}", megabytes=viewer_megabytes)
         print(conclude(found).headline)
         if bundle:
@@ -83,6 +91,15 @@ def report(
             print(f"bundle: {bundle}; check it: python -I {bundle / 'recompute.py'}")
     print(f"page: {path}")
     return 0
+
+
+def _warn(*runs: Run) -> None:
+    """Say at once where scores are not those of what a folder holds; the pages say it, too."""
+    from compass.report.cautions import older_scores
+
+    for run in runs:
+        for line in older_scores(run):
+            print(f"compass report: {line}", file=sys.stderr)
 
 
 def _check_out(out: Path) -> None:

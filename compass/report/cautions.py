@@ -26,6 +26,7 @@ LENIENT_GAP = 0.03
 def warnings(run: Run) -> list[str]:
     """What a reader has to know before any score, the most serious first."""
     return [
+        *older_scores(run),
         *_form_only(run),
         *_bare(run),
         *_setups(run),
@@ -72,6 +73,15 @@ def limits(run: Run) -> list[str]:
             "number of pairs; intervals are not."
         )
     return lines
+
+
+def older_scores(run: Run) -> Iterator[str]:
+    """Scores of models that were trained before what the folder holds now."""
+    if run.newer:
+        yield (
+            f"{run.folder}: its scores are older than its models or settings: since the evaluation {', '.join(run.newer)} ran again or got other "
+            "settings. Run `compass run` there, which evaluates what is new."
+        )
 
 
 def _form_only(run: Run) -> Iterator[str]:
@@ -152,11 +162,13 @@ def _contamination(run: Run) -> Iterator[str]:
     without = ""
     if changes := [abs(score["clean"]["accuracy"] - score["accuracy"]) for score in contaminated(run).values()]:
         without = f"Without {'them' if hit > 1 else 'it'} the scores change by at most {percent(max(changes))} points (the table is below Scores). "
-    weights = (
-        "The starting weights were pre-trained here, on problems of the generator that made the benchmarks."
-        if run.parameters.get("base", {}).get("pretrain")
-        else "What the starting weights had seen is not known."
-    )
+    weights = "What the starting weights had seen is not known."
+    if run.parameters.get("base", {}).get("pretrain"):
+        generated = [one.get("path", "") for one in run.parameters.get("collect", {}).get("benchmarks", [])]
+        same = all("$GENERATED" in path for path in generated)
+        weights = "The starting weights were pre-trained here, on problems of the generator " + (
+            "that made the benchmarks." if same else "of `tiny`; whether your benchmarks are like them is not known."
+        )
     yield (
         f"Contamination: {hit:,} of {len(similar):,} benchmark problems resemble{'s' * (hit == 1)} rows that were trained on. {without}{weights}"
     )

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from compass.errors import UserError
 from compass.page.blocks import Section, Table
-from compass.report.cautions import limits, warnings
+from compass.report.cautions import limits, older_scores, warnings
 from compass.report.headline import (
     AVERAGE,
     explain_certainty,
@@ -109,7 +109,7 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "
         "does not hold that: repeat both with other seeds before you put the difference down to the recipe."
     )
-    seen = [*_unlike(a, b, joined), *warnings(joined)]
+    seen = [*older_scores(a), *older_scores(b), *_unlike(a, b, joined), *warnings(joined)]
     return build_conclusion(headline, more, seen, [training, *limits(joined)[1:]])
 
 

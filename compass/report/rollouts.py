@@ -79,7 +79,7 @@ def choose_rollouts(
 
 def step_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """One line per iteration whose rollouts are kept."""
-    yield f"{'step':>5} {'responses':>10} {'trained on':>11} {'right':>6} {'cut off':>8} {'repeats':>8} {'tokens':>7} {'log-prob difference':>20}"
+    yield f"{'step':>5} {'responses':>10} {'trained on':>11} {'right':>6} {'reward':>7} {'cut off':>8} {'repeats':>8} {'tokens':>7} {'log-prob difference':>20}"
     for step in sorted({row["step"] for row in rows}):
         here = [row for row in rows if row["step"] == step]
         gaps = [row["gap_max"] for row in here if row["gap_max"] is not None]
@@ -87,7 +87,8 @@ def step_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
         used, right, cut_off, loop = (f"{share:.0%}" for share in shares)
         tokens = sum(row["response_tokens"] for row in here) / len(here)
         gap = f"{max(gaps):.1e}" if gaps else "-"
-        yield f"{step:>5} {len(here):>10,} {used:>11} {right:>6} {cut_off:>8} {loop:>8} {tokens:>7.0f} {gap:>20}"
+        reward = sum(row["reward"] for row in here) / len(here)
+        yield f"{step:>5} {len(here):>10,} {used:>11} {right:>6} {reward:>+7.2f} {cut_off:>8} {loop:>8} {tokens:>7.0f} {gap:>20}"
 
 
 def rollout_lines(rows: Iterable[Mapping[str, Any]], problems: Mapping[str, str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The tables that `make pipeline` ends with: `python -m compass.report.table`."""
+"""The tables that `compass run` ends with; `python -m compass.report.table` prints them again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from compass.errors import UserError
 from compass.ledger import Counts
 from compass.page.blocks import Note, Table
 from compass.page.terminal import print_blocks
-from compass.records import RecordError
 from compass.report.headline import AVERAGE, format_interval, format_points, percent
 from compass.report.results import read_results
 
@@ -48,18 +48,27 @@ def _cell(value: str, interval: Sequence[float]) -> str:
     return f"{value}\n{format_interval(interval)}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def main() -> None:
-    """Print both tables for the results in the current folder."""
-    try:
-        results = read_results()
-    except RecordError as error:
-        sys.exit(f"table: {error}")
+def print_tables() -> None:
+    """Print both tables for the results in the current folder.
+
+    Raises:
+        UserError: nothing has run there, or a result cannot be read.
+    """
+    results = read_results()
     if not results.counts and not results.scores:
-        sys.exit("table: nothing has run here yet; `compass run` runs it")
+        raise UserError("nothing has run here yet; `compass run` runs it")
     tables = [funnel_table(results.counts)]
     if results.scores:
         tables += [scores_table(results.scores), Note("The page: reports/index.html · the runs: make up")]
     print_blocks(tables)
+
+
+def main() -> None:
+    """`print_tables` as a command."""
+    try:
+        print_tables()
+    except UserError as error:
+        sys.exit(f"table: {error}")
 
 
 if __name__ == "__main__":

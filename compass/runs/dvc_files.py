@@ -70,6 +70,24 @@ class Graph:
         """DVC's hash of each output of a stage that exists on disk now."""
         return {out: dvc_md5(self.folder / out) for out in self.outs(stage) if (self.folder / out).exists()}
 
+    def changed_since(self, stage: str) -> list[str]:
+        """Stages that ran again, or whose settings are others in `params.yaml`, since `stage` last ran on what they wrote."""
+        made = {out["path"]: (name, out["md5"]) for name, entry in self.lock.items() for out in entry.get("outs", [])}
+        again = {
+            made[dep["path"]][0]
+            for dep in self.lock.get(stage, {}).get("deps", [])
+            if dep["path"] in made and made[dep["path"]][1] != dep["md5"]
+        }
+        before = [*self.ancestors(stage), stage] if stage in self.lock else []
+        return [name for name in before if name in again or self._has_other_settings(name)]
+
+    def _has_other_settings(self, stage: str) -> bool:
+        settings = self.lock.get(stage, {}).get("params", {}).get("params.yaml", {})
+        try:
+            return any(self._parameter(key) != value for key, value in settings.items())
+        except (KeyError, TypeError):
+            return True
+
     def locked_outs(self, stage: str) -> dict[str, str]:
         """DVC's hash of each output as it was when the stage last ran."""
         return {out["path"]: out["md5"] for out in self.lock.get(stage, {}).get("outs", [])}

@@ -193,3 +193,9 @@ def test_a_comparison_turned_round_is_its_own_opposite() -> None:
     assert other["difference"] == -found["difference"]
     assert other["ci95"] == [-found["ci95"][1], -found["ci95"][0]]
     assert reverse_comparison(other)["words"] == found["words"]
+
+
+def test_scores_older_than_the_folders_models_are_said_first() -> None:
+    first, *_ = warnings(evaluated(newer=["rl-1", "rl-2"]))
+    assert "since the evaluation rl-1, rl-2 ran again" in first
+    assert "since the evaluation" not in told(evaluated())

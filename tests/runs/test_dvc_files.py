@@ -93,3 +93,29 @@ def test_hashes_of_what_exists_come_from_the_lock_where_another_stage_wrote_it(g
 def test_a_digest_does_not_depend_on_the_order_of_the_paths() -> None:
     assert digest({"a": "1", "b": "2"}) == digest({"b": "2", "a": "1"}) != digest({"a": "2", "b": "1"})
     assert len(digest({})) == 32
+
+
+def test_what_changed_since_a_stage_last_ran(tmp_path: Path) -> None:
+    """A stage before it ran again, or has other settings in the parameter file; one that is not before it does not count."""
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n  train: {cmd: x, outs: [model]}\n  score: {cmd: x, deps: [model], outs: [scores]}\n  page: {cmd: x, deps: [scores], outs: [page]}\n"
+    )
+
+    def changed(model: str = "1", rate: object = 1, **params: object) -> list[str]:
+        read = {"path": "model", "md5": "1"}
+        stages = {
+            "train": {"outs": [{"path": "model", "md5": model}], "params": {"params.yaml": {"rl.rate": rate}}},
+            "score": {"deps": [read], "outs": [{"path": "scores", "md5": "2"}], "params": {"params.yaml": {"seed": 0}}},
+            "page": {"deps": [{"path": "scores", "md5": "2"}], "params": {"params.yaml": {"title": "other"}}},
+        }
+        (tmp_path / "dvc.lock").write_text(json.dumps({"stages": stages}))
+        (tmp_path / "params.yaml").write_text(json.dumps({"rl": {"rate": 1}, "seed": 0, "title": "mine", **params}))
+        return Graph(tmp_path).changed_since("score")
+
+    assert changed() == []
+    assert changed(model="new") == ["train"]
+    assert changed(rate=2) == ["train"]
+    assert changed(seed=1) == ["score"]
+    assert changed(model="new", seed=1) == ["train", "score"]
+    assert changed(rl={}) == ["train"], "a setting that is gone"
+    assert Graph(tmp_path).changed_since("never-ran") == []
