@@ -34,7 +34,6 @@ check: $(READY)  ## say what this machine lacks, and the command that brings it
 
 pipeline: $(READY) check  ## run every stage whose inputs changed, then show the scores
 	@$(BIN)/compass run
-	@$(BIN)/python -m compass.report.table
 
 table: $(READY)  ## show the scores of the last run
 	@$(BIN)/python -m compass.report.table

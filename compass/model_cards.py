@@ -24,8 +24,7 @@ tags: [reinforcement-learning, math]
 # {stage}
 
 A policy trained by reinforcement learning on math problems whose answers can be checked: stage `{stage}` of the
-Compass-Thinker pipeline (profile `{profile}`, seed {seed}), from the weights of `{init_from}`. The reward is +1 for an answer that
-equals the published one by the pipeline's verifier, and -1 for any other.
+Compass-Thinker pipeline (profile `{profile}`, seed {seed}), from the weights of `{init_from}`. {reward}
 
 - **Weights**: {dtype}, as `config.json` says. The tokenizer is that of `{init_from}`.
 - **Iteration**: {step} of {steps}{choice}.
@@ -101,6 +100,7 @@ def rl_card(
         profile=profile,
         seed=seed,
         init_from=settings.init_from,
+        reward=_describe_reward(settings),
         dtype=settings.resources.dtype,
         step=step,
         steps=settings.steps,
@@ -116,6 +116,20 @@ def rl_card(
         tokens_last=last.get("response_length/mean", float("nan")),
         recipe=_recipe(settings),
     )
+
+
+def _describe_reward(settings: RlStage) -> str:
+    """What was paid, in sentences."""
+    ours, longest = settings.reward, settings.rollout.max_response_tokens
+    paid = "+1 for an answer that equals the published one by the pipeline's verifier, and -1 for any other"
+    said = [f"The reward is {f'what the function `{ours.function}` pays' if ours.function else paid}."]
+    if ours.overlong_buffer:
+        said.append(
+            f"Beyond {longest - ours.overlong_buffer} tokens a penalty grows evenly, to {ours.overlong_penalty:g} at {longest}."
+        )
+    if ours.kl_coef:
+        said.append(f"A KL term to the starting weights is taken off, with the coefficient {ours.kl_coef:g}.")
+    return " ".join(said)
 
 
 def warm_start_card(settings: WarmStart, counts: Mapping[str, int], losses: Sequence[float], *, model: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from compass.errors import UserError
+from compass.errors import UserError, did_you_mean
 
 MakeError = Callable[[str, str], UserError]
 """Makes the error to raise, of what was found and what to do; the caller adds the setting's name."""
@@ -74,8 +74,14 @@ def load_function(
     except Exception as raised:  # whatever a user's module raises at its top
         raise error(f"importing it raised {type(raised).__name__}: {raised}", "fix the module") from raised
     if not callable(found) or inspect.iscoroutinefunction(found):
-        what = "is async" if callable(found) else f"has no function {function}"
-        raise error(f"{Path(sys.modules[module].__file__ or module).name} {what}", signature)
+        file = Path(sys.modules[module].__file__ or module).name
+        known = [one for one, value in vars(sys.modules[module]).items() if inspect.isfunction(value)]
+        what = (
+            f"{function} is async"
+            if callable(found)
+            else f"{file} has no function {function};{did_you_mean(function, known)}"
+        )
+        raise error(what.rstrip(";"), signature)
     try:
         called = inspect.signature(found)
     except ValueError:  # written in C: what it takes is not known

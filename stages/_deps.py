@@ -171,9 +171,11 @@ def main(root: Path = Path()) -> None:
     """
     path = root / "dvc.yaml"
     settings = load_settings(root / "params.yaml")
-    text = write_entries(path.read_text(encoding="utf-8"), start_deps(settings), reward_deps(settings, root))
+    before = path.read_text(encoding="utf-8")
+    text = write_entries(before, start_deps(settings), reward_deps(settings, root))
     text = write_deps(text, root, warm_start=settings.base.warm_start is not None, filters=filter_deps(settings, root))
     path.write_text(text, encoding="utf-8")
+    print(f"{path}: {'as it was' if text == before else 'written; `git diff dvc.yaml` shows what changed'}")
 
 
 if __name__ == "__main__":

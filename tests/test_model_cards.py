@@ -25,6 +25,19 @@ def test_settings_that_others_switch_off_are_left_out() -> None:
     assert not {"advantage.lam", "advantage.critic.alone", "loss.kl_estimator", "reward.kl_target"} & told.keys()
 
 
+def test_the_card_says_what_was_paid() -> None:
+    def said(**reward: Any) -> str:
+        stage = STAGE.model_copy(update={"reward": STAGE.reward.model_copy(update=reward)})
+        return rl_card("rl-1", stage, profile="tiny", seed=0, step=20, problems=9, metrics=[{}, {}])
+
+    assert "The reward is +1 for an answer that equals" in said()
+    own = said(function="rewards.mine:reward", overlong_buffer=28, overlong_penalty=0.5, kl_coef=0.1)
+    assert "The reward is what the function `rewards.mine:reward` pays." in own
+    assert "+1 for an answer" not in own
+    assert "Beyond 20 tokens a penalty grows evenly, to 0.5 at 48." in own
+    assert "with the coefficient 0.1" in own
+
+
 def test_a_critics_settings_have_a_line_each() -> None:
     advantage = Advantage(estimator="gae", lam=0.95, critic=Critic(learning_rate=2e-5, alone=3))
     told = rows(STAGE.model_copy(update={"advantage": advantage}))

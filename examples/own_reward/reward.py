@@ -1,4 +1,4 @@
-"""An own reward: +1 for a right answer, less 0.5 for one that took more words than it needed, -1 for a wrong one.
+"""An own reward: +1 for a right answer, less 0.02 per character beyond 20, at most 0.5; -1 for a wrong one.
 
 rl:
   reward:
@@ -11,15 +11,16 @@ from typing import Any
 from compass.golds import gold_of
 from compass.verifier import judge
 
-WORDS = 120
+FREE, PRICE, MOST = 20, 0.02, 0.5
+"""Characters that cost nothing, blanks not counted; what each further one costs; the most that is taken off."""
 
 
 def brief(data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any]) -> dict[str, float]:
     """The reward of one response, and whether it is right."""
     gold = gold_of(ground_truth, extra_info.get("alternatives"), extra_info.get("tolerance"))
     right = judge(gold=gold, response=solution_str, question=extra_info.get("question")).equal
-    long = len(solution_str.split()) > WORDS
-    return {"score": (1.0 - 0.5 * long) if right else -1.0, "acc": float(right)}
+    beyond = max(0, len("".join(solution_str.split())) - FREE)
+    return {"score": 1.0 - min(MOST, PRICE * beyond) if right else -1.0, "acc": float(right)}
 
 
 def show() -> None:

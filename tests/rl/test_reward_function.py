@@ -145,7 +145,7 @@ def test_what_is_no_reward_is_refused(module: Any, body: str, message: str) -> N
     ("head", "body", "message"),
     [
         ("def other():", "return 1", "mine.py has no function reward"),
-        (f"async def reward({SIGNATURE}):", "return 1", "mine.py is async"),
+        (f"async def reward({SIGNATURE}):", "return 1", "reward is async"),
         ("def reward(response, gold):", "return 1", "its arguments are not those it is called with"),
         ("import nothing_of_this_name\nif True:", "pass", "importing it raised ModuleNotFoundError"),
         (f"def reward({SIGNATURE}):", "return 1 / len(solution_str)", "with the response '' .* ZeroDivisionError"),
@@ -192,8 +192,9 @@ def test_the_documented_example_passes(tmp_path: Path) -> None:
     function = "examples.own_reward.reward:brief"
     assert find_reward_problems(settings(function), ROOT) == []
     long = "so " * 200 + r"\boxed{12}"
-    paid = [compute_score("s", text, "12", function=function)["score"] for text in (r"\boxed{12}", long, "no")]
-    assert paid == [1.0, 0.5, -1.0]
+    texts = (r"\boxed{12}", r"3+4=7,7+5=12.\boxed{12}", long, "no")
+    paid = [compute_score("s", text, "12", function=function)["score"] for text in texts]
+    assert paid == pytest.approx([1.0, 0.94, 0.5, -1.0])
     other = {"id": "a", "question": "", "alternatives": ["13"], "tolerance": ""}
     assert compute_score("s", r"\boxed{13}", "12", other, function=function)["score"] == 1.0
 
@@ -219,7 +220,7 @@ def test_its_file_is_a_dependency_where_it_is_in_the_repository(tmp_path: Path) 
     assert deps == dict.fromkeys(deps, "rewards/mine.py")
     text = (ROOT / "dvc.yaml").read_text()
     (tmp_path / "dvc.yaml").write_text(write_entries(text, start_deps(ours)))
-    with pytest.raises(SettingsError, match=r"rl-1 depends on rewards/mine\.py, .*; run `make deps`"):
+    with pytest.raises(SettingsError, match=r"rl-1 depends on rewards/mine\.py, (?s:.*)run `make deps`"):
         check_names(ours, tmp_path / "dvc.yaml")
     (tmp_path / "dvc.yaml").write_text(write_entries(text, start_deps(ours), deps))
     check_names(ours, tmp_path / "dvc.yaml")

@@ -129,7 +129,7 @@ def test_what_it_returns_is_checked_and_the_row_named(module, body: str, found: 
     ("head", "found"),
     [
         ("def other():", "mine.py has no function judge"),
-        ("async def judge(record, settings):", "mine.py is async"),
+        ("async def judge(record, settings):", "judge is async"),
         ("def judge(record):", "its arguments are not those it is called with"),
         ("import nothing_of_this_name\ndef judge(record, settings):", "importing it raised ModuleNotFoundError"),
     ],
