@@ -21,6 +21,7 @@ PROBLEMS = pa.schema(
     [
         ("benchmark", pa.string()),
         ("id", pa.string()),
+        ("source_id", pa.string()),
         ("problem", pa.string()),
         ("answer", pa.string()),
         ("alternatives", pa.list_(pa.string())),
@@ -33,7 +34,7 @@ PROBLEMS = pa.schema(
 )
 """Columns of `data/evaluate/problems.parquet`.
 
-`answer` is the gold and `alternatives` other golds, any of which is right; `tolerance` is how far a number may be off. `level`
+`source_id` is the item's id in the benchmark's own file, or its number there. `answer` is the gold and `alternatives` other golds, any of which is right; `tolerance` is how far a number may be off. `level`
 is the benchmark's own difficulty, null where it has none. Problems with the same `cluster` share a stem or a template; it is null where a problem
 stands alone (`find_clusters`). `similar` holds the ids of rows that an RL stage trained on and that resemble the
 problem (`compass.evaluation.similar`), `in_sources` the ids of rows that hold it and that decontamination dropped; both are null where that is
@@ -60,6 +61,7 @@ def problems_table(
         {
             "benchmark": name,
             "id": row["id"],
+            "source_id": row.get("source_id"),
             "problem": row["problem"],
             "answer": row["answer"],
             "alternatives": row.get("alternatives"),
@@ -206,8 +208,8 @@ def add_results(
         before = pq.read_table(folder / "samples.parquet")
         before = before.select([*COLUMNS, *(name for name in ("cost",) if name in before.column_names)])
         asked = pq.read_table(folder / "problems.parquet")
-        if "cluster" not in asked.column_names:
-            asked = asked.append_column("cluster", pa.nulls(asked.num_rows, pa.string()))
+        for name in {"cluster", "source_id"} - set(asked.column_names):
+            asked = asked.append_column(name, pa.nulls(asked.num_rows, pa.string()))
         asked = asked.select(PROBLEMS.names).cast(PROBLEMS)
         known = json.loads((folder / "setups.json").read_text(encoding="utf-8"))
     except (OSError, KeyError, ValueError) as error:
