@@ -6,7 +6,7 @@ formula that stands in the text, and other senses of the words (the image of a m
 a die) are no figures that miss.
 
 Drawing code beside a text that is whole without it only illustrates. The text needs it where it refers to a figure, points at
-something ("the following lattice", "the gray region"), or where the drawing alone holds a length, an angle or another label that is no point's name.
+something ("the following lattice", "the gray region"; an "as shown" behind a whole sentence alone does not), or where the drawing alone holds a length, an angle or another label that is no point's name.
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ _POINTS_AT_A_DRAWING = re.compile(
     r"\b(?:shown|pictured|indicated|marked|following|here|below(?! the\b| \\?[$(])|gr[ae]y|darker|lighter|dashed|dotted)\b",
     re.I,
 )
+_AS_SHOWN = re.compile(
+    r",?\s*\bas (?:is )?(?:shown|pictured|depicted|illustrated|drawn)\b(?: (?:below|above|here|(?:in|on) the (?:figure|diagram|picture)(?: (?:below|above|shown))?))?"
+    r"(?=\s*[.,;:]|\s+(?:so|and|with|where)\b|\s*$)",
+    re.I,
+)
+"""Says where to see what its sentence has said already: "… crisscross between the eyelets as shown."."""
 _NUMBER = re.compile(r"(?<![\w/.])\d+(?:\.\d+)?(?![\w/])")
 _ENOUGH_WORDS = 25
 _POINT_NAME = re.compile(r"[A-Za-z](?:_?\d|')*|O_\{?\d\}?|")
@@ -184,7 +190,7 @@ def figure(record: dict, settings: Denoise) -> Finding | None:
         return None
     if code is None:
         return _missing(record, text)
-    needed = not stands_alone(without_figures(text)) or _holds_data(text)
+    needed = not stands_alone(_AS_SHOWN.sub("", without_figures(text))) or _holds_data(text)
     return found(NoiseReason.FIGURE, Strength.SURE if needed else Strength.POSSIBLE, record, code, kind="code")
 
 
