@@ -338,11 +338,12 @@ def _blanks(record: dict) -> Finding | None:
 
 
 def _each(record: dict) -> Finding | None:
-    """One question about each of several things, and a list of values that does not say by a bracket that their order counts."""
+    """One question about each of several things, and a list of values that does not say by a bracket that their order counts; readers differ on
+    whether that is one gold."""
     text, answer = record["problem"], (record.get("answer") or "").replace(",\\!", "")
     if " each" not in text or not _several(answer):
         return None
     if sum(any(char.isdigit() for char in value) for value in _TWO_VALUES.split(answer)) < 2:
         return None
     match = _EACH.search(text, max(0, len(text) - TAIL))
-    return match and found(NoiseReason.MULTI_QUESTION, Strength.LIKELY, record, match, kind="each of several")
+    return match and found(NoiseReason.MULTI_QUESTION, Strength.POSSIBLE, record, match, kind="each of several")
