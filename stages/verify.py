@@ -44,7 +44,7 @@ def run(
     note = ""
     if answers and rate < least:
         answers = None
-        note = f"no gold was compared with graded rollouts: the grader solves {rate:.0%}, less than `verify.suspicious_min_solve_rate` ({least:.0%})"
+        note = f"no gold was compared with graded rollouts: the grader solves {rate:.1%}, less than `verify.suspicious_min_solve_rate` ({least:.0%})"
     types = Counter[str]()
     odd = OddSources("verify", settings.curation.warn_share)
 

@@ -98,7 +98,7 @@ def test_verify_drops_golds_and_reports_types(settings, tmp_path):
     pq.write_table(pa.Table.from_pylist(rollouts[:9]), where[1])
     summary = verify.run(settings, *where)
     assert summary.counts.dropped == {"unreadable_gold": 1}, "a grader that solves nothing is no evidence"
-    assert "the grader solves 0%" in summary.note
+    assert "the grader solves 0.0%" in summary.note
 
 
 def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
