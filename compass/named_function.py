@@ -75,13 +75,10 @@ def load_function(
         raise error(f"importing it raised {type(raised).__name__}: {raised}", "fix the module") from raised
     if not callable(found) or inspect.iscoroutinefunction(found):
         file = Path(sys.modules[module].__file__ or module).name
+        if callable(found):
+            raise error(f"{function} is async", signature)
         known = [one for one, value in vars(sys.modules[module]).items() if inspect.isfunction(value)]
-        what = (
-            f"{function} is async"
-            if callable(found)
-            else f"{file} has no function {function};{did_you_mean(function, known)}"
-        )
-        raise error(what.rstrip(";"), signature)
+        raise error(f"{file} has no function {function}", f"{did_you_mean(function, known).lstrip()}{signature}")
     try:
         called = inspect.signature(found)
     except ValueError:  # written in C: what it takes is not known

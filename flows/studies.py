@@ -154,7 +154,9 @@ def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root:
     if read_turn(root) is None:
         return None
     values = parse_values(read_text(root), root / FILE)
-    return next((one for one, result in done if (result is None or result["failed"]) and one.values == values), None)
+    return next(
+        (one for one, result in done if (result is None or result.get("failed")) and one.values == values), None
+    )
 
 
 def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:
@@ -175,7 +177,7 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
         begun.add(one.seed)
         found = forecast(one.settings, machine, Known(rows), root).stages
         seconds = 3600 * sum(stage.hours[1] for stage in found if stages is None or stage.name in stages)
-        if result is None or result["failed"]:
+        if result is None or result.get("failed"):
             left += seconds
         else:
             forecasted, took = forecasted + seconds, took + result["seconds"]
@@ -217,7 +219,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     planned = plan_runs(name, study, root)
     check_runs(name, planned, root)
     failed, done = 0, find_done(planned, read_runs(name, root))
-    lacking = sum(result is None or result["failed"] for _, result in done)
+    lacking = sum(result is None or result.get("failed") for _, result in done)
     if lacking and (left := estimate_seconds_left(done, root)) is not None:
         show(f"{lacking} of {len(planned)} runs, about {duration(left)} by the forecast of `compass plan`")
     for number, (one, result) in enumerate(done, 1):

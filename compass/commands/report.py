@@ -94,7 +94,7 @@ def report(
 
 
 def _warn(*runs: Run) -> None:
-    """Say at once where scores are not those of what a folder holds; the pages say it, too."""
+    """Say at once where scores are not those of what a folder holds."""
     from compass.report.cautions import older_scores
 
     for run in runs:

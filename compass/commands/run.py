@@ -27,8 +27,8 @@ def run(
 
     Runs the stages whose inputs, code or settings changed, and no other. What another run works on is waited for. A run
     that is stopped or fails goes on where it was when the same command is given again. Values given with `-S` are checked,
-    written into params.yaml and stay there; the result is kept as a DVC experiment named after them. A run that writes the report ends
-    with its tables.
+    written into params.yaml and stay there; the result is kept as a DVC experiment named after them. Where the report is new, its tables
+    of rows and scores are printed at the end.
 
     Args:
         stage: run this stage and those that it needs; all of them by default.

@@ -195,9 +195,13 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
 
 
 def _work_shown(drawn: pa.Table) -> dict[str, float]:
-    """How much work the sampled responses show, and the accuracy of those that show some."""
+    """How much work the sampled responses show, and the accuracy of those that answer and show some."""
     bare = drawn.column("bare").to_pylist()
-    worked = [right for right, is_bare in _rows(drawn, "correct", "bare") if not is_bare]
+    worked = [
+        right
+        for right, is_bare, answer in _rows(drawn, "correct", "bare", "answer_lenient")
+        if not is_bare and answer is not None
+    ]
     found = {"bare": mean(bare), "operations": mean(drawn.column("operations").to_pylist())}
     return found | ({"accuracy_with_work": mean(worked)} if worked else {})
 

@@ -36,7 +36,7 @@ GPUS = {
     )
 }
 """Dense figures of NVIDIA's data sheets, SXM where there are two. The memory of h100 and h200 is what their driver reports (81,559 and 143,771
-MiB): a data sheet's GB are some 7% more bytes than 10^9 each."""
+MiB); the others are as in the data sheets, whose GB is up to 7% more than 10^9 bytes."""
 
 
 @dataclass(frozen=True)

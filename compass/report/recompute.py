@@ -206,7 +206,7 @@ def score(rows, similar):
     if "bare" in rows[0]:
         out["bare"] = float(np.mean([row["bare"] for row in drawn]))
         out["operations"] = float(np.mean([row["operations"] for row in drawn]))
-        if worked := [row["correct"] for row in drawn if not row["bare"]]:
+        if worked := [row["correct"] for row in drawn if not row["bare"] and row["answer_lenient"] is not None]:
             out["accuracy_with_work"] = float(np.mean(worked))
     for name in ("tokens", "seconds", "cost"):
         if name in rows[0]:

@@ -185,7 +185,7 @@ def _work_shown(run: Run) -> list[Part]:
     if not rows:
         return []
     note = Note(
-        "Work shown: a bare answer is a response that says its answer and no more. A model that stops to guess gains accuracy without "
+        "Work shown: a bare answer has at most 12 words beside it, and no number or command of LaTeX among them. A model that stops to guess gains accuracy without "
         "reasoning better: compare the last column."
     )
     return [note, Table(["model", "bare answers %", "operations per response", "right of those with work %"], rows)]

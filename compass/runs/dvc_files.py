@@ -78,13 +78,16 @@ class Graph:
             for dep in self.lock.get(stage, {}).get("deps", [])
             if dep["path"] in made and made[dep["path"]][1] != dep["md5"]
         }
-        before = [*self.ancestors(stage), stage] if stage in self.lock else []
+        try:
+            before = [*self.ancestors(stage), stage] if stage in self.lock else []
+        except (KeyError, TypeError):  # `params.yaml` lacks what a path in `dvc.yaml` is filled in from
+            before = []
         return [name for name in before if name in again or self._has_other_settings(name)]
 
     def _has_other_settings(self, stage: str) -> bool:
         settings = self.lock.get(stage, {}).get("params", {}).get("params.yaml", {})
         try:
-            return any(self._parameter(key) != value for key, value in settings.items())
+            return any(_as_read(self._parameter(key)) != _as_read(value) for key, value in settings.items())
         except (KeyError, TypeError):
             return True
 
@@ -116,6 +119,20 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield from _files(entry)
         else:
             yield entry
+
+
+def _as_read(value: Any) -> Any:
+    """A parameter's value with its texts that are numbers as numbers: YAML 1.1 reads `3e-3` as text, DVC and the settings as a number."""
+    if isinstance(value, dict):
+        return {key: _as_read(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_as_read(one) for one in value]
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
 
 
 def _within(path: str, folder: str) -> bool:

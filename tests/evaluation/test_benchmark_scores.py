@@ -150,7 +150,7 @@ def test_forms_losses_and_cuts_are_shares_of_the_sampled_responses():
     assert score["form"] == pytest.approx(2 / 8)
     assert (score["greedy"], score["greedy_lenient"]) == (0.5, 1.0)
     # Two operations in a right response, one in each that is cut off; w and u are bare answers, l does not answer.
-    assert (score["operations"], score["bare"], score["accuracy_with_work"]) == (4 / 8, 3 / 8, 1 / 5)
+    assert (score["operations"], score["bare"], score["accuracy_with_work"]) == (4 / 8, 3 / 8, 1 / 3)
     assert score["sd"] == dict(zip(("samples", "problems"), accuracy_sd([0.25, 0.0], [4, 4]), strict=True))
 
 

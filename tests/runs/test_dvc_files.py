@@ -118,4 +118,11 @@ def test_what_changed_since_a_stage_last_ran(tmp_path: Path) -> None:
     assert changed(seed=1) == ["score"]
     assert changed(model="new", seed=1) == ["train", "score"]
     assert changed(rl={}) == ["train"], "a setting that is gone"
+    assert changed(rate=0.003, rl={"rate": "3e-3"}) == [], "one number in another notation"
     assert Graph(tmp_path).changed_since("never-ran") == []
+
+
+def test_a_folder_that_lacks_what_its_paths_name_has_no_changes(tmp_path: Path) -> None:
+    (tmp_path / "dvc.yaml").write_text("stages: {score: {cmd: x, deps: ['models/${rl.start}'], outs: [scores]}}")
+    (tmp_path / "dvc.lock").write_text(json.dumps({"stages": {"score": {"outs": [{"path": "scores", "md5": "1"}]}}}))
+    assert Graph(tmp_path).changed_since("score") == []

@@ -28,11 +28,13 @@ _POINTS_AT_A_DRAWING = re.compile(
     re.I,
 )
 _AS_SHOWN = re.compile(
-    r",?\s*\bas (?:is )?(?:shown|pictured|depicted|illustrated|drawn)\b(?: (?:below|above|here|(?:in|on) the (?:figure|diagram|picture)(?: (?:below|above|shown))?))?"
+    r"(?<!\barranged)(?<!\bplaced)(?<!\boccupied)(?<!\bpainted)(?<!\bshaded)(?<!\bcolored)(?<!\bdivided)(?<!\bcut)(?<!\bjoined)(?<=[\w$)}])"
+    r",?\s+as (?:is )?(?:shown|pictured|depicted|illustrated|drawn)\b(?: (?:below|above|here|(?:in|on) the (?:figure|diagram|picture)(?: (?:below|above|shown))?))?"
     r"(?=\s*[.,;:]|\s+(?:so|and|with|where)\b|\s*$)",
     re.I,
 )
-"""Says where to see what its sentence has said already: "… crisscross between the eyelets as shown."."""
+"""Says where to see what its sentence has said already: "… crisscross between the eyelets as shown."; behind "arranged" and the like it
+says how."""
 _NUMBER = re.compile(r"(?<![\w/.])\d+(?:\.\d+)?(?![\w/])")
 _ENOUGH_WORDS = 25
 _POINT_NAME = re.compile(r"[A-Za-z](?:_?\d|')*|O_\{?\d\}?|")

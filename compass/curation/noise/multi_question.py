@@ -199,10 +199,17 @@ _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreove
 
 
 _EACH = re.compile(
-    r"\bhow (?:many|much|old|long|far|fast|tall|heavy|big|large|wide|high)\b(?! ways)[^.?!]{0,90}\beach(?: (?!other|such|term|\$)\w+| of (?:them|the|these)\b)[^.?!]*\?\s*$"
+    r"\bhow (?:many|much|old|long|far|fast|tall|heavy|big|large|wide|high)\b(?! ways)[^.?!]{0,90}\beach(?:(?=\s*\?)| (?!other|such|term|\$)\w+| of (?:them|the|these)\b)[^.?!]*\?\s*$"
     r"|\b(?:find|determine|calculate)\b(?![^.?!]*\b(?:such that|for which)\b) (?:\w+ ){0,6}(?:of|by|from|for) each\b(?! other| such| term)[^.?!]*[.?!]?\s*$",
     re.I,
 )
+
+
+_ONE_QUANTITY = re.compile(
+    r"\d+(?:(?:\{,\}|,\\!)\d{3})+|\d+ (?:hours?|minutes?|days?|weeks?|dollars?|pounds?|feet|yards?|meters?) and \d+ \w+|\d+ and \d+/\d+",
+    re.I,
+)
+"""A number in groups of digits, a quantity in two units, or a mixed number."""
 
 
 def multi_question(record: dict, settings: Denoise) -> Finding | None:
@@ -340,7 +347,7 @@ def _blanks(record: dict) -> Finding | None:
 def _each(record: dict) -> Finding | None:
     """One question about each of several things, and a list of values that does not say by a bracket that their order counts; readers differ on
     whether that is one gold."""
-    text, answer = record["problem"], (record.get("answer") or "").replace(",\\!", "")
+    text, answer = record["problem"], _ONE_QUANTITY.sub("1", record.get("answer") or "")
     if " each" not in text or not _several(answer):
         return None
     if sum(any(char.isdigit() for char in value) for value in _TWO_VALUES.split(answer)) < 2:
