@@ -87,9 +87,9 @@ def test_a_problem_is_shown_without_the_chat_template_s_words(data: Path, rollou
 
 def test_without_a_choice_the_kept_iterations_are_listed(rollouts: Any) -> None:
     assert rollouts().splitlines() == [
-        " step  responses  trained on  right  cut off  repeats  tokens  log-prob difference",
-        "    1          2        100%    50%      50%       0%       9              2.0e-05",
-        "    5          3         67%    33%       0%      33%       9              2.0e-05",
+        " step  responses  trained on  right  reward  cut off  repeats  tokens  log-prob difference",
+        "    1          2        100%    50%   +0.00      50%       0%       9              2.0e-05",
+        "    5          3         67%    33%   -0.33       0%      33%       9              2.0e-05",
     ]
 
 
