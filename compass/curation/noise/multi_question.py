@@ -347,8 +347,11 @@ def _blanks(record: dict) -> Finding | None:
 def _each(record: dict) -> Finding | None:
     """One question about each of several things, and a list of values that does not say by a bracket that their order counts; readers differ on
     whether that is one gold."""
-    text, answer = record["problem"], _ONE_QUANTITY.sub("1", record.get("answer") or "")
-    if " each" not in text or not _several(answer):
+    text = record["problem"]
+    if " each" not in text:
+        return None
+    answer = _ONE_QUANTITY.sub("1", record.get("answer") or "")
+    if not _several(answer):
         return None
     if sum(any(char.isdigit() for char in value) for value in _TWO_VALUES.split(answer)) < 2:
         return None
