@@ -198,27 +198,12 @@ _COMMON = frozenset(
 _GUARDS = ("also", "additionally", "and calculate", "? and ", ". and ", "moreover", "furthermore", "besides")
 
 
-_EACH = re.compile(
-    r"\bhow (?:many|much|old|long|far|fast|tall|heavy|big|large|wide|high)\b(?! ways)[^.?!]{0,90}\beach(?:(?=\s*\?)| (?!other|such|term|\$)\w+| of (?:them|the|these)\b)[^.?!]*\?\s*$"
-    r"|\b(?:find|determine|calculate)\b(?![^.?!]*\b(?:such that|for which)\b) (?:\w+ ){0,6}(?:of|by|from|for) each\b(?! other| such| term)[^.?!]*[.?!]?\s*$",
-    re.I,
-)
-
-
-_ONE_QUANTITY = re.compile(
-    r"\d+(?:(?:\{,\}|,\\!)\d{3})+|\d+ (?:hours?|minutes?|days?|weeks?|dollars?|pounds?|feet|yards?|meters?) and \d+ \w+|\d+ and \d+/\d+",
-    re.I,
-)
-"""A number in groups of digits, a quantity in two units, or a mixed number."""
-
-
 def multi_question(record: dict, settings: Denoise) -> Finding | None:
-    """Two or more questions, a question and a further demand, a demand for two things, or two blanks, with one value as the gold; or a question about
-    each of several things, with a value per thing."""
+    """Two or more questions, a question and a further demand, a demand for two things, or two blanks, with one value as the gold."""
     text = record["problem"]
     lowered = text.lower()
     if lowered.count("?") < 2 and not holds_any(lowered, _GUARDS):
-        return _two_demands(record, settings) or _blanks(record) or _each(record)
+        return _two_demands(record, settings) or _blanks(record)
     plain = _plain(text)
     parts = [match for match in _SENTENCE.finditer(plain) if match[0].strip()]
     questions = [part for part in parts if part[0].rstrip().endswith(("?", "？")) and _WORDS.search(part[0])]
@@ -233,7 +218,7 @@ def multi_question(record: dict, settings: Denoise) -> Finding | None:
     if strength and _combined(parts, asked):
         return None
     if not strength:
-        return _two_demands(record, settings) or _blanks(record) or _each(record)
+        return _two_demands(record, settings) or _blanks(record)
     if strength == Strength.LIKELY and (_several(record.get("answer") or "") or multiple_choice(record, settings)):
         strength = Strength.POSSIBLE
     last = ([*asked, *(part for part in further if part not in asked)])[-1]
@@ -342,18 +327,3 @@ def _blanks(record: dict) -> Finding | None:
     ):  # a question, and a blank in a later sentence
         return None
     return found(NoiseReason.MULTI_QUESTION, Strength.LIKELY, record, blanks[-1], kind="blanks", blanks=len(blanks))
-
-
-def _each(record: dict) -> Finding | None:
-    """One question about each of several things, and a list of values that does not say by a bracket that their order counts; readers differ on
-    whether that is one gold."""
-    text = record["problem"]
-    if " each" not in text:
-        return None
-    answer = _ONE_QUANTITY.sub("1", record.get("answer") or "")
-    if not _several(answer):
-        return None
-    if sum(any(char.isdigit() for char in value) for value in _TWO_VALUES.split(answer)) < 2:
-        return None
-    match = _EACH.search(text, max(0, len(text) - TAIL))
-    return match and found(NoiseReason.MULTI_QUESTION, Strength.POSSIBLE, record, match, kind="each of several")
