@@ -32,7 +32,7 @@ setup: $(READY)  ## make .venv with the locked environment (DEVICE=cpu or gpu); 
 check: $(READY)  ## say what this machine lacks, and the command that brings it
 	@$(BIN)/python -I requirements/prerequisites.py $(DEVICE)
 
-pipeline: $(READY) check  ## run every stage whose inputs changed; shows the scores where they are new
+pipeline: $(READY) check  ## run every stage whose inputs changed, then show the scores
 	@$(BIN)/compass run
 
 table: $(READY)  ## show the scores of the last run

@@ -27,8 +27,8 @@ def run(
 
     Runs the stages whose inputs, code or settings changed, and no other. What another run works on is waited for. A run
     that is stopped or fails goes on where it was when the same command is given again. Values given with `-S` are checked,
-    written into params.yaml and stay there; the result is kept as a DVC experiment named after them. Where the report is new, its tables
-    of rows and scores are printed at the end.
+    written into params.yaml and stay there; the result is kept as a DVC experiment named after them. A run up to the report
+    prints its tables of rows and scores at the end.
 
     Args:
         stage: run this stage and those that it needs; all of them by default.
@@ -58,7 +58,7 @@ def run(
     status, result = run_in_terminal(request, Path.cwd(), quiet=json)
     if json and result:
         print(json_module.dumps(dataclasses.asdict(result), indent=2, default=str))
-    elif result and "report" in (*result.ran, *result.restored):
+    elif result and "report" in (*result.ran, *result.restored, *result.unchanged):
         from compass.report.table import print_tables
 
         print_tables()

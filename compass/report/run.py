@@ -44,7 +44,7 @@ class Run:
     `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
     profile is not at hand. `times`: stage to `compass.runs.stage_times`. `commit`: `commit` and `dirty` of the repository.
     `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
-    labels measure it (`compass.evaluation.labels.measured_error`), empty without labels. `newer`: stages that ran again or
+    labels measure it (`compass.evaluation.labels.measured_error`), empty without labels. `outdated_by`: stages that ran again or
     have other settings since the evaluation. `prompts`: responses to other prompts, `memorised`: what
     `compass memorised` found, None where there is neither.
     """
@@ -62,7 +62,7 @@ class Run:
     verifier: Mapping[str, Any] = field(default_factory=dict)
     prompts: pa.Table | None = None
     memorised: pa.Table | None = None
-    newer: Sequence[str] = ()
+    outdated_by: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -161,7 +161,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
         read_values(profile) if profile.exists() else None,
         read_times(folder),
         git_state(folder) if (folder / ".git").exists() else {},
-        newer=Graph(folder).changed_since("evaluate"),
+        outdated_by=Graph(folder).changed_since("evaluate"),
         **evaluated,
     )
 

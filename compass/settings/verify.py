@@ -27,4 +27,5 @@ class Verify(Section):
     """Fewer rollouts never make a gold suspicious."""
 
     suspicious_min_solve_rate: Probability = 0.3
-    """The grader's mean solve rate below which its answers make no gold suspicious: a weak model agrees with itself on wrong ones."""
+    """The grader's mean solve rate below which its answers make no gold suspicious: a weak model agrees with itself on wrong ones. The bound is our
+    choice: no graded rollouts beside golds known to be wrong were at hand."""

@@ -196,6 +196,6 @@ def test_a_comparison_turned_round_is_its_own_opposite() -> None:
 
 
 def test_scores_older_than_the_folders_models_are_said_first() -> None:
-    first, *_ = warnings(evaluated(newer=["rl-1", "rl-2"]))
+    first, *_ = warnings(evaluated(outdated_by=["rl-1", "rl-2"]))
     assert "since the evaluation rl-1, rl-2 ran again" in first
     assert "since the evaluation" not in told(evaluated())

@@ -145,6 +145,7 @@ def test_what_is_no_reward_is_refused(module: Any, body: str, message: str) -> N
     ("head", "body", "message"),
     [
         ("def other():", "return 1", "mine.py has no function reward"),
+        ("def rewrad():", "return 1", "mine.py has no function reward"),
         (f"async def reward({SIGNATURE}):", "return 1", "reward is async"),
         ("def reward(response, gold):", "return 1", "its arguments are not those it is called with"),
         ("import nothing_of_this_name\nif True:", "pass", "importing it raised ModuleNotFoundError"),
@@ -160,6 +161,7 @@ def test_the_check_before_a_run_tells_what_cannot_train(
     (problem,) = find_reward_problems(settings("mine:reward"), tmp_path)
     assert problem.where == "rl.reward.function"
     assert problem.remedy
+    assert "did you mean rewrad" in problem.remedy or "rewrad" not in head
     import re
 
     assert re.search(message, problem.found)
