@@ -1,4 +1,4 @@
-"""The lettered options of a multiple-choice question, and which of them an answer is.
+"""The options of a multiple-choice question, with letters or numbers as labels, and which of them an answer is.
 
 A response may give an option's value where the gold is its letter, or its letter where the gold is the value; with the question at hand
 both are the same answer.
@@ -14,35 +14,44 @@ from compass.verifier.reading.words import read_choice
 from compass.verifier.verdict import Leniency, Outcome, Verdict
 from compass.verifier.verify import verify
 
-MOST = 10
-"""Options of one question."""
-
 LONGEST = 4_000
 """Characters at a question's end in which options are looked for."""
 
 _LABEL = re.compile(
-    r"(?:(?<=[\s$}~])|^|(?<=quad))(?:\\text\w{0,2}\s?\{\s*)?\(?(?P<letter>[A-J])[).:](?:\s*\})?(?:\s|~|\\[ ,;]|(?=[-$\\\d]))"
+    r"(?:(?<=[\s$}~])|^|(?<=quad))(?:\\text\w{0,2}\s?\{\s*)?\(?(?:(?P<letter>[A-J])[).:]|(?P<small>[a-j]|[1-9])\))(?:\s*\})?(?:\s|~|\\[ ,;]|(?=[-$\\\d]))"
 )
+_LABELLED = re.compile(r"\W{0,4}(?:\\text\w{0,2}\s?\{\s*)?\(?(?:([A-J])[).:]|([a-j]|[1-9])\))(?:\s*\})?\s*(?=\S)")
+_ALPHABETS = ("ABCDEFGHIJ", "abcdefghij", "123456789")
 _ENDS = re.compile(r"(?:\s|\\qquad|\\quad|\\\\|\\[ ,;]|~|[,;.$])+$")
 _BEGINS = re.compile(r"^(?:\s|\\[ ,;]|~|\$(?=[^$]*$))+")
 
 
 @lru_cache(maxsize=1024)
 def read_options(question: str) -> dict[str, str]:
-    """The options of a question by letter, in the order A, B, C, ...; empty where it has not at least two of them."""
+    """The options of a question by label, `A` (also for `a`) or `1`, in their order; empty where it has not at least two of them."""
     text = question[-LONGEST:]
     labels = list(_LABEL.finditer(text))
-    start = next((at for at in reversed(range(len(labels))) if labels[at]["letter"] == "A"), None)
+    return next(filter(None, (_read_options(text, labels, alphabet) for alphabet in _ALPHABETS)), {})
+
+
+def _read_options(text: str, labels: list[re.Match[str]], alphabet: str) -> dict[str, str]:
+    """The options whose labels are of one alphabet."""
+    labels = [label for label in labels if _label_of(label) in alphabet]
+    start = next((at for at in reversed(range(len(labels))) if _label_of(labels[at]) == alphabet[0]), None)
     if start is None:
         return {}
     found: dict[str, str] = {}
-    for at, label in enumerate(labels[start : start + MOST]):
-        if label["letter"] != "ABCDEFGHIJ"[at]:
+    for at, label in enumerate(labels[start : start + len(alphabet)]):
+        if _label_of(label) != alphabet[at]:
             return {}
         following = labels[start + at + 1].start() if start + at + 1 < len(labels) else len(text)
         value = text[label.end() : following].split("\n\n")[0]
-        found[label["letter"]] = _BEGINS.sub("", _ENDS.sub("", value)).strip()
+        found[_label_of(label).upper()] = _BEGINS.sub("", _ENDS.sub("", value)).strip()
     return found if len(found) > 1 and all(found.values()) else {}
+
+
+def _label_of(label: re.Match[str]) -> str:
+    return label["letter"] or label["small"]
 
 
 def judge_option(
@@ -67,11 +76,26 @@ def judge_option(
     return check(options[letter], answer, SAME_OPTION, find_stem(question))
 
 
+def read_labelled_option(answer: str, question: str) -> str | None:
+    """The label of an answer that gives an option with its value, `(B)` for `b) 11` and `3` for `(3) 13`; empty where the value is another
+    option's, None where it is none's or the answer is of another form."""
+    labelled = _LABELLED.match(answer)
+    if labelled is None:
+        return None
+    label = (labelled[1] or labelled[2]).upper()
+    options = read_options(question)
+    named = [name for name, value in options.items() if verify(gold=value, answer=answer[labelled.end() :]).equal]
+    if label not in options or not named:
+        return None
+    return "" if label not in named else label if label.isdigit() else f"({label})"
+
+
 SAME_OPTION = Verdict(Outcome.EQUAL, "text", "the question's option", (Leniency.CHOICE,))
 
 
 def find_stem(question: str) -> str:
     """A question without its options."""
     text = question[-LONGEST:]
-    first = [label.start() for label in _LABEL.finditer(text) if label["letter"] == "A"]
+    label_of_first = next(iter(read_options(question)), "A")
+    first = [label.start() for label in _LABEL.finditer(text) if _label_of(label).upper() == label_of_first]
     return question[: len(question) - len(text) + first[-1]] if first else question

@@ -9,12 +9,13 @@ from typing import NamedTuple
 from compass.verifier.extract import Mode, read_answer
 from compass.verifier.form import is_copied, is_final
 from compass.verifier.gold import Gold, gold_text, split_alternatives
-from compass.verifier.options import judge_option
+from compass.verifier.options import judge_option, read_labelled_option
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import choose_verdict, verify
 
 NO_ANSWER = Verdict(Outcome.UNRECOGNISED, "text", "the response gives no final answer")
 NOT_FINAL = Verdict(Outcome.DIFFERENT, "form", "equal, but not worked out")
+TWO_OPTIONS = Verdict(Outcome.DIFFERENT, "text", "one option's letter and another's value")
 COPIED = Verdict(Outcome.DIFFERENT, "form", "equal, but copied from the question")
 
 
@@ -61,8 +62,11 @@ def judge_answer(
         mode: whether its form counts.
         compare: one of the golds and one side of the answer to their verdict, as `verify` gives it.
     """
+    option = read_labelled_option(answer, question) if question is not None else None
+    if option == "":
+        return TWO_OPTIONS
     golds = split_alternatives(gold)
-    sides = list_sides(answer)
+    sides = [*list_sides(answer), *([option] if option else [])]
     verdict = choose_verdict(
         [check_form(one, side, compare(one, side), question, mode) for one in golds for side in sides]
     )

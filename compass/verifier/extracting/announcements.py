@@ -28,7 +28,7 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -38,7 +38,9 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
-_TAG = re.compile(r"<((?:final|my|the)?[_ -]?(?:answer|result))>(.{0,2000}?)</\1>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(
+    r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))[>\]](.{0,2000}?)[<\[]/\1[>\]]", re.IGNORECASE | re.DOTALL
+)
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
@@ -50,6 +52,11 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _ESTIMATE = re.compile(r"\W{0,3}(?:about|approximately|around|roughly|nearly|almost)\b", re.IGNORECASE)
+_UNCLOSED = re.compile(r"""["']([^"'{}\n]{1,80}?)\s{0,9}\}[\s`]*""")
+"""A field's text without the mark that should end it, before the brace that ends the object."""
+_ARGUMENT = re.compile(r"""([\"'])([^\"'\n]{1,200})\1\s{0,3}[,)]""")
+"""A quoted argument of a call: `answer="16/52", reason="..."`."""
+_UNIT_FIELD = re.compile(r"""["']units?["']\s{0,3}:\s{0,3}["']([^"'{}\n]{1,30})["']""", re.IGNORECASE)
 _INNER_FIELD = re.compile(r"""\{\s*(?:[^{}]*,\s*)?["'](?:value|answer|result|number)["']\s*:\s*""", re.IGNORECASE)
 _LAST = 3
 
@@ -69,7 +76,11 @@ def find_announced(tail: str) -> list[Announced]:
     found += [
         (match.start(), value, True)
         for match in list(_FIELD.finditer(tail))[-_LAST:]
-        if (value := _read_field(tail[match.end() : match.end() + REACH]))
+        if (
+            value := _add_unit(
+                _read_field(tail[match.end() : match.end() + REACH]), tail[match.end() : match.end() + REACH]
+            )
+        )
     ]
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
@@ -131,6 +142,8 @@ def _after(rest: str) -> str | None:
     rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
     if rest[:1] == "{" and _FIELD.search(rest):
         return None
+    if (argument := _ARGUMENT.match(rest)) is not None:
+        return _read_label(argument[2].strip())
     display = re.match(r"(\$\$|\\\[)", rest)
     formula = FORMULA.match(rest)
     if display is not None and formula is not None:
@@ -177,7 +190,18 @@ def _read_label(text: str) -> str | None:
         return value
     kind = answer_type(text)
     stands = kind not in ("text", "unrecognised") or (kind == "text" and not is_wordy(text))
-    return text if stands and not is_hedged(text) and not _ESTIMATE.match(text) else None
+    if stands and not is_hedged(text) and not _ESTIMATE.match(text):
+        return text
+    return find_stated_value(text) if text.endswith(".") else None
+
+
+def _add_unit(value: str | None, rest: str) -> str | None:
+    """A field's number with the unit that the same object gives in a field of its own, where the verifier reads the two together."""
+    unit = _UNIT_FIELD.search(rest)
+    if value is None or unit is None or not re.fullmatch(r"[-−]?\d[\d.,]*", value):
+        return value
+    whole = f"{value} {unit[1]}"
+    return whole if answer_type(whole) not in ("text", "unrecognised") else value
 
 
 def _read_field(text: str) -> str | None:
@@ -186,7 +210,8 @@ def _read_field(text: str) -> str | None:
         ends = (at for at in range(1, len(text)) if text[at] == text[0] and _FIELD_END.match(text, at + 1))
         end = next((at for at in ends if text[at - 1] != "\\" or text[at - 2 : at] == "\\\\"), None)
         if end is None:
-            return None
+            unclosed = _UNCLOSED.fullmatch(text)
+            return _read_label(unclosed[1]) if unclosed else None
         return _read_label(_unescape(text[1:end]).strip())
     if text[:1] == "[" and "]" in text:
         items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])

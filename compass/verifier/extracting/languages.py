@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 _ANSWER = {
-    "Chinese": "答案|答",
-    "Japanese": "答え|解答",
+    "Chinese": "答案|(?<!解)答",
+    "Japanese": "答え|解答(?!】)",
     "Korean": "정답|답",
     "French": r"réponses?(?:\s(?:finale|correcte))?",
     "Spanish": r"respuestas?(?:\s(?:final|correcta))?",
@@ -26,7 +26,7 @@ _ANSWER = {
     "Bengali": "উত্তর",
     "Thai": "คำตอบ",
 }
-VERBS = r"is|are|equals|est|sont|ist|sind|es|são|é|è|sono|είναι|jest|är|é\sde|est\sde"
+VERBS = r"is|are|equals|est|sont|vaut|ist|sind|lautet|beträgt|es|são|é|è|sono|είναι|jest|wynosi|är|é\sde|est\sde|рав(?:ен|на|но|ны)|составляет"
 """Verbs between a name and its value; only those that no English text has with another meaning, besides the English ones."""
 FOREIGN_ANNOUNCED = (
     rf"(?<![A-Za-z\u00c0-\u04ff])(?:{'|'.join(_ANSWER.values())})\**\s{{0,3}}(?:(?:est|sont|es|son|é|è|ist|lautet|sind|jest|är|är|adalah|là|هو|هي|है|는|은)(?!\w)"

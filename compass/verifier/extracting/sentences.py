@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from compass.verifier.answer_type import answer_type
@@ -39,14 +40,15 @@ _AND = r"(?:\s*[,;、]\s*(?:and\s+|y\s+|et\s+|und\s+)?|\s+(?:and|&|y|et|und)\s+|
 _CHOICES = rf"(?:\([A-J]\)|[A-J])(?:{_AND}(?:\([A-J]\)|[A-J])(?![\w']))+"
 """Several choices: `(A), (C) and (D)`, `A and C`."""
 _EXPLAINED = re.compile(
-    r"(?<=[\w$%.*!])\s{1,2}\((?=[^()]*[A-Za-z]{2}|\d[\d.,]*\s[-+*/×·÷−])(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=\W*$)"
+    r"(?<=[\w$%.*!)])(?:\s{1,2}\(|（)(?=[^()（）]*[^\W\d_]{2}|\s?(?:≈|~|\$?\\approx)|\d[\d.,]*\s[-+*/×·÷−])(?![^()]*\bmod\b)(?:[^()（）$\\]|\$[^$]{1,200}\$)*[)）](?=\W*$)"
+    r"|(?<=\w)\s\((?=\s?(?:≈|[^\W\d_]{2,}[\s,]))(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=[\s,])"
 )
-"""Words in brackets after a value: "44.1 m (about 44 m)"."""
+"""Words in brackets after a value, or within a sentence: "44.1 m (about 44 m)"."""
 _LETTERS = re.compile(rf"^\W{{0,4}}?(?:(?i:both|options?|choices?)\s)*({_CHOICES})(?!\s?[-+*/^_=(\[{{\\<>])")
 DANGLING = re.compile(r"(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)\s*$")
 """A last word after which something is missing."""
 _GOES_ON = re.compile(
-    r"[\w(^]|\s?[:+*/^=−-]\s?[\w$(]|,?\s(?:that\sis|i\.e\.|or|which\sis|namely)[\s,]|,?\sand\s(?:\w+\s=\s)?[$\\\d-]|,\s[$\\\d-]"
+    r"[\w(^]|\s?[:+*/^=·×÷⋅−-]\s?[\w$(]|,?\s(?:that\sis|i\.e\.|or|which\sis|namely)[\s,]|,?\sand\s(?:\w+\s=\s)?[$\\\d-]|,\s[$\\\d-]"
 )
 _IF = re.compile(r"\b(?:if|when|suppose|assuming)\b", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:other|remaining|rest(?:\sof\sthe)?)\s$", re.IGNORECASE)
@@ -61,7 +63,7 @@ _SIGN_WORD = re.compile(r"(?<![\d)}$]\s)(?<!\b[A-Za-z]\s)\b(?:minus|negative)\s(
 _MATH_WORD = re.compile(r"(?<![A-Za-z\\])(?:(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))(?=\s?\()|pi(?![A-Za-z]))")
 """A name of a function or of a constant in plain text."""
 _RESTATED = re.compile(
-    r"(?<=[\d})%$])\s?,?\s(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)\s[^,;]*$"
+    r"(?<=[\w})%$])\s?,?\s(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)\s[^,;]*$"
 )
 """What rounds a value that was just stated: "1/6, or about 16.7%"."""
 _COMPARES = re.compile(r"\b(?:is|are|was|were)\s(?:\w+\s)?(?!other\b)\w{3,}er\sthan\s\$?[-−]?\d")
@@ -75,7 +77,7 @@ EVERY = re.compile(
 """A set in words that ends a sentence: "the domain is all real x that are at most 4"."""
 _ALL = re.compile(r"(?:all|every|any)\b", re.IGNORECASE)
 _RANKED = re.compile(
-    r"(?:^|,\s|\b(?:so|thus|hence|therefore|that)\s)(\$[^$]{1,200}\$|[-−]?\d[\d./^,]*|[A-Z])\sis\s(?:the\s)?(?:\w{2,}(?:er|est)|more|less|most|least|correct)\b(?!\sthan)[^$\d]*$",
+    r"(?:^|,\s(?:and\s)?|\b(?:so|thus|hence|therefore|that)\s)(\$[^$]{1,200}\$|[-−]?\d[\d./^,]*|[A-Z])\sis\s(?:(?:the\s)?(?:\w{2,}(?:er|est)|more|less|most|least|correct)|what)\b(?!\sthan)[^$\d]*$",
     re.IGNORECASE,
 )
 """What a sentence ranks before others: "$3^{40}$ is the larger of the two"."""
@@ -85,7 +87,9 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 """What an answer is not, said after what it is: "odd and not even"."""
-_LETTER = re.compile(r"^\W{0,4}\(?([A-J])\)?(?!\W{1,4}(?:or|oder|ou|o)\s)(?:[.:)]|\W*$|\)\s)")
+_LETTER = re.compile(
+    r"^\W{0,4}\(?([A-J])\)?(?!\W{1,4}(?:or|oder|ou|o)\s)(?:[.:)]|\W*$|\)\s|[*_]{0,2}\s(?:—|[–-](?=\s(?:[^\W\d_]{2}|\$))))"
+)
 _OPTION = re.compile(
     rf"\b(?:answer|option|choice|correct)s?\b.{{0,40}}?(?<![A-Za-z])({_CHOICES})|(?<![\w$\\(])\(?([A-J])\)?\sis\s(?:the\s)?(?:right|correct)\b|"
     r"\b(?:answer|option|choice|correct)\b.{0,40}?(?<![A-Za-z])(?:\(([A-J])\)|(?<![-+*/^_=(){}\\,])\b(?-i:([B-J]))\b(?!\s?[-+*/^_=(\[{\\<>!$}]))",
@@ -160,6 +164,11 @@ _SUBJECT = re.compile(
 _FOREIGN_UNIT = re.compile(r"(?<=\d)\s?(?:[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+\s?){1,4}\.?$")
 """Words for what is counted, in a script that the verifier reads few units of."""
 _JOINED = re.compile(r"(?:[,;]|\b(?:and|or|et|ou|y|o|und|oder)\b|[和或、])\s*$", re.IGNORECASE)
+_ADVERB = re.compile(
+    r"\s*(?!(?:twice|half|double|triple|minus|negative|above|below|over|under|never|not|no)\b)(?:[^\W\d_]+\s+)?",
+    re.IGNORECASE,
+)
+"""At most one word between a verb and its formula, which leaves its value as it is: `ist somit`."""
 _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
@@ -188,11 +197,20 @@ _TIME_WORD = re.compile(
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
 _SUBORDINATE = re.compile(
-    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|an?\s(?:value|number|result|sum|amount|total)|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"|,\s(?:which\sis\s)?(?:\w+\s){0,3}(?:more|less|fewer|greater|larger|smaller|higher|lower|longer|shorter)\sthan\b[^$]*$"
+    r"|,\swhich\s(?:(?:you|we|one|I)\s(?:can|could|may|might)\b|(?:is\s)?also\b|(?:checks|confirms|agrees|matches|corresponds)\b)[^$]*$"
     r"|,\s+with\s.*$|(?<=[\w$)])(?<!\bbut)(?<!\band),?\s+(?:because|since)\s[^,;]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
+_BOUND = re.compile(
+    r"\b(?:at\s(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower)\sthan|up\sto)\s[^\W_]+(?:\s[^\W_]+)?",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\b(?:how|what|find|determine|compute|calculate)\b", re.IGNORECASE)
+_PERSON = re.compile(r"(?<![A-Za-z\\$])[A-Z][a-z]{2,}(?![A-Za-z])")
+_IMPOSSIBLE = re.compile(r"\b(?:no|impossible|unable|fails)\b", re.IGNORECASE)
 _EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
 _COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
 """What a Chinese sentence compares its value with."""
@@ -265,6 +283,12 @@ class Asked(NamedTuple):
     """What it asks the number of, in lower case: `divisors` of "how many positive divisors"."""
     subjects: frozenset[str] = frozenset()
     """What it asks the value of, in lower case: `radius` of "find the radius"."""
+    bounds: frozenset[str] = frozenset()
+    """Where it speaks of a bound, in lower case: `at least one head`."""
+    person: str = ""
+    """The only name in the clause that asks for a number: `Leo` of "How old is Leo now?"."""
+    predicate: str = ""
+    """The last word of a question whether something is so, in lower case: `prime` of "Is 221 prime?"."""
     letters: tuple[str, ...] = ()
     """The unknowns that it asks for, where they are several."""
     names: re.Pattern[str] | None = None
@@ -298,11 +322,48 @@ def read_question(question: str | None) -> Asked:
             match[1].split()[-1].lower() for asks in (_HOW_MANY, _FOREIGN_COUNTED) for match in asks.finditer(question)
         ),
         subjects=frozenset(match[1].lower() for match in _WHAT_IS.finditer(question)),
+        bounds=frozenset(match[0].lower() for match in _BOUND.finditer(question)),
+        person=_find_person(question),
+        predicate=_find_predicate(question),
         letters=tuple(sorted(unknowns)) if len(unknowns) > 1 else (),
         names=names,
         named=frozenset(names.findall(question)) if names else frozenset(),
         parts=labels if len(labels) > 1 and "abcdef".startswith(labels) else "",
     )
+
+
+def drop_asked_bounds(sentence: str, asked: Asked) -> str:
+    """A sentence without the bounds that the question speaks of: "the probability of at least one head is 7/8" is sure of its 7/8."""
+    for bound in sorted(asked.bounds):
+        sentence = re.sub(re.escape(bound), "", sentence, flags=re.IGNORECASE)
+    return sentence
+
+
+def _find_person(question: str) -> str:
+    """The only capitalised word after the last "how", "what" or the like of a question; empty where it has none, or several."""
+    asks = next(reversed(list(_ASKS.finditer(question))), None)
+    names = set(_PERSON.findall(question, asks.end())) if asks is not None else set()
+    return names.pop() if len(names) == 1 else ""
+
+
+def _find_predicate(question: str) -> str:
+    """What a question asks whether it is so; empty where it asks something else."""
+    asks = _ASKS_WHETHER.search(question)
+    asks = None if asks is None or asks[0].startswith(",") else asks
+    words = re.findall(r"(?<![\\\w])[^\W\d_]{4,}", FORMULA.sub(" ", asks[0])) if asks is not None else []
+    return words[-1].lower() if words and not re.search(r"\bor\b", asks[0] if asks else "") else ""
+
+
+def find_yes_or_no(sentence: str, asked: Asked) -> str | None:
+    """Whether the last clause of a sentence affirms or denies what the question asks whether it is so; None where it does not speak of it,
+    or is unsure."""
+    if is_hedged(sentence) or YES_OR_NO.search(sentence):
+        return None
+    clause = re.split(r"[,;:]\s|\b(?:so|hence|thus|therefore)\s", sentence)[-1]
+    words = re.findall(r"[^\W\d_]+", FORMULA.sub(" ", clause).lower())
+    if not any(_is_form_of(word, {asked.predicate}) for word in words):
+        return None
+    return "No" if DENIED.search(clause) or _IMPOSSIBLE.search(clause) else "Yes"
 
 
 def find_part_labels(text: str) -> list[tuple[str, int, int]]:
@@ -318,7 +379,9 @@ def read_value(sentence: str) -> str | None:
         return None
     letter = _LETTERS.match(sentence) or _LETTER.match(sentence)
     if letter is not None:
-        return letter.group(1)
+        value = sentence[letter.end() :].strip(" .*")
+        is_value = letter[0].endswith((".", ":", ")")) and (FORMULA.fullmatch(value) or NUMBER.fullmatch(value))
+        return f"{letter[1]}) {value}" if is_value else letter[1]
     formula = FORMULA.fullmatch(sentence.strip(" .*"))
     if formula is not None and "$" not in formula_text(formula):
         return last_side(formula_text(formula)) or None
@@ -399,7 +462,7 @@ def find_bold_value(sentence: str) -> str | None:
 def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None:
     """The value that a sentence states: the one that counts what the question asks the number of, the only one in it, or the one straight
     after its last verb or equals sign; where that does not decide, the only one that is not among the numbers of the question."""
-    sentence = drop_asides(_SO.split(sentence)[-1])
+    sentence = drop_asides(drop_asked_bounds(_SO.split(sentence)[-1], asked))
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
     if (
         so is not None
@@ -422,6 +485,10 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return None
     if asked.names is not None and (name := _find_asked_name(sentence, asked)) is not None:
         return name
+    if (ranked := _RANKED.search(sentence)) is not None and not DENIED.search(sentence):
+        return ranked[1].strip("$")
+    if (number := _find_value_of_person(sentence, asked)) is not None:
+        return number
     if DENIED.search(_WHICH_NOT.sub("", sentence)) or (
         _RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence)
     ):
@@ -440,8 +507,6 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return read_value(bold)
     if (named := NAMED_LAST.search(sentence)) is not None:
         return named[1]
-    if (ranked := _RANKED.search(sentence)) is not None:
-        return ranked[1].strip("$")
     if (number := _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)) is not None:
         return number
     return _choose_value(sentence, asked)
@@ -469,6 +534,13 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     if end == len(sentence) and sentence[start] in "$\\" and _INTRODUCED.search(blank[:start]):
         return last
     verbs = list(re.finditer(rf"(?<!\w)(?:{VERBS})(?!\w):?|(?<=\w)[是为]", blank))
+    if (
+        verbs
+        and sentence[start] in "$\\"
+        and end == len(sentence)
+        and _ADVERB.fullmatch(sentence[verbs[-1].end() : start])
+    ):
+        return last
     if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
         return _bare(_REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip()) or None
     if len(places) == 1:
@@ -528,6 +600,22 @@ def _find_asked_subject(sentence: str, asked: Asked) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _find_value_of_person(sentence: str, asked: Asked) -> str | None:
+    """The number that follows the name which the question asks about, where a sentence has other names or numbers as well: 8 in "Leo is 8 years
+    old, and Maria is 24". None where none follows, or several do."""
+    if not asked.person or len(NUMBER.findall(sentence)) < 2 or DENIED.search(sentence):
+        return None
+    found = set()
+    for name in re.finditer(rf"\b{re.escape(asked.person)}\b(?!['’])", sentence):
+        number = NUMBER.search(sentence, name.end())
+        between = sentence[name.end() : number.start()] if number is not None else ""
+        if number is None or _PERSON.search(between) or re.search(r"[,;:.]", between) or _ADJUNCT.search(between):
+            continue
+        if not _GOES_ON.match(sentence, number.end()) and not _RELATIVE.match(sentence, number.start()):
+            found.add(number[0].strip(" ,"))
+    return found.pop() if len(found) == 1 else None
+
+
 def join_letters(text: str, letters: tuple[str, ...]) -> str | None:
     """The last values that a text gives the letters, `x = 4, y = 3`; None where one has none."""
     given = {match[1]: match[2] for match in _LETTER_VALUE.finditer(text)}
@@ -539,7 +627,13 @@ def _join_named(sentence: str, spans: list[tuple[int, int]]) -> str | None:
     None where a value has no name."""
     named = [name for start, end in spans if (name := _NAMED.fullmatch(sentence[start:end].strip("$ ")))]
     names = {name[1] for name in named}
-    if len(named) < 2 or len(named) != len(spans) or len(names) != len(named):
+    if len(named) < 2 or len(named) != len(spans):
+        return None
+    if len(names) == 1 and all(
+        _JOINED.fullmatch(sentence[end:start].strip()) for (_, end), (start, _) in pairwise(spans)
+    ):
+        return ", ".join(name[0].partition("=")[2].strip() for name in named)
+    if len(names) != len(named):
         return None
     numbered = len({name.partition("_")[0] for name in names}) == 1
     return ", ".join(name[0].partition("=")[2].strip() if numbered else name[0] for name in named)

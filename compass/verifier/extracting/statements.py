@@ -25,9 +25,11 @@ from compass.verifier.extracting.sentences import (
     YES_OR_NO_FIRST,
     Asked,
     drop_asides,
+    drop_asked_bounds,
     find_bold_value,
     find_part_labels,
     find_stated_value,
+    find_yes_or_no,
     formula_text,
     is_hedged,
     join_letters,
@@ -64,7 +66,8 @@ _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
     r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
-    r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b",
+    r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b"
+    r"|\n\W{0,8}(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
     re.IGNORECASE,
 )
 """What opens a last section that adds to an answer: a check, notes, another way."""
@@ -80,14 +83,20 @@ _PROVED = re.compile(
     r"(?:\s*(?:\$?\\(?:blacksquare|square|qed|Box|diamond)\$?|[∎■□◇♦]|Q\.?\s?E\.?\s?D\.?|[\[(]\d{1,3}\s(?:marks?|points?|pts)[\])]))+[ \t]*(?=\n|\Z)"
 )
 """What ends a proof, and the marks that it earns."""
+_OFFER = re.compile(
+    r"(?:(?<=[.!?])\s|\n)\W{0,4}(?:would|do|shall|should|can|could|may|want|need|are|is)\s(?:(?:you|I|me|we)\s)?(?:[^.!?\n]{0,40}\s)?(?:you|me|I)\b[^.!\n]{0,200}\?",
+    re.IGNORECASE,
+)
+LONGEST_OFFER = 400
+"""Characters at a text's end in which it may offer more to the reader."""
 _RULE = re.compile(r"[-*_=#]{2,}")
 """A line across the page."""
 _ASIDE = re.compile(
     r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
-    r"|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
-    r"|^\W*now\s(?:try|you)\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
+    r"|\bwould\shave\s(?:been|given|got|had|made)\b|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
+    r"|^\W*(?:now\s)?(?:try|you\s(?:can|could|may|might))\b|^\W*now\syou\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
 
@@ -100,6 +109,12 @@ def _drop_rules(text: str) -> str:
     return text
 
 
+def _drop_offer(text: str) -> str:
+    """The text without a question to the reader near its end, such as "Would you like another example?", and what follows it."""
+    offer = _OFFER.search(text, max(0, len(text) - LONGEST_OFFER))
+    return text[: offer.start()] if offer is not None and text[: offer.start()].strip() else text
+
+
 def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str | None:
     """The answer that a text's last sentence states, where it `must_conclude` only one that does; that of each part where the question has
     parts, and that of the first sentence where the rest explains it."""
@@ -110,6 +125,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     ) is not None:
         return value
     text = _PROVED.sub("", _drop_rules(text))
+    text = text if must_conclude else _drop_offer(text)
     output = _OUTPUT.search(text[-400:])
     if output is not None and output[1].strip():
         return output[1].strip().splitlines()[-1] if not must_conclude else None
@@ -133,8 +149,10 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")
     if must_conclude and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
         return None
-    if is_hedged(last):
+    if is_hedged(drop_asked_bounds(last, asked)):
         return None if (every := EVERY.search(drop_asides(last))) is None else every[1]
+    if asked.predicate and (verdict := find_yes_or_no(last, asked)) is not None:
+        return verdict
     value = find_stated_value(last, asked)
     if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
         return joined

@@ -7,7 +7,7 @@ import re
 MAX_LINES = 100
 """Places of each word in `_SPEAKERS` and `_PROBLEMS` that are looked at."""
 _SPEAKERS = ("Human", "User", "Instruction", "Assistant", "human", "user", "HUMAN", "USER")
-_PROBLEMS = ("Question", "Problem", "Exercise", "Q", "QUESTION", "PROBLEM")
+_PROBLEMS = ("Question", "Problem", "Exercise", "Q", "QUESTION", "PROBLEM", "Example")
 _THOUGHT = re.compile(r"<(/?)think(?:ing)?>")
 _TOKEN = re.compile(
     r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|begin_of_text|user|human|end)\|>|<(?:/s|end_of_turn|start_of_turn)>"
@@ -17,6 +17,8 @@ _CHANNELS = ("analysis", "<|channel|>", "<|start|>assistant<|channel|>")
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<]{0,40}<\|message\|>|assistantfinal")
 _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
+_OWN_LABEL = re.compile(r"\A\s*[#*> ]{0,6}(?:Assistant|assistant|ASSISTANT)\*{0,2}:\*{0,2}\s*")
+"""The name of the response's own speaker, which some models write first."""
 _ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
 
 
@@ -32,6 +34,7 @@ def keep_own_turn(text: str) -> str:
     text = text[thought.end() :] if thought is not None else text
     if text.startswith(_CHANNELS):
         text = text[max((final.end() for final in _FINAL_CHANNEL.finditer(text)), default=0) :]
+    text = _OWN_LABEL.sub("", text)
     start = 0
     for token in _TOKEN.finditer(text):
         if text[start : token.start()].strip():
