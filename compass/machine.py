@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 
@@ -12,6 +13,16 @@ _PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 def cores() -> int:
     """CPU cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def lacks_bfloat16() -> bool:
+    """Whether this processor has no fast products of bfloat16: an x86 one without AVX-512. False where that cannot be told."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
+    return bool(flags) and not {"avx512bw", "avx_ne_convert"} & set(flags)
 
 
 def describe_load() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compass.checks.finding import Finding, merge_stages
 from compass.checks.models import find_model_folder
+from compass.machine import lacks_bfloat16
 from compass.plan.hardware import find_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage
 from compass.plan.shape import grader_shape, policy_shape
@@ -26,6 +27,7 @@ def find_machine_problems(settings: Settings, root: Path) -> list[Finding]:
     return [
         *_check_folders(root),
         *merge_stages(list(_check_devices(settings)), stages),
+        *merge_stages(list(_check_bfloat16(settings)), stages),
         *merge_stages(list(_check_memory(settings, root)), stages),
         *_check_disk(settings, root),
     ]
@@ -58,6 +60,22 @@ def _check_devices(settings: Settings) -> Iterator[Finding]:
             found = f"{asked} GPU{' is' if asked == 1 else 's are'} asked for, and this machine has {here or 'none'}"
             remedy = "lower it (0 trains on the CPU), or set `rl.resources.ray_address` to a cluster that has them"
             yield Finding(f"rl.stages.{name}.resources.gpus", found, remedy)
+
+
+def _check_bfloat16(settings: Settings) -> Iterator[Finding]:
+    """What would compute in bfloat16 on a processor that takes some forty times as long for it as for float32."""
+    if not lacks_bfloat16():
+        return
+    on_cpu = {f"rl.stages.{name}.resources": stage.resources for name, stage in settings.rl.stages.items()}
+    on_cpu = {where: one for where, one in on_cpu.items() if not one.gpus and not one.joins}
+    if settings.base.warm_start and not settings.base.warm_start.gpus:
+        on_cpu["base.warm_start"] = settings.base.warm_start
+    if not count_visible_gpus() and not settings.engines.servers and not settings.engines.address:
+        on_cpu |= {"grade.sampling": settings.grade.sampling, "evaluate.sampling": settings.evaluate.sampling}
+    for where, given in on_cpu.items():
+        if given.dtype == "bfloat16":
+            found = "bfloat16, and this processor has no AVX-512: a step takes some forty times as long as in float32"
+            yield Finding(f"{where}.dtype", found, "set it to float32")
 
 
 def _check_memory(settings: Settings, root: Path) -> Iterator[Finding]:

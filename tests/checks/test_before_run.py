@@ -126,6 +126,16 @@ def test_a_full_disk_is_told(
     assert "GB are free" in only(root).found
 
 
+def test_bfloat16_is_refused_on_a_processor_that_is_slow_at_it(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = repository({"rl.resources.dtype": "bfloat16"})
+    monkeypatch.setattr("compass.checks.machine.lacks_bfloat16", lambda: True)
+    assert (only(root).where, only(root).remedy) == ("rl.resources.dtype", "set it to float32")
+    monkeypatch.setattr("compass.checks.machine.lacks_bfloat16", lambda: False)
+    assert find_problems(root) == []
+
+
 def test_a_read_only_folder_is_told(repository: Repository) -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
         root = shutil.copytree(repository(), Path(name) / "repository")
