@@ -288,8 +288,15 @@ _ENDS_IN_LABEL = re.compile(
 _PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+(?P<ends>\\s{1,3}(?=[A-Z(]))?")
 
 
+_MARKUP = re.compile(
+    r"</?(?:(p|div|h[1-6]|li|[uo]l|br|tr|table|tbody)|strong|b|em|i|u|span|td|th)(?:\s[^<>]{0,200})?/?>"
+)
+"""Tags of HTML that set text; those of a block end a line."""
+
+
 def _drop_pictures(text: str) -> str:
-    """The text without emoji; one before a capital ends a sentence."""
+    """The text without emoji and without HTML's tags; an emoji before a capital ends a sentence."""
+    text = _MARKUP.sub(lambda tag: "\n" if tag[1] else "", text) if "</" in text else text
     return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)
 
 

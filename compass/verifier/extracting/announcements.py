@@ -43,7 +43,15 @@ _TAG = re.compile(
 )
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
-_FIELD = re.compile(r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?answers?\1\s{0,9}:\s{0,9}""", re.IGNORECASE)
+_FIELD = re.compile(
+    r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"""\b(?:finish|submit|(?:final|submit)_answer)[\[(]\s{0,3}(["']?)([^"'\[\]()\n]{1,200})\1\s{0,3}[\])]""",
+    re.IGNORECASE,
+)
+"""A call that ends a turn with its answer: `Finish[8]`."""
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
@@ -82,6 +90,7 @@ def find_announced(tail: str) -> list[Announced]:
             )
         )
     ]
+    found += [(call.start(), call[2].strip(), True) for call in list(_CALL.finditer(tail))[-_LAST:]]
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
         rest = tail[heading.end() : heading.end() + REACH].strip()

@@ -200,12 +200,14 @@ _SUBORDINATE = re.compile(
     r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|an?\s(?:value|number|result|sum|amount|total)|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
     r"|,\s(?:which\sis\s)?(?:\w+\s){0,3}(?:more|less|fewer|greater|larger|smaller|higher|lower|longer|shorter)\sthan\b[^$]*$"
     r"|,\swhich\s(?:(?:you|we|one|I)\s(?:can|could|may|might)\b|(?:is\s)?also\b|(?:checks|confirms|agrees|matches|corresponds)\b)[^$]*$"
+    r"|,\sand\sin\s(?:neither|no|each|both|either)\scases?\b.*$"
     r"|,\s+with\s.*$|(?<=[\w$)])(?<!\bbut)(?<!\band),?\s+(?:because|since)\s[^,;]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
 _BOUND = re.compile(
-    r"\b(?:at\s(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower)\sthan|up\sto)\s[^\W_]+(?:\s[^\W_]+)?",
+    r"\b(?:at\s(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower)\sthan|up\sto)\s[^\W_]+(?:\s[^\W_]+)?"
+    r"|\bguess\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:how|what|find|determine|compute|calculate)\b", re.IGNORECASE)
@@ -284,7 +286,7 @@ class Asked(NamedTuple):
     subjects: frozenset[str] = frozenset()
     """What it asks the value of, in lower case: `radius` of "find the radius"."""
     bounds: frozenset[str] = frozenset()
-    """Where it speaks of a bound, in lower case: `at least one head`."""
+    """Where it speaks of a bound, or of a guess, in lower case: `at least one head`."""
     person: str = ""
     """The only name in the clause that asks for a number: `Leo` of "How old is Leo now?"."""
     predicate: str = ""

@@ -76,6 +76,8 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )
 """What comes after an answer that is explained."""
+_BEGINS_WORK = re.compile(r"\W*(?:we|let|first|to|consider|note|suppose|start|since|by)\b", re.IGNORECASE)
+"""How a first sentence begins that works towards an answer."""
 _FOOTNOTE = re.compile(r"\n[ \t]*(?:\[(\d{1,2})\]|\\\*|[¹²³⁴⁵⁶⁷⁸⁹](?=\s))[^\n]*")
 _CLOSING = re.compile(r"(?![-*•+#>|]\s|\d+[.)]\s)[^:]*[^\W\d_]{2,}\s[^:]*[^\W\d_]{2,}\s.*[.!]\**\Z", re.DOTALL)
 """A sentence with words, which ends."""
@@ -138,7 +140,13 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    if len(sentences) > 1 and _EXPLAINS.match(sentences[1]) and not any(map(_THEREFORE.search, sentences[2:])):
+    answers_first = not _BEGINS_WORK.match(sentences[0])
+    if (
+        len(sentences) > 1
+        and answers_first
+        and _EXPLAINS.match(sentences[1])
+        and not any(map(_THEREFORE.search, sentences[2:]))
+    ):
         return find_stated_value(sentences[0].strip("* "), asked)
     last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
