@@ -4,8 +4,7 @@
 
 Needs the outputs of the stages before: `data/curriculum` and the model that the stage starts from. It trains a few iterations of the
 stage in a temporary folder and then times generation, log-probabilities and update bare on the last iteration's rollouts
-(`benchmarks/step_parts.py`). Processor time is what counts where something else runs on the machine. Writes a table, and a figure
-beside it.
+(`benchmarks/step_parts.py`). Processor time is what counts where something else runs on the machine. Writes a page of tables.
 """
 
 from __future__ import annotations
@@ -186,21 +185,6 @@ def table(stage: str, steps: int, real: dict[str, Any], bare: dict[str, Any]) ->
     return "\n".join(lines)
 
 
-def figure(real: dict[str, Any], path: Path) -> None:
-    """Processor time of an iteration by process, as bars."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    used = sorted(real["cpu"].items(), key=lambda item: item[1])
-    pyplot.figure(figsize=(7, 3))
-    pyplot.barh([name for name, _ in used], [seconds for _, seconds in used])
-    pyplot.xlabel("processor seconds of an iteration")
-    pyplot.tight_layout()
-    pyplot.savefig(path)
-
-
 def main() -> None:
     """Measure, and write the page and its figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -211,8 +195,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="step-profile-") as folder:
         real = train_stage(given.stage, given.steps, Path(folder))
         bare = bare_parts(Path(folder) / "work", real["model"], real["micro_batch"])
-    figure(real, given.out.with_suffix(".svg"))
-    page = table(given.stage, given.steps, real, bare) + f"\n![Processor time by process]({given.out.stem}.svg)\n"
+    page = table(given.stage, given.steps, real, bare)
     given.out.write_text(page, encoding="utf-8")
     print(page)
 
