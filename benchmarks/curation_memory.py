@@ -6,7 +6,7 @@
 Rows are made (`made_row`): word problems of some 120 characters with an id, a worked solution and a numeric answer; of a hundred rows
 10 repeat an earlier one, 6 reword one, 2 repeat one with another answer, and 9 are noise or have a gold that nothing equals. Each size
 is a process of its own; with one worker it may use one core alone. Memory is what the process and all below it hold together
-(proportional set size, looked at every half second); files that they map count, the system's file cache does not.
+(`process_usage.py`); files that they map count, the system's file cache does not.
 """
 
 from __future__ import annotations
@@ -19,14 +19,8 @@ import random
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from compass.machine import cores
 
@@ -38,65 +32,18 @@ MORE = 400
 DEDUP = 6_000
 """MB that dedup of 10,000,000 rows may take."""
 
-NAMES = [
-    "Ada",
-    "Ben",
-    "Chen",
-    "Dora",
-    "Emil",
-    "Fay",
-    "Gus",
-    "Hana",
-    "Ivo",
-    "Jun",
-    "Kai",
-    "Lea",
-    "Mia",
-    "Noor",
-    "Omar",
-    "Pia",
-    "Quin",
-    "Rosa",
-    "Sam",
-    "Tess",
-    "Uma",
-    "Vic",
-    "Wes",
-    "Yara",
-    "Zoe",
-]
-THINGS = [
-    "apples",
-    "books",
-    "coins",
-    "doors",
-    "eggs",
-    "forks",
-    "goats",
-    "hats",
-    "jars",
-    "keys",
-    "lamps",
-    "maps",
-    "nuts",
-    "oars",
-    "pens",
-    "rings",
-    "shoes",
-    "tiles",
-    "urns",
-    "vases",
-]
-PLACES = [
-    "in a box",
-    "at the market",
-    "on a shelf",
-    "under the bridge",
-    "behind the barn",
-    "near the lake",
-    "in the attic",
-    "by the road",
-]
+NAMES = (
+    *("Ada", "Ben", "Chen", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea", "Mia"),
+    *("Noor", "Omar", "Pia", "Quin", "Rosa", "Sam", "Tess", "Uma", "Vic", "Wes", "Yara", "Zoe"),
+)
+THINGS = (
+    *("apples", "books", "coins", "doors", "eggs", "forks", "goats", "hats", "jars", "keys"),
+    *("lamps", "maps", "nuts", "oars", "pens", "rings", "shoes", "tiles", "urns", "vases"),
+)
+PLACES = (
+    *("in a box", "at the market", "on a shelf", "under the bridge"),
+    *("behind the barn", "near the lake", "in the attic", "by the road"),
+)
 ENDS = ("How many {t} are left?", "Find the number of {t} that remain.", "How many {t} does {n} have now?")
 
 
@@ -164,26 +111,17 @@ def made_row(number: int) -> dict[str, Any]:
 
 def measure(size: str, folder: Path) -> dict[str, Any]:
     """One size: what was kept, a digest of all outputs, seconds, CPU seconds and peak memory."""
+    from process_usage import Usage
+
     what, rows, workers = size.split(":")
     if workers == "1":
         os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
     path = made_file(what, int(rows), folder)
     out = folder / size.replace(":", "-")
-    before = held_mb()
-    began = time.monotonic()
-    with watched():
+    with Usage() as usage:
         kept = WORK[what](path, out)
-    return {
-        "what": what,
-        "rows": int(rows),
-        "workers": int(workers),
-        "kept": kept,
-        "seconds": time.monotonic() - began,
-        "cpu": seen["cpu"],
-        "before_mb": before,
-        "peak_mb": seen["peak"],
-        "digest": digest(out),
-    }
+    measured = {"seconds": usage.seconds, "cpu": usage.cpu, "before_mb": usage.before_mb, "peak_mb": usage.peak_mb}
+    return {"what": what, "rows": int(rows), "workers": int(workers), "kept": kept, "digest": digest(out), **measured}
 
 
 def made_file(what: str, rows: int, folder: Path) -> Path:
@@ -206,18 +144,13 @@ def made_file(what: str, rows: int, folder: Path) -> Path:
     return path
 
 
-def tell(line: str) -> None:
-    """A stage's line, with the highest memory so far."""
-    print(f"{seen['peak']:7,.0f} MB  {line}", file=sys.stderr, flush=True)
-
-
 def run_curate(path: Path, out: Path) -> int:
     """All data stages, as `compass curate` runs them."""
     from compass.library.curate import CurateOptions, curate_settings
     from compass.library.curate_stages import run_stages
 
     settings = curate_settings([str(path)], CurateOptions(), out)
-    return run_stages(settings, out, tell)["kept"]
+    return run_stages(settings, out, lambda line: print(line, file=sys.stderr, flush=True))["kept"]
 
 
 def run_dedup(path: Path, out: Path) -> int:
@@ -241,44 +174,8 @@ def digest(folder: Path) -> str:
     from compass.files import file_digest
 
     files = sorted(folder.rglob("*.parquet"))
-    told = "\n".join(f"{path.relative_to(folder)} {file_digest(path)}" for path in files)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
-def held_mb() -> float:
-    """What this process and all below it hold together, in MB."""
-    held = 0
-    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        with suppress(psutil.Error):
-            held += process.memory_full_info().pss
-    return held / 1e6
-
-
-seen = {"peak": 0.0, "cpu": 0.0}
-"""The highest memory in MB, and at the end the CPU seconds, of this process and all below it."""
-
-
-@contextmanager
-def watched() -> Iterator[None]:
-    """Fill `seen` while the block runs."""
-    ended, cpu = threading.Event(), {}
-
-    def watch() -> None:
-        while not ended.wait(0.5):
-            seen["peak"] = max(seen["peak"], held_mb())
-            for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-                with suppress(psutil.Error):
-                    times = process.cpu_times()
-                    cpu[process.pid] = times.user + times.system
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        seen["cpu"] = sum(cpu.values())
+    text = "\n".join(f"{path.relative_to(folder)} {file_digest(path)}" for path in files)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def too_much(rows: list[dict[str, Any]]) -> list[str]:

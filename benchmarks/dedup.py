@@ -12,7 +12,6 @@ rows as they manage in reasonable time (`--peer-rows`), and their rates are per 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import json
 import multiprocessing
@@ -20,19 +19,18 @@ import os
 import platform
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
+from process_usage import Usage
 
 from compass.curation.duplicates import RECALL, find_duplicates
 from compass.curation.minhash import bands
@@ -85,18 +83,15 @@ def ours(args: argparse.Namespace) -> dict[str, float]:
     column, origin, kind = read["text"], read["origin"].to_numpy(), read["kind"].to_numpy()
     del read
     find_duplicates(column.slice(0, 100), Dedup())  # compile, or load what was compiled before
-    before = peak()
-    begin, used = time.perf_counter(), time.process_time()
-    with Children() as children:
+    with Usage() as usage:
         found = find_duplicates(column, Dedup())
-    wall, cpu = time.perf_counter() - begin, time.process_time() - used + children.cpu
     same = found.cluster == found.cluster[origin]
     return {
         "rows": len(column),
-        "seconds": wall,
-        "cpu": cpu,
-        "peak_gb": peak() + children.peak_gb,
-        "before_gb": before,
+        "seconds": usage.seconds,
+        "cpu": usage.cpu,
+        "peak_gb": usage.peak_mb / 1e3,
+        "before_gb": usage.before_mb / 1e3,
         "duplicates": int(len(column) - len(np.unique(found.cluster))),
         "exact_found": float(same[kind == 1].mean()),
         "near_found": float(same[kind == 2].mean()),
@@ -105,47 +100,46 @@ def ours(args: argparse.Namespace) -> dict[str, float]:
 
 
 def datasketch_loop(args: argparse.Namespace) -> dict[str, float]:
-    """datasketch as its documentation uses it: a MinHash a row, inserted into and queried from MinHashLSH."""
+    """datasketch as its documentation uses it: a MinHash per row, inserted into and queried from MinHashLSH."""
     from datasketch import MinHash, MinHashLSH
 
-    grams, settings = peer_ngrams(args), Dedup()
-    count, rows = bands(settings.threshold, settings.permutations, RECALL)
-    begin, used = time.perf_counter(), time.process_time()
-    index = MinHashLSH(num_perm=settings.permutations, params=(count, rows))
-    candidates = 0
-    for number, row in enumerate(grams):
+    settings = Dedup()
+    index = MinHashLSH(num_perm=settings.permutations, params=bands(settings.threshold, settings.permutations, RECALL))
+
+    def sign(row: list[bytes]) -> MinHash:
         made = MinHash(num_perm=settings.permutations, seed=settings.seed)
         made.update_batch(row)
-        candidates += len(index.query(made))
-        index.insert(number, made)
-    return {
-        "rows": len(grams),
-        "seconds": time.perf_counter() - begin,
-        "cpu": time.process_time() - used,
-        "candidates": candidates,
-    }
+        return made
+
+    return time_peer(index, sign, peer_ngrams(args))
 
 
 def rensa_loop(args: argparse.Namespace) -> dict[str, float]:
     """rensa as its documentation uses it, with the same bands."""
     from rensa import RMinHash, RMinHashLSH
 
-    grams, settings = [[gram.decode() for gram in row] for row in peer_ngrams(args)], Dedup()
+    settings = Dedup()
     count, rows = bands(settings.threshold, settings.permutations, RECALL)
-    begin, used = time.perf_counter(), time.process_time()
     index = RMinHashLSH(threshold=settings.threshold, num_perm=count * rows, num_bands=count)
-    candidates = 0
-    for number, row in enumerate(grams):
+
+    def sign(row: list[str]) -> RMinHash:
         made = RMinHash(num_perm=count * rows, seed=settings.seed)
         made.update(row)
+        return made
+
+    return time_peer(index, sign, [[gram.decode() for gram in row] for row in peer_ngrams(args)])
+
+
+def time_peer(index: Any, sign: Callable[[Any], Any], grams: list[Any]) -> dict[str, float]:
+    """Sign, look up and insert row after row."""
+    begin, used = time.perf_counter(), time.process_time()
+    candidates = 0
+    for number, row in enumerate(grams):
+        made = sign(row)
         candidates += len(index.query(made))
         index.insert(number, made)
-    return {
-        "rows": len(grams),
-        "seconds": time.perf_counter() - begin,
-        "cpu": time.process_time() - used,
-        "candidates": candidates,
-    }
+    spent = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - used}
+    return {"rows": len(grams), "candidates": candidates, **spent}
 
 
 def pairs(args: argparse.Namespace) -> dict[str, float]:
@@ -237,45 +231,6 @@ def real(data: Path) -> Iterator[str]:
                 row = json.loads(line)
                 text = next((row[field] for field in FIELDS if row.get(field)), "")
                 yield text if isinstance(text, str) else text[-1]["content"]
-
-
-def peak() -> float:
-    """This process's largest memory so far, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
-class Children:
-    """The memory and processor time of the processes below this one in the block, looked up five times a second.
-
-    Memory is counted as proportional set size: workers share what the server that they are forked from has imported.
-    """
-
-    def __enter__(self) -> Children:
-        self.peak_gb = 0.0
-        self.times: dict[int, float] = {}
-        self.done = threading.Event()
-        self.thread = threading.Thread(target=self._watch)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.done.set()
-        self.thread.join()
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds of all processes, those of the last fifth of a second left out."""
-        return sum(self.times.values())
-
-    def _watch(self) -> None:
-        while not self.done.wait(0.2):
-            memory = 0
-            for child in psutil.Process().children(recursive=True):
-                with contextlib.suppress(psutil.Error):
-                    spent = child.cpu_times()
-                    self.times[child.pid] = spent.user + spent.system
-                    memory += child.memory_full_info().pss
-            self.peak_gb = max(self.peak_gb, memory / 1e9)
 
 
 def report(args: argparse.Namespace, found: dict[str, dict[str, float]]) -> str:
