@@ -2,20 +2,21 @@
 
     python benchmarks/mutation.py --seed 1 --count 200
     python benchmarks/mutation.py --seed 1 --count 60 --path compass/grading --scope folder
-    python benchmarks/mutation.py --again work/mutation/1-60-compass-grading-folder.json
 
-Draws a seeded sample of the mutations of benchmarks/mutants.py (the same seed on the same code gives the same sample) and runs,
-in a scratch copy of the working tree, the fast tests that run the changed function: first those that mirror the file
-(compass/X/y.py: tests/X/test_y.py, then the rest of tests/X), then, with --scope all, those of other folders. Which test
-file runs which function is found once with coverage, subprocesses included, and kept in work/mutation/coverage.json;
-after an edit only changed test files are measured again. mutmut 3 would not do: it changes nothing outside functions, where this
-project keeps its tables of words, filters and settings, it runs the whole test suite before the first mutant, and it draws no sample. A function that no measurement saw, and code that runs on import,
-is tested by every test file that imports the file.
+Draws a seeded sample of the mutations of benchmarks/mutants.py (the same seed on the same code gives the same sample) and runs, in a
+scratch copy of the working tree, the fast tests that run the changed function: with `--scope folder` those in the folder of tests that
+mirrors the file, else all, those of the folder first. Which test file runs which function is found once with coverage, child processes
+included, and kept in work/mutation/coverage.json; after an edit only changed test files are measured again. A function that no
+measurement saw, and code that runs on import, is tested by every test file that imports the file.
+
+Mutants are made by mutmut's operators, but not run by mutmut (3.8.1): it changes nothing outside of functions and no decorated
+function, where tables of words, settings and properties stand (9% of the mutations of `compass`); it does not see which functions a
+child process runs, and takes these for untested; its rewritten files fail the tests of the source itself, such as those on imports
+and dependencies; and it draws no sample of its 1.4 mutants per line.
 
 A mutant is noticed when a test fails; a run past its time limit, or past 8 GiB of memory, is noticed too, and marked `hang`.
-Survivors that change nothing are named in benchmarks/equivalent_mutants.yaml (file, before, after, why) and
-marked `equivalent`. Ends with a table by folder; OUT is JSON. A run that was killed continues when called again with
-the same arguments and unchanged files.
+Survivors that change nothing are named in benchmarks/equivalent_mutants.yaml (file, before, after, why) and marked `equivalent`.
+Ends with a table by folder; OUT is JSON. A run that was killed continues when called again with the same arguments and unchanged files.
 """
 
 import argparse
@@ -47,8 +48,6 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "work" / "mutation"
 EQUIVALENTS = Path(__file__).with_name("equivalent_mutants.yaml")
 PACKAGES = ("compass", "flows", "stages")
-# Folders of tests whose names differ from those of the code; the longest match counts.
-MIRRORS = {"stages": ("tests/stages", "tests/test_graph.py"), "compass/cli.py": ("tests/commands/test_cli.py",)}
 MEMORY = 8 << 30
 PYTEST = ["-m", "pytest", "-m", "not slow", "-q", "-x", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-rfE"]
 COVERAGE = """
@@ -227,26 +226,18 @@ def _functions_run(data: Path, root: Path) -> dict[str, list[str]]:
 
 
 def mirrors(file: str, tests: list[str]) -> list[str]:
-    """The test files that mirror `file`, the one of the same name first."""
-    for length in range(len(Path(file).parts), 0, -1):
-        if (start := "/".join(Path(file).parts[:length])) in MIRRORS:
-            return [test for test in tests if test.startswith(MIRRORS[start])]
-    inside = Path(file).parts if Path(file).parts[0] != "compass" else Path(file).parts[1:]
-    folder = Path("tests", *inside[:-1])
-    while folder != Path("tests") and not (ROOT / folder).is_dir():
-        folder = folder.parent
-    name = f"test_{Path(file).stem}.py"
-    chosen = [
-        test
-        for test in tests
-        if Path(test).parent == folder or (folder != Path("tests") and Path(test).is_relative_to(folder))
-    ]
+    """The test files in the folder that mirrors `file`'s package, the one of the same name first."""
+    parts = Path(file).with_suffix("").parts
+    inside = parts[1:] if parts[0] == "compass" else parts
+    name = f"test_{inside[-1]}.py"
+    chosen = [test for test in tests if test.startswith(f"tests/{inside[0]}/") or Path(test).name == name]
     return sorted(chosen, key=lambda test: Path(test).name != name)
 
 
 def draw(paths: list[str], seed: int, count: int) -> list[mutants.Mutant]:
     """A seeded sample without repetition; fewer where there are not as many."""
-    files = [name for name in _files() if name.endswith(".py") and name.startswith(PACKAGES) and _inside(name, paths)]
+    inside = [name for name in _files() if any(Path(name).is_relative_to(path.rstrip("/")) for path in paths)]
+    files = [name for name in inside if name.endswith(".py") and name.startswith(PACKAGES)]
     if not files:
         sys.exit(f"no Python file of {', '.join(PACKAGES)} is in {' '.join(paths)}")
     mutations = [mutants.Mutations(name, (ROOT / name).read_text()) for name in tqdm(files, "mutations", unit="file")]
@@ -262,167 +253,106 @@ def draw(paths: list[str], seed: int, count: int) -> list[mutants.Mutant]:
     return sample
 
 
-def _inside(name: str, paths: list[str]) -> bool:
-    return any(Path(name).is_relative_to(path.rstrip("/")) for path in paths)
-
-
-def survivors_of(result: dict) -> list[mutants.Mutant]:
-    """The survivors of an earlier run, found again in the code of now by operator and changed lines."""
-    wanted = [row for row in result["mutants"] if row["outcome"] == "survived"]
-    sample = []
-    for file in sorted({row["file"] for row in wanted}):
-        if not (ROOT / file).exists():
-            print(f"{file} is no more")
-            continue
-        mutations = mutants.Mutations(file, (ROOT / file).read_text())
-        made = [mutant for number in range(len(mutations)) if (mutant := mutations.make(number))]
-        for row in wanted:
-            same = [
-                m
-                for m in made
-                if (m.file, m.operator, m.before, m.after)
-                == tuple(row[k] for k in ("file", "operator", "before", "after"))
-            ]
-            sample += [min(same, key=lambda m: abs(m.line - row["line"]))] if same else []
-    print(f"{len(sample)} of {len(wanted)} survivors are still possible")
-    return sample
-
-
 def judge(mutant: mutants.Mutant, copy: Copy, coverage: CoverageMap, tests: list[str], scope: str) -> dict:
     """Runs the tests on one mutant: a row of the result."""
     begun = time.monotonic()
     original = (copy.root / mutant.file).read_text()
     function = mutants.function_at(original, mutant.line)
     near = mirrors(mutant.file, tests)
-    near = coverage.tests_of(mutant.file, function, near)
-    near = near[:1] + sorted(near[1:], key=lambda test: coverage.entries[test]["seconds"])
-    far = (
-        [test for test in coverage.tests_of(mutant.file, function, tests) if test not in near] if scope == "all" else []
-    )
-    far.sort(key=lambda test: coverage.entries[test]["seconds"])
-    outcome, by, step = "survived", "no test runs it" if not near + far else "", ""
-    (copy.root / mutant.file).write_text(mutant.code)
-    try:
-        for name, chosen in (("folder", near), ("all", far)):
-            if chosen and outcome == "survived":
-                result, last = copy.test(chosen, coverage.limit(chosen))
-                if result != "passed":
-                    outcome, by, step = ("noticed" if result == "failed" else "hang"), last, name
-    finally:
-        (copy.root / mutant.file).write_text(original)
+    chosen = coverage.tests_of(mutant.file, function, near if scope == "folder" else tests)
+    chosen.sort(key=lambda test: (test not in near[:1], test not in near, coverage.entries[test]["seconds"]))
+    outcome, by = "survived", "no test runs it"
+    if chosen:
+        (copy.root / mutant.file).write_text(mutant.code)
+        try:
+            result, by = copy.test(chosen, coverage.limit(chosen))
+        finally:
+            (copy.root / mutant.file).write_text(original)
+        outcome = {"passed": "survived", "failed": "noticed"}.get(result, result)
     row = {"file": mutant.file, "line": mutant.line, "function": function, "operator": mutant.operator}
     row |= {"before": mutant.before, "after": mutant.after, "outcome": outcome, "by": by}
-    return row | {"step": step, "seconds": round(time.monotonic() - begun, 1)}
+    return row | {"seconds": round(time.monotonic() - begun, 1)}
 
 
 def run(
     sample: list[mutants.Mutant], coverage: CoverageMap, tests: list[str], copies: list[Copy], scope: str, journal: Path
 ) -> list[dict]:
     """Judges the sample with one worker per copy; rows already in `journal` are kept."""
-    known = {row["key"]: row for row in map(json.loads, journal.read_text().splitlines())} if journal.exists() else {}
-    keys = [hashlib.sha256(f"{mutant.file}\0{mutant.code}".encode()).hexdigest()[:16] for mutant in sample]
-    rest = [(key, mutant) for key, mutant in zip(keys, sample, strict=True) if key not in known]
-    for (key, _), row in share(
-        rest, copies, lambda pair, copy: judge(pair[1], copy, coverage, tests, scope), "mutants", "mutant"
-    ):
-        known[key] = {"key": key, **row}
+    known = (
+        {row["number"]: row for row in map(json.loads, journal.read_text().splitlines())} if journal.exists() else {}
+    )
+    rest = [(number, mutant) for number, mutant in enumerate(sample) if number not in known]
+    judged = share(rest, copies, lambda one, copy: judge(one[1], copy, coverage, tests, scope), "mutants", "mutant")
+    for (number, _), row in judged:
+        known[number] = {"number": number, **row}
         with journal.open("a") as file:
-            file.write(json.dumps(known[key]) + "\n")
-    return [{name: value for name, value in known[key].items() if name != "key"} for key in keys]
+            file.write(json.dumps(known[number]) + "\n")
+    return [known[number] for number in range(len(sample))]
 
 
 def name_equivalents(rows: list[dict]) -> None:
     """Marks the survivors that benchmarks/equivalent_mutants.yaml explains."""
-    listed = yaml.safe_load(EQUIVALENTS.read_text()) or [] if EQUIVALENTS.exists() else []
-    reasons = {(entry["file"], entry["before"], entry["after"]): entry["why"] for entry in listed}
+    reasons = {
+        (one["file"], one["before"], one["after"]): one["why"] for one in yaml.safe_load(EQUIVALENTS.read_text())
+    }
     for row in rows:
         why = reasons.get((row["file"], row["before"], row["after"]))
         if why and row["outcome"] == "survived":
             row |= {"outcome": "equivalent", "by": why}
 
 
-def summary(rows: list[dict]) -> dict[str, dict[str, int]]:
-    """Counts by folder: mutants, noticed (with hangs), by the folder's own tests, equivalent, survived."""
+def summary(rows: list[dict]) -> dict[str, Counter]:
+    """Outcomes by folder, with all rows under "all" at the end."""
     folders: dict[str, Counter] = defaultdict(Counter)
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row["file"]):
         parts = Path(row["file"]).parts
-        for folder in ("/".join(parts[: 2 if len(parts) > 2 else 1]), "all"):
-            folders[folder]["mutants"] += 1
-            folders[folder]["noticed"] += row["outcome"] in ("noticed", "hang")
-            folders[folder]["by_folder"] += row["step"] == "folder"
-            folders[folder][row["outcome"]] += row["outcome"] in ("equivalent", "survived")
-    names = ("mutants", "noticed", "by_folder", "equivalent", "survived")
-    return {
-        folder: {name: folders[folder][name] for name in names}
-        for folder in sorted(folders, key=lambda name: (name == "all", name))
-    }
+        folders["/".join(parts[: 2 if len(parts) > 2 else 1])][row["outcome"]] += 1
+    return {**folders, "all": sum(folders.values(), Counter())}
 
 
 def show(rows: list[dict]) -> None:
+    """Prints the survivors and the table by folder."""
     for row in rows:
         if row["outcome"] == "survived":
-            print(
-                f"{row['file']}:{row['line']} {row['function']} ({row['operator']}) {row['by']}\n  - {row['before']}\n  + {row['after']}"
-            )
-    print(f"\n{'folder':24}{'mutants':>8}{'noticed':>9}{'':>6}{'by folder':>11}{'equivalent':>12}{'survived':>10}")
+            print(f"{row['file']}:{row['line']} {row['function']} ({row['operator']}) {row['by']}")
+            print(f"  - {row['before']}\n  + {row['after']}")
+    print(f"\n{'folder':24}{'mutants':>8}{'noticed':>9}{'':>6}{'hang':>6}{'equivalent':>12}{'survived':>10}")
     for folder, counts in summary(rows).items():
-        share = f"{counts['noticed'] / counts['mutants']:.0%}"
-        print(
-            f"{folder:24}{counts['mutants']:8}{counts['noticed']:9}{share:>6}{counts['by_folder']:11}{counts['equivalent']:12}{counts['survived']:10}"
-        )
+        noticed = counts["noticed"] + counts["hang"]
+        share = f"{noticed / counts.total():.0%}"
+        kinds = f"{counts['hang']:6}{counts['equivalent']:12}{counts['survived']:10}"
+        print(f"{folder:24}{counts.total():8}{noticed:9}{share:>6}{kinds}")
 
 
 def main() -> None:
+    """Draws, judges and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200, help="mutants in the sample (default %(default)s)")
     parser.add_argument("--path", nargs="+", default=["compass"], help="files or folders to change (default: compass)")
-    parser.add_argument(
-        "--scope",
-        choices=("all", "folder"),
-        default="all",
-        help="all fast tests (default), or those that mirror the file",
-    )
+    parser.add_argument("--scope", choices=("all", "folder"), default="all", help="the tests that may notice")
     parser.add_argument("--jobs", type=int, default=2, help="mutants tested at the same time (default %(default)s)")
-    parser.add_argument("--again", type=Path, metavar="OUT", help="test the survivors of an earlier result once more")
     parser.add_argument("--out", type=Path, help="default work/mutation/SEED-COUNT-PATH-SCOPE.json")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
 
-    seed, count, scope = arguments.seed, arguments.count, arguments.scope
-    if arguments.again:
-        earlier = json.loads(arguments.again.read_text())
-        sample, scope = survivors_of(earlier), earlier["scope"]
-        default = arguments.again.with_name(f"{arguments.again.stem}-again.json")
-    else:
-        sample = draw(arguments.path, seed, count)
-        default = WORK / f"{seed}-{count}-{'-'.join(arguments.path).replace('/', '-')}-{scope}.json"
-    if not sample:
-        return
-    out = arguments.out or default
-    tests = [
-        name
-        for name in _files()
-        if name.startswith("tests/") and Path(name).name.startswith("test_") and name.endswith(".py")
-    ]
-    if scope == "folder":
+    sample = draw(given.path, given.seed, given.count)
+    name = f"{given.seed}-{given.count}-{'-'.join(given.path).replace('/', '-')}-{given.scope}"
+    out, journal = given.out or WORK / f"{name}.json", WORK / f"{name}.{_digest(_files())}.jsonl"
+    tests = [name for name in _files() if name.startswith("tests/") and Path(name).match("test_*.py")]
+    if given.scope == "folder":
         wanted = {test for mutant in sample for test in mirrors(mutant.file, tests)}
         tests = [test for test in tests if test in wanted]
     WORK.mkdir(parents=True, exist_ok=True)
-    journal = WORK / f"{out.stem}.{_digest(_files())}.jsonl"
     with tempfile.TemporaryDirectory(prefix="mutation-", ignore_cleanup_errors=True) as scratch:
-        copies = []
-        for number in range(max(1, min(arguments.jobs, len(sample)))):
-            (Path(scratch) / str(number)).mkdir()
-            copies.append(Copy(Path(scratch) / str(number)))
+        folders = [Path(scratch) / str(number) for number in range(max(1, min(given.jobs, len(sample))))]
+        copies = [Copy(folder) for folder in folders]
         coverage = CoverageMap()
         coverage.measure(tests, copies)
-        rows = run(sample, coverage, tests, copies, scope, journal)
+        rows = run(sample, coverage, tests, copies, given.scope, journal)
     name_equivalents(rows)
     command = "python benchmarks/mutation.py " + " ".join(sys.argv[1:])
-    result = {"command": command, "seed": seed, "count": len(rows), "path": arguments.path, "scope": scope}
-    out.write_text(
-        json.dumps(result | {"by_folder": summary(rows), "mutants": rows}, indent=1, ensure_ascii=False) + "\n"
-    )
+    result = {"command": command, "by_folder": summary(rows), "mutants": rows}
+    out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     show(rows)
     print(f"\n{out}")
 
