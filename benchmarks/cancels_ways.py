@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import trials
+
 PROGRAM = {
     "run": [sys.executable, "-m", "compass.cli", "run", "--only"],
     "dvc": [sys.executable, "-m", "dvc", "repro", "--single-item"],
@@ -89,16 +91,7 @@ def start(way: str, stage: str, root: Path, environment: Mapping[str, str], log:
         )
         started.flow_run = made["id"]
         return started
-    with open(log, "w") as file:
-        started.process = subprocess.Popen(
-            [*PROGRAM[SIGNALS[way][0]], stage],
-            cwd=root,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
+    started.process = trials.start([*PROGRAM[SIGNALS[way][0]], stage], root, dict(environment), log)
     return started
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from trials import find_processes, words
 
 PARTS = {
     "other": ("dvc", "stage", "guard", "group", "tree"),
@@ -56,7 +57,9 @@ def wait_for(run: Run, moment: str, share: float, seconds: float, longest: float
     """
     came: dict[str, Callable[[], bool]] = {
         "time": lambda: time.monotonic() - began >= share * seconds,
-        "training": lambda: bool(_engine(_processes(run))) and (run.root / "work" / run.stage).exists(),
+        "training": lambda: (
+            bool(_engine(find_processes(run.root, run.token))) and (run.root / "work" / run.stage).exists()
+        ),
         "saving": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/global_step_*/actor/*.pt")),
         "saved": lambda: any(run.root.glob(f"work/{run.stage}/*/checkpoints/latest_checkpointed_iteration.txt")),
         "exporting": lambda: any(run.root.glob(f"work/{run.stage}/*/model/*")),
@@ -70,7 +73,7 @@ def wait_for(run: Run, moment: str, share: float, seconds: float, longest: float
 
 def kill(run: Run, part: str, chance: random.Random) -> list[str]:
     """Kill a part without warning; the names of the processes that were killed, with their numbers."""
-    processes = _processes(run)
+    processes = find_processes(run.root, run.token)
     victims = _victims(run, part, processes, chance)
     for victim in victims:
         try:
@@ -83,7 +86,7 @@ def kill(run: Run, part: str, chance: random.Random) -> list[str]:
 def _victims(run: Run, part: str, processes: list[psutil.Process], chance: random.Random) -> list[psutil.Process]:
     tree = [process for process in processes if process.pid != run.dvc.pid]
     stages = [
-        process for process in tree if f"stages.{'rl' if run.stage.startswith('rl-') else run.stage}" in _words(process)
+        process for process in tree if f"stages.{'rl' if run.stage.startswith('rl-') else run.stage}" in words(process)
     ]
     if part == "dvc":
         return [psutil.Process(run.dvc.pid)] if run.dvc.poll() is None else []
@@ -96,8 +99,8 @@ def _victims(run: Run, part: str, processes: list[psutil.Process], chance: rando
     if part == "guard":
         return [chance.choice(stages[:2])] if stages else []
     candidates = {
-        "trainer": [process for process in tree if "compass.rl.train" in _words(process)][:1],
-        "ray worker": [process for process in tree if _words(process).startswith("ray::")],
+        "trainer": [process for process in tree if "compass.rl.train" in words(process)][:1],
+        "ray worker": [process for process in tree if words(process).startswith("ray::")],
         "raylet": [process for process in tree if _name(process) == "raylet"],
         "vllm engine": _engine(tree),
     }[part]
@@ -106,42 +109,7 @@ def _victims(run: Run, part: str, processes: list[psutil.Process], chance: rando
 
 def _engine(processes: list[psutil.Process]) -> list[psutil.Process]:
     """vLLM's engine: a process of its own, or the Ray actor that holds it."""
-    return [process for process in processes if "VLLM::" in _words(process) or "ray::GroupServer" in _words(process)]
-
-
-def _processes(run: Run) -> list[psutil.Process]:
-    """Every process of the run, oldest first."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE and belongs(process, run):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return sorted(found, key=lambda process: (process.create_time(), process.pid))
-
-
-def belongs(process: psutil.Process, run: Run) -> bool:
-    """Whether a process is of the run: by the token in its environment, or, where that was overwritten, by where it works."""
-    try:
-        if process.environ().get("COMPASS_KILLS") == run.token:
-            return True
-        folder = Path(process.cwd())
-        return folder == run.root or run.root in folder.parents
-    except psutil.Error:
-        return False
-
-
-def processes_left(run: Run) -> list[str]:
-    """Name and number of every process of the run."""
-    return [f"{_name(process)} {process.pid} ({_words(process)[:80]})" for process in _processes(run)]
-
-
-def _words(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
+    return [process for process in processes if "VLLM::" in words(process) or "ray::GroupServer" in words(process)]
 
 
 def _name(process: psutil.Process) -> str:

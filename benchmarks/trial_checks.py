@@ -1,23 +1,16 @@
-"""What has to be true after a kill, and after the run that makes it good (`benchmarks/kills.py`). Each check returns faults."""
+"""What has to be true of a run that makes a disturbed one good (`benchmarks/kills.py`, `cancels.py`). Each check returns faults."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import json
-import os
-import random
 import sqlite3
-import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import yaml
-from kills_victims import Run, kill, processes_left
-
-GONE_S = 20.0
-"""Seconds in which everything must be gone."""
+from trials import RL
 
 EQUAL = ("collect", "dedup", "denoise", "verify", "curriculum")
 """Stages that only compute: the same bytes again."""
@@ -25,36 +18,12 @@ EQUAL = ("collect", "dedup", "denoise", "verify", "curriculum")
 CURVE = "critic/score/mean"
 
 
-def environment(root: Path, temporary: Path, token: str) -> dict[str, str]:
-    """This environment with the copy's modules, a temporary folder of the run's own, and the token that names its processes."""
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "COMPASS_", "RAY_"))
-    }
-    temporary.mkdir(parents=True, exist_ok=True)
-    return {
-        **inherited,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(root),
-        "TMPDIR": str(temporary),
-        "COMPASS_KILLS": token,
-    }
-
-
-def wait_until_gone(run: Run, temporary: Path) -> tuple[float, list[str]]:
-    """Seconds until no process of the run is left, and what was left after `GONE_S`."""
-    began = time.monotonic()
-    while (left := processes_left(run)) and time.monotonic() - began < GONE_S:
-        run.dvc.poll()
-        time.sleep(0.2)
-    seconds = time.monotonic() - began
-    faults = [f"left after {GONE_S:.0f} s: {process}" for process in left]
-    if left:  # the run that follows would meet them
-        while (still := processes_left(run)) and time.monotonic() - began < 120:
-            run.dvc.poll()
-            time.sleep(1)
-        faults += [f"left after 120 s: {process}" for process in still]
-        kill(run, "tree", random.Random())
-    return seconds, faults
+def check(
+    root: Path, unkilled: Path, stage: str, before: dict[int, float], known: set[str], temporary: Path
+) -> list[str]:
+    """All checks of a run that was made good; see `outputs`, `iterations` and `folders`."""
+    trained = iterations(root, stage, before, known) if stage in RL else []
+    return [*outputs(root, unkilled, stage), *trained, *folders(root, temporary)]
 
 
 def folders(root: Path, temporary: Path) -> list[str]:
