@@ -16,7 +16,7 @@ import yaml
 from cyclopts import MissingArgumentError
 
 import compass
-from compass.cli import COMMANDS, build_app, main
+from compass.cli import COMMANDS, build_app
 from compass.commands.profile import differences
 from compass.settings import load_settings
 from compass.verifier import verify
@@ -186,14 +186,6 @@ def test_the_profile_of_the_page_on_own_data_is_valid(tmp_path: Path, monkeypatc
         "collect",
         *sizes,
     }
-
-
-def test_the_example_is_curated_as_the_page_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    example = ROOT / "examples/own_csv"
-    arguments = [str(example / "problems.csv"), "--benchmark", str(example / "benchmark.jsonl"), "--out", str(tmp_path)]
-    assert main(["curate", *arguments]) == 0
-    assert "42 of 50" in capsys.readouterr().out
-    assert "42 of 50 rows" in TEXT["docs/guides/own_data.md"]
 
 
 def answers() -> list[tuple[str, bool, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.verifier_attack import POLICIES, Policy, run_attack
+from compass.verifier_attack import Policy, run_attack
 
 OWN = Path(__file__).parent / "data" / "attack_problems.jsonl"
 SHARED = Path(__file__).parents[1] / "../shared/data"
@@ -20,14 +20,6 @@ LIMIT = 0.005
 def problems() -> list[tuple[str, str]]:
     rows = map(json.loads, OWN.read_text(encoding="utf-8").splitlines())
     return [(row["question"], row["gold"]) for row in rows]
-
-
-def test_there_are_enough_policies_of_each_kind() -> None:
-    kinds = [policy.kind for policy in POLICIES]
-    assert len({policy.name for policy in POLICIES}) == len(POLICIES)
-    assert kinds.count("copy") >= 15
-    assert kinds.count("trick") >= 25
-    assert kinds.count("guess") >= 8
 
 
 def test_no_policy_but_a_guess_is_paid_on_our_own_problems() -> None:

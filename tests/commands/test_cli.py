@@ -52,32 +52,20 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing"], "compass: there is no command 'nothing'; `compass --help` lists them"),
-        (["ledgr"], "compass: there is no command 'ledgr'; did you mean `compass ledger`? `compass --help` lists them"),
-        (
-            ["completion", "bash", "--instal"],
-            "compass completion: Unknown option: --instal. Did you mean --install? "
-            "(`compass completion --help` lists what it takes)",
-        ),
-        (
-            ["completion", "bsh"],
-            'compass completion: Invalid value "bsh" for SHELL. Choose from: "bash", "zsh", "fish". Did you mean "bash"? '
-            "(`compass completion --help` lists what it takes)",
-        ),
-        (
-            ["rollouts", "rl-9", "5"],
-            "compass rollouts: '5' belongs to no option; a value follows the name of its option "
-            "(`compass rollouts --help` lists what it takes)",
-        ),
-        (["--debg"], None),
+        (["nothing"], "no command 'nothing'"),
+        (["ledgr"], "`compass ledger`"),
+        (["completion", "bash", "--instal"], "--install"),
+        (["completion", "bsh"], '"bash"'),
+        (["rollouts", "rl-9", "5"], "`compass rollouts --help`"),
+        (["--debg"], "--debg"),
     ],
 )
-def test_a_wrong_call_is_one_line_and_status_2(words: list[str], said: str | None, capsys) -> None:
+def test_a_wrong_call_is_one_line_and_status_2(words: list[str], said: str, capsys) -> None:
     assert main(words) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert len(printed.err.splitlines()) == 1
-    assert said in (None, printed.err.strip())
+    assert said in printed.err
 
 
 class BadInputError(UserError):

@@ -37,15 +37,6 @@ def test_every_command_of_a_workflow_exists(path: Path) -> None:
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps(path) if "uses" in step)
 
 
-def test_checks_run_what_anyone_runs_and_a_release_has_wheel_site_and_image() -> None:
-    runs = {path.name: "\n".join(step.get("run", "") for step in steps(path)) for path in WORKFLOWS}
-    assert runs["check.yml"].splitlines()[-1] == ".ci/run"
-    assert all(
-        command in runs["release.yml"]
-        for command in ("make wheel", "make docs", "docker build --target cpu", "docker build --target slim")
-    )
-
-
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
 def test_an_issue_form_asks_with_commands_that_exist(path: Path) -> None:
     form = yaml.safe_load(path.read_text())

@@ -1,4 +1,8 @@
-"""Whole responses, honest and nasty, with what a careful teacher would pay."""
+"""Whole responses, honest and nasty, with what a careful teacher would pay.
+
+A row of `tests/data/response_labels.jsonl` has a response and its gold, with the gold's `tolerance` and the `question` where they matter,
+and whether it is paid (`label`), in both modes or in `mode` alone. `known_error` marks one that the verifier gets wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from compass.verifier import Mode, judge
+from compass.verifier import Gold, Leniency, Mode, judge, judge_many
 from tests.conftest import data_rows
 
 ROWS = data_rows("response_labels.jsonl")
@@ -18,19 +22,30 @@ MOST_CALLS = 30_000
 """Calls of functions, and returns from them, for one response. A quadratic search inside a pattern would take minutes here."""
 
 
+def gold_of(row: dict) -> str | Gold:
+    return Gold(row["gold"], tolerance=row["tolerance"]) if "tolerance" in row else row["gold"]
+
+
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['group']} {number}" for number, row in enumerate(ROWS)])
 @pytest.mark.parametrize("mode", [Mode.STRICT, Mode.LENIENT])
 def test_a_response_is_paid_as_a_teacher_would(row: dict, mode: Mode) -> None:
     if row.get("mode", mode) != mode:
-        pytest.skip("the lenient mode asks for no final form")
-    judgement = judge(gold=row["gold"], response=row["response"], question=row.get("question"), mode=mode)
+        pytest.skip("a row of the other mode")
+    judgement = judge(gold=gold_of(row), response=row["response"], question=row.get("question"), mode=mode)
     expected = row["label"] != ("known_error" in row)
     assert judgement.equal is expected, judgement
+    if "tolerance" in row and expected:
+        assert Leniency.TOLERANCE in judgement.verdict.leniencies
 
 
-def test_the_labels_hold_both_sorts() -> None:
-    assert len(ROWS) >= 120
-    assert 50 <= sum(row["label"] for row in ROWS) <= len(ROWS) - 50
+@pytest.mark.parametrize("mode", Mode)
+def test_many_are_judged_with_their_questions_as_one_by_one(mode: Mode) -> None:
+    pairs, questions = [(gold_of(row), row["response"]) for row in ROWS], [row.get("question") for row in ROWS]
+    assert judge_many(pairs, questions=questions, mode=mode) == [
+        judge(gold=gold, response=response, question=question, mode=mode)
+        for (gold, response), question in zip(pairs, questions, strict=True)
+    ]
+    assert judge_many([]) == []
 
 
 LONG = [

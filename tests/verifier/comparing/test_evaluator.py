@@ -79,13 +79,9 @@ def test_complex_numbers_have_no_floor_and_no_power_of_zero(tree: Read) -> None:
             Evaluator({"x": acb(2)}, complex_field=True).value(tree(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("(1,2)", "a seq where a number is expected"), (r"\pm 2", "a pm where a number is expected"), ("1/(x-2)", "a division by zero"), (r"\sin(x,x)", "sin of 2 values"),
-     (r"\max\{\}", "max of 0 values"), (r"\int_0^1 y dy", "no numeric value for int"), (r"\sum 3", "no numeric value for sum")],
-)  # fmt: skip
-def test_what_has_no_value_anywhere(tree: Read, text: str, message: str) -> None:
-    with pytest.raises(Unreadable, match=message):
+@pytest.mark.parametrize("text", ["(1,2)", r"\pm 2", "1/(x-2)", r"\sin(x,x)", r"\max\{\}", r"\int_0^1 y dy", r"\sum 3"])
+def test_what_has_no_value_anywhere(tree: Read, text: str) -> None:
+    with pytest.raises(Unreadable):
         Evaluator({"x": arb(2)}).value(tree(text))
 
 

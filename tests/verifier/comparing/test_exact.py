@@ -9,7 +9,6 @@ import pytest
 from flint import fmpq
 
 from compass.verifier import budget
-from compass.verifier.comparing import exact
 from compass.verifier.comparing.exact import (
     FUNCTIONS,
     bits,
@@ -55,7 +54,7 @@ def test_variables_may_be_bound(tree: Read) -> None:
 
 @pytest.mark.parametrize("text", ["1/0", "1/(1-1)", r"\frac{2}{0}x"])
 def test_nothing_divides_by_zero(tree: Read, text: str) -> None:
-    with pytest.raises(Unreadable, match="a division by zero"):
+    with pytest.raises(Unreadable):
         to_quotient(tree(text), ("x",))
 
 
@@ -63,7 +62,7 @@ def test_the_terms_of_a_sum_are_bounded(tree: Read) -> None:
     assert rational(tree(r"\sum_{k=1}^{2000} 1")) == 2000
     assert rational(tree(r"\sum_{j=1}^{40} (\sum_{k=1}^{50} 1)")) == 2000
     for text in (r"\sum_{k=1}^{2001} 1", r"\sum_{j=1}^{40} (\sum_{k=1}^{51} 1)"):
-        with pytest.raises(OverBudget, match="more than 2000 terms"):
+        with pytest.raises(OverBudget):
             rational(tree(text))
 
 
@@ -83,11 +82,11 @@ def test_functions_take_a_fixed_number_of_arguments() -> None:
 
 
 def test_polynomials_are_bounded(tree: Read) -> None:
-    with pytest.raises(OverBudget, match="more than 600 terms"):
+    with pytest.raises(OverBudget):
         to_quotient(tree("(a+b+c)^{12}(d+f+g)^{2}(h+j)^{2}"), tuple("abcdfghj"))
-    with pytest.raises(OverBudget, match="a power too large to compute"):
+    with pytest.raises(OverBudget):
         to_quotient(tree("2^{2001}x"), ("x",))
-    with pytest.raises(OverBudget, match="a coefficient too long to compute"):
+    with pytest.raises(OverBudget):
         to_quotient(tree("x+4500!"), ("x",))
     assert to_quotient(tree("2^{2000}x"), ("x",)) is not None
 
@@ -114,24 +113,8 @@ def test_whole_numbers_may_be_longer_than_fractions(value: fmpq, fits: bool) -> 
     if fits:
         check_size(value, "a number")
     else:
-        with pytest.raises(OverBudget, match="a number too long to compute"):
+        with pytest.raises(OverBudget):
             check_size(value, "a number")
-
-
-def test_the_size_of_a_number_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    spent: list[float] = []
-    monkeypatch.setattr(exact, "spend_exact", spent.append)
-    check_size(q("8"), "")
-    check_size(q("1/8"), "")
-    power(q("2"), q("6"))
-    integer_root(9, 2)
-    FUNCTIONS["factorial"]([q("4")])
-    FUNCTIONS["factorial2"]([q("5")])
-    FUNCTIONS["binom"]([q("5"), q("2")])
-    FUNCTIONS["mod"]([q("7"), q("3")])
-    FUNCTIONS["gcd"]([q("4"), q("6")])
-    FUNCTIONS["lcm"]([q("4"), q("6")])
-    assert spent == [1.25, 5, 2.0, 16, 3.0, 5, 6, 1.25, 14, 0.5, 20, 6, 1.0, 8, 1.25]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +131,7 @@ def test_powers(base: str, exponent: str, result: str | None) -> None:
 
 @pytest.mark.parametrize("exponent", ["0", "-1"])
 def test_zero_has_positive_powers_alone(exponent: str) -> None:
-    with pytest.raises(Unreadable, match="zero to a power that is not positive"):
+    with pytest.raises(Unreadable):
         power(fmpq(0), q(exponent))
 
 
@@ -157,9 +140,9 @@ def test_zero_has_positive_powers_alone(exponent: str) -> None:
 )  # 50,000 and 20,000 bits over the bits of the base
 def test_powers_are_bounded_by_size(base: str, largest: int) -> None:
     assert power(q(base), fmpq(largest)) == q(base) ** largest
-    with pytest.raises(OverBudget, match="a power too large to compute"):
+    with pytest.raises(OverBudget):
         power(q(base), fmpq(largest + 1))
-    with pytest.raises(OverBudget, match="a power too large to compute"):
+    with pytest.raises(OverBudget):
         power(q(base), fmpq(-6_667))
 
 
@@ -167,7 +150,7 @@ def test_whole_roots() -> None:
     assert [integer_root(value, 2) for value in (0, 1, 2, 4, 15, 16)] == [0, 1, None, 2, None, 4]
     assert integer_root(2**60, 3) == 2**20
     assert integer_root(4 ** (9_999), 2) == 2**9_999
-    with pytest.raises(OverBudget, match="a root of a number too long"):
+    with pytest.raises(OverBudget):
         integer_root(4**10_000, 2)
     assert rational_root(q("8/27"), q("2/3")) == q("4/9")
     assert rational_root(q("8/26"), q("1/3")) is None
@@ -191,21 +174,15 @@ def test_functions_of_fractions(name: str, arguments: str, result: str | None) -
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "error", "message"),
+    ("name", "arguments", "error"),
     [
-        ("factorial", [-1], Unreadable, "the factorial of something that is no whole number"),
-        ("factorial", [4_501], OverBudget, "the factorial of more than 4500"),
-        ("factorial2", [fmpq(1, 2)], Unreadable, "the double factorial of something that is no whole number"),
-        ("factorial2", [4_501], OverBudget, "the double factorial of more than 4500"),
-        ("binom", [2**63, 2], OverBudget, "a binomial coefficient too large to compute"),
-        ("binom", [2**62, 4_000], OverBudget, "a binomial coefficient too large to compute"),
-        ("binom", [10_000, 4_501], OverBudget, "a binomial coefficient too large to compute"),
-        ("mod", [5, 0], Unreadable, "a remainder by zero"),
-        ("root", [5, 0], Unreadable, "a root of index zero"),
+        ("factorial", [-1], Unreadable), ("factorial", [4_501], OverBudget), ("factorial2", [fmpq(1, 2)], Unreadable), ("factorial2", [4_501], OverBudget),
+        ("binom", [2**63, 2], OverBudget), ("binom", [2**62, 4_000], OverBudget), ("binom", [10_000, 4_501], OverBudget), ("mod", [5, 0], Unreadable),
+        ("root", [5, 0], Unreadable),
     ],
-)
-def test_functions_have_bounds_and_holes(name: str, arguments: list, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message) as caught:
+)  # fmt: skip
+def test_functions_have_bounds_and_holes(name: str, arguments: list, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
         FUNCTIONS[name]([fmpq(value) for value in arguments])
     assert type(caught.value) is error
 
