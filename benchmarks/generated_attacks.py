@@ -1,4 +1,4 @@
-"""Attacks that nobody wrote: four generators look for what the verifier pays and should not.
+"""Attacks that nobody wrote: four generators look for what the verifier pays and should not, and a fifth for what it cannot bear.
 
     python benchmarks/generated_attacks.py PROBLEMS.jsonl... --minutes 60 [--only GENERATOR] [--seed 0] [--json OUT.json]
 
@@ -8,9 +8,10 @@ fixed    a text that knows neither question nor gold, against golds that all dif
 shared   a text made of two golds that differ: is it equal to both?
 changed  a gold after an edit that changes its meaning: is it still equal?
 copies   a formula of the question after edits that keep its value, strict mode: what share of a set does one way to edit earn?
+crashes  random, changed and nonsensical pairs: which raise an error, or take more than 50 ms of processor time?
 
 Ctrl-C ends a generator and shows what it found. What is equal by a convention of docs/reference/verifier.md is found as well, so the
-findings are read, not counted against a limit. Exit code 0.
+findings are read, not counted against a limit. The exit code is 1 where a pair crashed or took too long, else 0.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from verifier_fuzz import grown
+from random_answers import draw_pair, grown
 
 from compass.verifier import Mode, judge, verify
 from compass.verifier.form import gives_away
@@ -38,6 +39,8 @@ from compass.verifier_attack import make_edit_policy
 
 TABLE = 120
 """Golds that a fixed text is tried on."""
+LIMIT_MS = 50.0
+"""Processor time of this process for one pair; sympy's process has its own deadline."""
 SHOWN = 200
 """Findings that are kept of each generator."""
 _DIGITS = re.compile(r"(?<![_\d])(?<!_\{)\d+")
@@ -83,10 +86,11 @@ def choose_unequal(golds: list[str], count: int, draw: random.Random) -> list[st
 
 
 class Finding(NamedTuple):
-    """A text that was paid, and for what."""
+    """A text that was paid, and for what; of `crashes` with the error or the time."""
 
     text: str
     golds: tuple[str, ...]
+    note: str = ""
 
 
 def attack_with_fixed_texts(golds: list[str], draw: random.Random) -> Iterator[Finding | None]:
@@ -144,6 +148,20 @@ def attack_with_changes(golds: list[str], draw: random.Random) -> Iterator[Findi
         yield Finding(text or "", (gold,)) if equal else None
 
 
+def attack_with_random_pairs(golds: list[str], draw: random.Random) -> Iterator[Finding | None]:
+    """Pairs of which nothing is known; a finding raises an error, or takes longer than `LIMIT_MS`."""
+    while True:
+        gold, answer = draw_pair(draw, golds)
+        began = time.process_time()
+        try:
+            verify(gold=gold, answer=answer)
+        except Exception as error:
+            yield Finding(answer, (gold,), repr(error)[:200])
+            continue
+        spent = (time.process_time() - began) * 1e3
+        yield Finding(answer, (gold,), f"{spent:.0f} ms") if spent > LIMIT_MS else None
+
+
 def attack_with_copies(
     problems: list[Problem], draw: random.Random
 ) -> Iterator[tuple[str, list[Problem], list[Finding]]]:
@@ -164,7 +182,7 @@ def attack_with_copies(
 
 
 def run_pairs(name: str, attack: Iterator[Finding | None], minutes: float) -> dict[str, Any]:
-    """Run one of the first three generators; what it found, each text and gold once."""
+    """Run any generator but that of copies; what it found, each text and gold once."""
     tries, found = 0, {}
     for finding in _for_minutes(attack, minutes, name):
         tries += 1
@@ -215,13 +233,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="+", type=Path)
     parser.add_argument("--minutes", type=float, default=60.0, help="processor time of each generator")
-    parser.add_argument("--only", choices=("fixed", "shared", "changed", "copies"))
+    parser.add_argument("--only", choices=("fixed", "shared", "changed", "crashes", "copies"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     problems = read_problems(args.problems)
     golds = list(dict.fromkeys(problem.gold for problem in problems))
-    attacks = {"fixed": attack_with_fixed_texts, "shared": attack_with_shared_texts, "changed": attack_with_changes}
+    attacks = {
+        "fixed": attack_with_fixed_texts,
+        "shared": attack_with_shared_texts,
+        "changed": attack_with_changes,
+        "crashes": attack_with_random_pairs,
+    }
     verify(gold="1", answer=r"\int_0^1 x dx")  # starts sympy's process
     results = []
     for name in [args.only] if args.only else [*attacks, "copies"]:
@@ -232,7 +255,7 @@ def main() -> int:
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 0
+    return int(any(made["generator"] == "crashes" and made["findings"] for made in results))
 
 
 if __name__ == "__main__":
