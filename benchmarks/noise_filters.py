@@ -22,13 +22,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from marked_page import write_part  # noqa: E402
+
 from compass.curation import noise  # noqa: E402
 from compass.ledger import REASONS  # noqa: E402
 from compass.settings import Denoise, load_settings  # noqa: E402
 from compass.sources.collect import collect  # noqa: E402
 
 LABELS = ROOT / "tests/data/noise_labels.csv"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 READERS = frozenset(("estimation", "lost_context", "letter_gold", "other"))
@@ -139,9 +140,7 @@ def main() -> None:
     text = table(counts, first, labels, len(rows), seconds)
     print(text)
     if page:
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+        write_part(page, "measured", text)
 
 
 def table(counts: dict[str, Counts], first: Counter, labels: list[Label], rows: int, seconds: float) -> str:

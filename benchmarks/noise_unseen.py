@@ -27,6 +27,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from marked_page import write_part  # noqa: E402
 from noise_filters import Counts, Label, read_labels, share  # noqa: E402
 
 from compass.curation import noise  # noqa: E402
@@ -316,10 +317,7 @@ def main() -> None:
         text += f"\n\nValiMath: {valimath_table(questions, settings)}"
     print(text)
     if arguments.write:
-        begin, end = f"<!-- {arguments.mark}: begin -->", f"<!-- {arguments.mark}: end -->"
-        before, _, rest = arguments.write.read_text(encoding="utf-8").partition(begin)
-        after = rest.partition(end)[2]
-        arguments.write.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+        write_part(arguments.write, arguments.mark, text)
 
 
 if __name__ == "__main__":

@@ -19,13 +19,14 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from marked_page import write_part
+
 from compass.curriculum.curriculum import source_levels
 from compass.library.curate_stages import CurateSettings, run_stages
 from compass.report.outputs import open_outputs, read_table
 from compass.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "<!-- curation: begin -->", "<!-- curation: end -->"
 LEVELS = (1, 2, 3, 4, 5)
 
 
@@ -85,12 +86,8 @@ def main() -> None:
     text = tables(summary, read_table(outputs.last), outputs.ledger())
     if args.document is None:
         print(text)
-        return
-    before, _, rest = args.document.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    if not after:
-        sys.exit(f"{args.document}: no {BEGIN} … {END}")
-    args.document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    else:
+        write_part(args.document, "curation", text)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ other, so that the problems' part of the variance stays.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ MOST = 64
 ROUNDS = {1: [64], 2: [32, 64], 4: [8, 16, 32, 64], 6: [2, 4, 8, 16, 32, 64]}
 """Looks to the samples per problem at each."""
 DRAWS = {"equal": 1_000, "unequal": 300}
+DIFFERENT = ("better", "worse")
 ALIKE = {"same": 1.0, "other": 0.7}
 
 
@@ -71,6 +72,25 @@ def draw_rounds(case: Case, generator: np.random.Generator) -> dict[int, Paired]
     }
 
 
+def take_looks(
+    results: Mapping[int, Paired], rounds: Sequence[int], ends: Sequence[str], alpha: float = 1 - LEVEL
+) -> tuple[list[dict[str, Any]], int]:
+    """Look after each round until a verdict is one of `ends`; the looks, and the samples at the last.
+
+    Args:
+        results: those of the pair that decides, by the samples per problem.
+        rounds: the samples per problem at each look.
+        ends: verdicts that end the sampling.
+        alpha: the error of all looks together.
+    """
+    made: list[dict[str, Any]] = []
+    for count in rounds:
+        made.append(judge_look([results[count]], made, at_most=MOST, alpha=alpha, seed=0))
+        if made[-1]["verdict"] in ends:
+            break
+    return made, count
+
+
 def stops(case: Case, generator: np.random.Generator) -> Iterator[tuple[int, bool, int, bool, int]]:
     """Looks planned; whether ours finds a difference, and its samples; the same of naive looking."""
     drawn = draw_rounds(case, generator)
@@ -79,16 +99,10 @@ def stops(case: Case, generator: np.random.Generator) -> Iterator[tuple[int, boo
         for count, one in drawn.items()
     }
     for looks, rounds in ROUNDS.items():
-        made: list[dict[str, Any]] = []
-        for count in rounds:
-            made.append(judge_look([drawn[count]], made, at_most=MOST, alpha=1 - LEVEL, seed=0))
-            if made[-1]["verdict"] in (
-                "better",
-                "worse",
-            ):  # a tie does not end this simulation: it would only lower the error
-                break
+        # A tie does not end this simulation: it would only lower the error.
+        made, count = take_looks(drawn, rounds, DIFFERENT)
         naive = next((count for count in rounds if single[count]), MOST)
-        yield looks, made[-1]["verdict"] in ("better", "worse"), count, any(single[count] for count in rounds), naive
+        yield looks, made[-1]["verdict"] in DIFFERENT, count, any(single[count] for count in rounds), naive
 
 
 def measure(case: Case, draws: int, generator: np.random.Generator) -> dict[int, np.ndarray]:
@@ -157,11 +171,7 @@ def family(models: int, kind: str, generator: np.random.Generator) -> tuple[bool
             for one, chance in zip(all_pairs, chances, strict=True)
         )
 
-    made: list[dict[str, Any]] = []
-    for count in ROUNDS[4]:
-        made.append(judge_look(pairs(count)[:1], made, at_most=MOST, alpha=alpha, seed=0))
-        if made[-1]["verdict"] != "cannot tell":
-            break
+    made, count = take_looks({count: pairs(count)[0] for count in ROUNDS[4]}, ROUNDS[4], (*DIFFERENT, "tied"), alpha)
     ours = any_called(pairs(count), level_of({"made": made, "alpha": alpha}))
     return ours, any(any_called(pairs(count), LEVEL) for count in ROUNDS[4])
 
@@ -175,11 +185,7 @@ def ties() -> None:
         for _ in range(DRAWS["unequal"]):
             drawn = draw_rounds(case, generator)
             for looks, rounds in ROUNDS.items():
-                made: list[dict[str, Any]] = []
-                for count in rounds:
-                    made.append(judge_look([drawn[count]], made, at_most=MOST, alpha=1 - LEVEL, seed=0))
-                    if made[-1]["verdict"] != "cannot tell":
-                        break
+                made, _ = take_looks(drawn, rounds, (*DIFFERENT, "tied"))
                 within = [max(map(abs, drawn[count].interval(2 * LEVEL - 1))) <= TIE for count in rounds]
                 found[looks] += made[-1]["verdict"] == "tied", any(within)
         cells = [f"{one[0]:.3f} ({one[1]:.3f})" for one in (sums / DRAWS["unequal"] for sums in found.values())]
