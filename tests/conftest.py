@@ -164,17 +164,13 @@ def pipeline(tmp_path: Path, records: Callable[..., pa.Table]) -> tuple[Path, li
     Of seven rows, five of `web` and two of `book`, these are dropped: 6 by collect, 4 by dedup (3 stands for it), 0 by
     denoise, 5 by verify, 1 by curriculum. 2 and 3 are left; rl-1 and rl-3 recorded rewards of 2.
     """
-    return write_pipeline(tmp_path / "data", records)
-
-
-def write_pipeline(folder: Path, records: Callable[..., pa.Table]) -> tuple[Path, list[str]]:
-    """See `pipeline`."""
     import pyarrow.parquet as pq
 
     from compass.ledger import Drop, Reason, split
     from compass.records import with_column, write_records
     from compass.settings.denoise import NoiseReason
 
+    folder = tmp_path / "data"
     text = "Tom has {} books and buys 3 more of them. How many books does Tom have now?"
     web = [(text.format(n), str(n + 3), "web", {"licence": "MIT", "source_level": "2"}) for n in range(5)]
     book = [(f"What is {n} plus {n}?", str(2 * n), "book", {"licence": "CC0", "source_level": ""}) for n in (5, 6)]

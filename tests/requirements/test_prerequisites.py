@@ -81,11 +81,6 @@ def test_headers_are_looked_for_in_pythons_folder(tmp_path: Path) -> None:
     assert prerequisites.missing_headers(needs, tmp_path) == []
 
 
-def test_no_compiler_is_asked_for_on_the_cpu() -> None:
-    assert [need.name for need in prerequisites.PROGRAMS["cpu"]] == ["git"]
-    assert prerequisites.HEADERS["cpu"] == ()
-
-
 @pytest.mark.parametrize(
     ("manager", "root", "expected"),
     [
