@@ -8,7 +8,6 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,6 @@ from compass.runs.values import scrub
 STATE = Path(".compass")
 DATABASE = STATE / "mlflow.db"
 ARTIFACTS = STATE / "mlartifacts"
-
-BATCH = 100
-"""Most parameters or tags that MLflow takes in one call."""
-
-METRICS_BATCH = 500
-"""Metrics in one call; MLflow takes 1,000."""
-
-LONGEST_TAG = 5000
-"""Characters of a tag's value that are kept; MLflow refuses longer ones."""
 
 REQUEST_S = 20
 """Seconds after which a request counts as failed. The sender tries again, so MLflow's own retries are off: they would
@@ -162,8 +152,7 @@ def log_params(client: Any, run_id: str, values: Mapping[str, str]) -> None:
     """Record parameters: flat names and texts."""
     from mlflow.entities import Param
 
-    for batch in _batches((Param(name, value) for name, value in values.items()), BATCH):
-        client.log_batch(run_id, params=batch)
+    client.log_batch(run_id, params=[Param(name, value) for name, value in values.items()])
 
 
 def log_metrics(client: Any, run_id: str, values: Iterable[Sequence[Any]], model: str | None = None) -> None:
@@ -177,17 +166,15 @@ def log_metrics(client: Any, run_id: str, values: Iterable[Sequence[Any]], model
     """
     from mlflow.entities import Metric
 
-    entities = (Metric(name, value, time, step, model_id=model) for name, value, time, step in values)
-    for batch in _batches(entities, METRICS_BATCH):
-        client.log_batch(run_id, metrics=batch)
+    metrics = [Metric(name, value, time, step, model_id=model) for name, value, time, step in values]
+    client.log_batch(run_id, metrics=metrics)
 
 
 def log_tags(client: Any, run_id: str, values: Mapping[str, str]) -> None:
-    """Set tags; long values are cut."""
+    """Set tags."""
     from mlflow.entities import RunTag
 
-    for batch in _batches((RunTag(name, value[:LONGEST_TAG]) for name, value in values.items()), BATCH):
-        client.log_batch(run_id, tags=batch)
+    client.log_batch(run_id, tags=[RunTag(name, value) for name, value in values.items()])
 
 
 def log_datasets(client: Any, run_id: str, datasets: Sequence[Mapping[str, Any]]) -> None:
@@ -222,9 +209,3 @@ def log_datasets(client: Any, run_id: str, datasets: Sequence[Mapping[str, Any]]
     ]
     if inputs:
         client.log_inputs(run_id, datasets=inputs)
-
-
-def _batches(entities: Iterable[Any], size: int) -> Iterable[list[Any]]:
-    waiting = iter(entities)
-    while batch := list(islice(waiting, size)):
-        yield batch
