@@ -1,4 +1,4 @@
-"""One local page for the run that is going on: `python -m compass.live --port 5050`, or `make up`.
+"""One local page for the run that is going on, served by `compass up`.
 
 It reads what the stages write while they work, and writes nothing:
 

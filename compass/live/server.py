@@ -45,8 +45,8 @@ HEADERS = {
 }
 
 
-def make_app(root: Path) -> Starlette:
-    """The page of the repository at `root`."""
+def make_app(root: Path = Path()) -> Starlette:
+    """The page of the repository at `root`; `compass up` has uvicorn serve that of the folder it starts in."""
     reader = Reader(root)
 
     def page(request: Request) -> Response:

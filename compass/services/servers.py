@@ -99,7 +99,10 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
         Server(
             "live",
             "watch the stage that runs now",
-            ("-m", "compass.live", "--port", str(ports["live"])),
+            (
+                *("-m", "uvicorn", "compass.live.server:make_app", "--factory", *address["live"]),
+                *("--log-level", "warning", "--no-server-header", "--timeout-graceful-shutdown", "1"),
+            ),
             lambda service: is_answering(f"{service.url}/"),
             {},
         ),
