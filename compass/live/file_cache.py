@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Read = TypeVar("Read", bound=Callable[..., Any])
 
 MOST = 200
-"""Results that are kept; the oldest are forgotten."""
+"""Results of a function that are kept; the oldest are forgotten."""
 
 
-class FileCache:
-    """Reads files again only after a change of one. Safe to use from several threads."""
+def cached_by_files(read: Read) -> Read:
+    """A function whose results are kept until one of the paths among its arguments changes; its errors are not kept.
 
-    def __init__(self) -> None:
-        self._made: dict[tuple[Any, ...], tuple[Any, Any]] = {}
-        self._lock = threading.Lock()
+    Safe to use from several threads.
+    """
+    kept: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    lock = threading.Lock()
 
-    def read(self, make: Callable[[], Any], *paths: Path, extra: tuple[Any, ...] = ()) -> Any:
-        """What `make` returns, called again only after a change of `paths`; its errors are not kept.
+    @wraps(read)
+    def look(*given: Any) -> Any:
+        now = tuple(_read_signature(one) for one in given if isinstance(one, Path))
+        with lock:
+            if given not in kept or kept[given][0] != now:
+                made = read(*given)
+                kept.pop(given, None)
+                kept[given] = now, made
+                while len(kept) > MOST:
+                    del kept[next(iter(kept))]
+            return kept[given][1]
 
-        Args:
-            make: reads the files; a function of another name, or of another place in the code, has results of its own.
-            paths: the files.
-            extra: whatever else the result depends on.
-        """
-        key, now = (make.__qualname__, paths, extra), tuple(map(_read_signature, paths))
-        with self._lock:
-            kept = self._made.get(key)
-            if kept is None or kept[0] != now:
-                made = make()
-                self._made.pop(key, None)
-                kept = self._made[key] = now, made
-                while len(self._made) > MOST:
-                    del self._made[next(iter(self._made))]
-            return kept[1]
+    return look  # type: ignore[return-value]
 
 
 def _read_signature(path: Path) -> tuple[int, int, int] | None:

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compass.live.file_cache import FileCache
+from compass.live.file_cache import cached_by_files
 from compass.page.blocks import Responses
 from compass.report.printable import shorten
-from compass.report.rollouts import TRAINED, read_problems, show_rollout
+from compass.report.rollouts import read_problems, show_rollout
 
 LONGEST = 4_000
 """Characters of a problem or a response; of a longer one the beginning and the end are shown."""
@@ -33,47 +33,36 @@ MOST_ROWS = 2_000
 """Rows that are looked through for problems of different fates."""
 
 
-class RolloutReader:
-    """Reads the rollouts that an RL stage kept, an iteration at a time."""
+def show_rollouts(root: Path, rollouts: Path | None, chosen: int | None, every: int | None) -> Responses:
+    """The rollouts of the chosen iteration of an RL stage, or of the newest one that kept any.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._cache = FileCache()
-
-    def block(self, rollouts: Path | None, chosen: int | None, every: int | None) -> Responses:
-        """The rollouts of the chosen iteration, or of the newest one that kept any.
-
-        Args:
-            rollouts: the folder of a running stage, with one file per iteration, or the file of a finished one.
-            chosen: the iteration; None for the newest.
-            every: how often rollouts are kept, as far as that is known.
-        """
-        steps = self._steps(rollouts) if rollouts else []
-        kept = _kept(every) if every else ""
-        if rollouts is None or not steps:
-            text = "`rl.record.rollouts_every` is 0: none are kept." if every == 0 else f"None kept yet. {kept}".strip()
-            return Responses("Newest rollouts", text, steps)
-        step = chosen if chosen in steps else steps[-1]
-        path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
-        groups = self._cache.read(lambda: _groups(path, step), path, extra=(step,))
-        texts = self._texts(sorted({rows[0]["id"] for rows in groups}))
-        problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
-        return Responses("Newest rollouts", kept, steps, step, problems)
-
-    def _texts(self, ids: list[str]) -> dict[str, str]:
-        """The problems of some ids, as far as the training set is here."""
-        data = self.root / "data"
-        return self._cache.read(lambda: read_problems(data, ids), data / TRAINED, extra=tuple(ids))
-
-    def _steps(self, rollouts: Path) -> list[int]:
-        if rollouts.is_dir():
-            return sorted(int(path.stem) for path in rollouts.glob("*.parquet") if path.stem.isdigit())
-        if not rollouts.is_file():
-            return []
-        return self._cache.read(lambda: _distinct_steps(rollouts), rollouts)
+    Args:
+        root: the repository's root.
+        rollouts: the folder of a running stage, with one file per iteration, or the file of a finished one.
+        chosen: the iteration; None for the newest.
+        every: how often rollouts are kept, as far as that is known.
+    """
+    steps = _find_steps(rollouts) if rollouts else []
+    kept = _kept(every) if every else ""
+    if rollouts is None or not steps:
+        text = "`rl.record.rollouts_every` is 0: none are kept." if every == 0 else f"None kept yet. {kept}".strip()
+        return Responses("Newest rollouts", text, steps)
+    step = chosen if chosen in steps else steps[-1]
+    path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
+    groups = _read_groups(path, step)
+    texts = read_problems(root / "data", {rows[0]["id"] for rows in groups})
+    problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
+    return Responses("Newest rollouts", kept, steps, step, problems)
 
 
-def _distinct_steps(path: Path) -> list[int]:
+def _find_steps(rollouts: Path) -> list[int]:
+    if rollouts.is_dir():
+        return sorted(int(path.stem) for path in rollouts.glob("*.parquet") if path.stem.isdigit())
+    return _read_steps(rollouts) if rollouts.is_file() else []
+
+
+@cached_by_files
+def _read_steps(path: Path) -> list[int]:
     return sorted(set(pq.read_table(path, columns=["step"])["step"].to_pylist()))
 
 
@@ -83,7 +72,8 @@ def _kept(every: int) -> str:
     )
 
 
-def _groups(path: Path, step: int) -> list[list[dict[str, Any]]]:
+@cached_by_files
+def _read_groups(path: Path, step: int) -> list[list[dict[str, Any]]]:
     """The responses to some problems of an iteration: most of them used, and one that was left out, where there is one."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for number, row in enumerate(_rows(path, step)):

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from compass.golds import golds
 from compass.live.counts import counts_view
-from compass.live.file_cache import FileCache
+from compass.live.file_cache import cached_by_files
 from compass.live.responses import LONGEST
 from compass.page.blocks import Block, Note, Responses, Table, figures, format_number, format_share, response
 from compass.report.printable import shorten
@@ -51,38 +51,50 @@ class Sampled:
     newest: list[dict[str, Any]] = field(default_factory=list)
 
 
-class SampledReader:
-    """Reads the stores of sampled responses; a part that has been read is not read again."""
+def find_stores(root: Path, stage: Stage) -> list[Sampled]:
+    """The stores of responses that a stage has opened in its last run, in the order of opening."""
+    since = stage.progress.started - 1 if stage.progress else 0.0
+    found = [(lock.parent, lock.stat().st_mtime) for lock in (root / "work" / stage.name).glob("*/lock")]
+    stores = [_read_store(folder, opened) for folder, opened in found if opened >= since]
+    return sorted(stores, key=lambda store: store.opened)
+
+
+def _read_store(folder: Path, opened: float) -> Sampled:
+    store = Sampled(folder, opened)
+    for part in sorted(folder.glob("part-*.parquet")):
+        try:
+            counts, newest = _read_part(part)
+        except (OSError, pa.ArrowInvalid):  # merged with others just now: the next look finds those
+            continue
+        store.counts.update(counts)
+        store.newest = (store.newest + newest)[-2 * AT_ONCE :]
+    return store
+
+
+class Scorer:
+    """Scores a part of the responses that a running stage has sampled, some more at every look, each once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._cache = FileCache()
         self._judged: dict[Path, dict[tuple[Any, ...], Judgement]] = {}
         self._judging = threading.Lock()
-
-    def stores(self, stage: Stage) -> list[Sampled]:
-        """The stores that the stage has opened in its last run, in the order of opening."""
-        since = stage.progress.started - 1 if stage.progress else 0.0
-        found = [(lock.parent, lock.stat().st_mtime) for lock in (self.root / "work" / stage.name).glob("*/lock")]
-        stores = [self._read(folder, opened) for folder, opened in found if opened >= since]
-        return sorted(stores, key=lambda store: store.opened)
 
     def count_right(self, store: Sampled, stage: str) -> tuple[int, int]:
         """How many responses of a store were scored here, and how many of them are right; scores some more."""
         with self._judging:
             judged = self._judged.setdefault(store.folder, {})
             waiting = [row for row in store.newest if _key(row) not in judged] if len(judged) < SCORED else []
-            known = self._problems(stage, [row["id"] for row in waiting[:AT_ONCE]])
+            known = _read_problems(self.root / GOLDS[stage], tuple(row["id"] for row in waiting[:AT_ONCE]))
             for row in waiting[:AT_ONCE]:
                 if row["id"] in known:
                     problem, gold, _ = known[row["id"]]
                     judged[_key(row)] = judge(gold=gold, response=row["response"] or "", question=problem)
             return len(judged), sum(one.equal for one in judged.values())
 
-    def responses(self, store: Sampled, stage: str) -> Block:
+    def show_responses(self, store: Sampled, stage: str) -> Block:
         """The newest responses, with problem and gold, and the verdict where there is one."""
         rows = store.newest[-NEWEST:][::-1]
-        known = self._problems(stage, [row["id"] for row in rows])
+        known = _read_problems(self.root / GOLDS[stage], tuple(row["id"] for row in rows))
         problems = []
         for row in rows:
             problem, gold, about = known.get(row["id"], ("", "", ""))
@@ -100,44 +112,30 @@ class SampledReader:
             )
         return Responses("Newest responses", problems=problems)
 
-    def _problems(self, stage: str, ids: list[str]) -> dict[str, tuple[str, str | Gold, str]]:
-        """Problem, gold and source of some ids."""
-        path = self.root / GOLDS[stage]
 
-        def read() -> dict[str, tuple[str, str | Gold, str]]:
-            columns = ["id", "source", "problem", "answer", "alternatives", "tolerance"]
-            rows = pq.read_table(path, columns=columns, filters=[("id", "in", ids)])
-            gold = golds(rows)
-            texts = zip(*(rows.column(name).to_pylist() for name in ("id", "problem", "source")), strict=True)
-            return {id_: (problem, gold[id_], source) for id_, problem, source in texts}
-
-        if not ids or not path.exists():
-            return {}
-        return self._cache.read(read, path, extra=tuple(ids))
-
-    def _read(self, folder: Path, opened: float) -> Sampled:
-        store = Sampled(folder, opened)
-        for part in sorted(folder.glob("part-*.parquet")):
-            try:
-                counts, newest = self._cache.read(lambda part=part: _read_part(part), part)
-            except (OSError, pa.ArrowInvalid):  # merged with others just now: the next look finds those
-                continue
-            store.counts.update(counts)
-            store.newest = (store.newest + newest)[-2 * AT_ONCE :]
-        return store
+@cached_by_files
+def _read_problems(path: Path, ids: tuple[str, ...]) -> dict[str, tuple[str, str | Gold, str]]:
+    """Problem, gold and source of some ids."""
+    if not ids or not path.exists():
+        return {}
+    columns = ["id", "source", "problem", "answer", "alternatives", "tolerance"]
+    rows = pq.read_table(path, columns=columns, filters=[("id", "in", ids)])
+    gold = golds(rows)
+    texts = zip(*(rows.column(name).to_pylist() for name in ("id", "problem", "source")), strict=True)
+    return {id_: (problem, gold[id_], source) for id_, problem, source in texts}
 
 
-def sampled_view(stage: Stage, reader: SampledReader, settings: Settings | None) -> list[Block]:
+def sampled_view(stage: Stage, scorer: Scorer, settings: Settings | None) -> list[Block]:
     """The blocks of grade or evaluate: what is there so far, or what the finished stage measured."""
     if stage.state == "finished":
-        return counts_view(reader.root, stage)
-    stores = reader.stores(stage) if stage.progress else []
+        return counts_view(scorer.root, stage)
+    stores = find_stores(scorer.root, stage) if stage.progress else []
     if not stores:
         if stage.state == "running":
             return [Note("No response is there yet: the engine is starting.")]
         return [Note("This stage has not sampled here yet.", command=f"compass run {stage.name}")]
     names = _names(stage, settings, len(stores))
-    scored = [reader.count_right(store, stage.name) for store in stores]
+    scored = [scorer.count_right(store, stage.name) for store in stores]
     now, (of, right) = stores[-1].counts, scored[-1]
     finished, seconds = now["finished"], now["seconds"]
     blocks: list[Block] = [
@@ -155,7 +153,7 @@ def sampled_view(stage: Stage, reader: SampledReader, settings: Settings | None)
             for name, one, (of, right) in zip(names, stores, scored, strict=True)
         ]
         blocks.append(Table(head, rows, "Models so far", "The stage scores all responses at its end."))
-    return [*blocks, reader.responses(stores[-1], stage.name)]
+    return [*blocks, scorer.show_responses(stores[-1], stage.name)]
 
 
 def str_gold(gold: str | Gold) -> str:
@@ -176,6 +174,7 @@ def _key(row: Mapping[str, Any]) -> tuple[str, int, bool]:
     return row["key"], row["sample"], row["greedy"]
 
 
+@cached_by_files
 def _read_part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Counts of a part's finished responses, and its last ones."""
     rows = pq.read_table(

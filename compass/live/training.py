@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from compass.curves import CURVES, unlisted_curves
 from compass.durations import duration
-from compass.live.file_cache import FileCache
+from compass.live.file_cache import cached_by_files
 from compass.page.blocks import (
     Block,
     Caution,
@@ -96,31 +96,22 @@ def find_course(root: Path, stage: Stage) -> StagePaths | None:
     return paths
 
 
-class TrainingReader:
-    """Reads what RL stages record; what has been read is not read again."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._cache = FileCache()
-
-    def read(self, stage: Stage) -> Training | None:
-        """What a stage has recorded so far; None where there is nothing."""
-        paths = find_course(self.root, stage)
-        if paths:
-            files = (paths.saved_metrics, paths.live_metrics, paths.metrics)
-            metrics = self._cache.read(lambda: all_metrics(*files), *files)
-            rewards = self._cache.read(lambda: _read_groups(paths.rewards), paths.rewards)
-            return Training(metrics, rewards, read_findings(paths.findings), paths.rollouts)
-        out = self.root / "data" / stage.name
-        steps, rewards, findings = out / "steps.csv", out / "rewards.parquet", out / "guards.json"
-        if stage.state == "running" or not steps.exists():
-            return None
-        return Training(
-            self._cache.read(lambda: _read_steps(steps), steps),
-            self._cache.read(lambda: _read_rewards(rewards), rewards),
-            json.loads(findings.read_text(encoding="utf-8")) if findings.exists() else [],
-            out / "rollouts.parquet",
-        )
+def read_training(root: Path, stage: Stage) -> Training | None:
+    """What an RL stage has recorded so far; None where there is nothing."""
+    paths = find_course(root, stage)
+    if paths:
+        metrics = _read_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
+        return Training(metrics, _read_groups(paths.rewards), read_findings(paths.findings), paths.rollouts)
+    out = root / "data" / stage.name
+    findings = out / "guards.json"
+    if stage.state == "running" or not (out / "steps.csv").exists():
+        return None
+    return Training(
+        _read_steps(out / "steps.csv"),
+        _read_rewards(out / "rewards.parquet"),
+        json.loads(findings.read_text(encoding="utf-8")) if findings.exists() else [],
+        out / "rollouts.parquet",
+    )
 
 
 def training_view(stage: Stage, training: Training | None, settings: RlStage | None) -> list[Block]:
@@ -239,6 +230,10 @@ def _rest(total: Any, parts: Sequence[Any]) -> float | None:
     return max(0.0, total - sum(part for part in parts if finite(part))) if finite(total) else None
 
 
+_read_metrics = cached_by_files(all_metrics)
+
+
+@cached_by_files
 def _read_groups(path: Path) -> dict[int, Rewards]:
     """The sums of `rewards.jsonl`, which has a line per group; one that is not whole yet, or lacks something, is left out."""
     groups = []
@@ -251,6 +246,7 @@ def _read_groups(path: Path) -> dict[int, Rewards]:
     return _sum_groups(groups)
 
 
+@cached_by_files
 def _read_rewards(path: Path) -> dict[int, Rewards]:
     """The sums of a finished stage; a problem that was drawn twice in one iteration counts as one group."""
     table = pq.read_table(path, columns=["step", "id", "used", "reward", "response_tokens"])
@@ -274,6 +270,7 @@ def _sum_groups(groups: Iterable[tuple[int, Sequence[float], int, bool]]) -> dic
     return gathered
 
 
+@cached_by_files
 def _read_steps(path: Path) -> dict[int, dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = [{name: float(value) if value else None for name, value in row.items()} for row in csv.DictReader(file)]

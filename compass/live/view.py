@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from compass.live.counts import counts_view, report_view
-from compass.live.responses import RolloutReader
-from compass.live.sampled import SampledReader, sampled_view
-from compass.live.training import TrainingReader, training_view
+from compass.live.responses import show_rollouts
+from compass.live.sampled import Scorer, sampled_view
+from compass.live.training import read_training, training_view
 from compass.page.blocks import Block, Caution, Note, as_json
 from compass.rl.failure import log_lines, reason
 from compass.runs.pipeline import Pipeline, Stage, read_pipeline
@@ -38,9 +38,7 @@ class Reader:
         self.root = root
         self._shown = shown or root.resolve().name
         self._copies: dict[Path, Reader] = {}
-        self._training = TrainingReader(root)
-        self._rollouts = RolloutReader(root)
-        self._sampled = SampledReader(root)
+        self._scorer = Scorer(root)
 
     def newest(self) -> Reader:
         """The reader of where something runs: this one, or that of a running experiment's copy of the repository."""
@@ -94,14 +92,14 @@ class Reader:
         settings = pipeline.settings
         if stage.kind == "rl":
             ours = settings.rl.stages.get(stage.name) if settings else None
-            training = self._training.read(stage)
+            training = read_training(self.root, stage)
             blocks = training_view(stage, training, ours)
             if training and training.steps:
                 every = ours.record.rollouts_every if ours else None
-                blocks.append(self._rollouts.block(training.rollouts, step, every))
+                blocks.append(show_rollouts(self.root, training.rollouts, step, every))
             return blocks
         if stage.kind in ("grade", "evaluate"):
-            return sampled_view(stage, self._sampled, settings)
+            return sampled_view(stage, self._scorer, settings)
         if stage.kind == "report":
             return [*report_view(self.root, stage), *counts_view(self.root, stage)]
         return counts_view(self.root, stage)
