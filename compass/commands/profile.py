@@ -144,27 +144,15 @@ def _fit_graph(settings: Any) -> None:
 def differences(a: Path, b: Path) -> list[tuple[str, str, str]]:
     """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key.
 
-    What a list names (sources, benchmarks) is compared by its name, wherever it stands in the list.
+    What a list names (sources, benchmarks) is compared by its name, and the order of the names by itself.
     """
     from compass.runs.values import flatten
     from compass.settings.load import read_values
 
-    first, second = flatten(_named(read_values(a))), flatten(_named(read_values(b)))
+    first, second = flatten(read_values(a)), flatten(read_values(b))
     keys = sorted(first.keys() | second.keys())
     rows = [(key, first.get(key, ABSENT), second.get(key, ABSENT)) for key in keys]
     return [row for row in rows if row[1] != row[2]]
-
-
-def _named(value: Any) -> Any:
-    """The value with each list of named things as a dictionary by name."""
-    if isinstance(value, dict):
-        return {key: _named(inner) for key, inner in value.items()}
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
-        return {
-            str(one["name"]): _named({key: inner for key, inner in one.items() if key != "name"} or "named")
-            for one in value
-        }
-    return value
 
 
 def _profiles(root: Path = Path()) -> list[Path]:

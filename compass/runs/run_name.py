@@ -7,12 +7,12 @@ The same differences are the parameters of the pipeline's run in MLflow, so that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.runs.values import scrub
+from compass.runs.values import flatten
 from compass.settings import Settings, SettingsError, load_settings
 
 SHOWN = 2
@@ -59,7 +59,7 @@ def run_name(
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
         return settings.profile
-    known, values = {one.name: one for one in changes}, setting_values(settings.model_dump(mode="json"))
+    known, values = {one.name: one for one in changes}, flatten(settings.model_dump(mode="json"))
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
     shown = [*first, *(one for one in changes if one not in first)][:SHOWN]
     others = len([one for one in changes if one not in shown])
@@ -100,14 +100,9 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
     return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
 
 
-def setting_values(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Every setting of a complete parameter set with its value as text, named as in `Change`."""
-    return dict(_settings(settings))
-
-
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """The settings in which two complete parameter sets differ, as `changed_settings` orders them."""
-    first, second = setting_values(before), setting_values(after)
+    first, second = flatten(before), flatten(after)
     names = list(dict.fromkeys([*second, *first]))
     changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
     own = [name for name in changed if not (_inherited(name, first, second) or _left_empty(name, first, second))]
@@ -127,29 +122,6 @@ def _inherited(name: str, first: Mapping[str, str], second: Mapping[str, str]) -
 def _left_empty(name: str, first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     """Whether a setting stands on one side alone, and is empty there: it says nothing."""
     return {first.get(name, ABSENT), second.get(name, ABSENT)} == {"", ABSENT}
-
-
-def _settings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Every setting with its value as text; a list of named entries by its entries' names, any other list as one value."""
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from _settings(inner, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, list) and value and all(isinstance(entry, Mapping) and "name" in entry for entry in value):
-        yield name, ",".join(str(entry["name"]) for entry in value)
-        for entry in value:
-            rest = {key: inner for key, inner in entry.items() if key != "name"}
-            yield from _settings(rest, f"{name}.{entry['name']}")
-    else:
-        yield name, scrub(_text(value))
-
-
-def _text(value: Any) -> str:
-    """A value as params.yaml has it."""
-    if isinstance(value, list):
-        return ",".join(map(_text, value)) or "[]"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _short(text: str) -> str:

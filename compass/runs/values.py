@@ -1,4 +1,4 @@
-"""Nested settings as the flat, bounded and harmless names and values that a tracking server takes."""
+"""Nested settings as flat names and values, without secrets: what runs are compared, named and recorded by."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-LONGEST_VALUE = 500
-"""Characters of a parameter's value that are kept; databases behind tracking servers bound it."""
-
 _SECRET_NAME = re.compile(r"(^|[._-])(token|secret|passw(or)?d|api_?key|access_?key|credentials?)$", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[opsu]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{12,})")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, str]:
-    """Nested settings as `{"rl-1.steps": "20"}`; secrets are left out, values are scrubbed and cut."""
-    shown = {name: scrub(str(value))[:LONGEST_VALUE] for name, value in _leaves(values)}
-    return {name: value for name, value in shown.items() if not _SECRET_NAME.search(name)}
+    """Nested settings as `{"rl.stages.rl-1.steps": "20"}`; secrets are left out and values scrubbed.
+
+    A list of named entries, such as sources, is told by its names and then entry by entry; any other list is one value.
+    """
+    return {name: scrub(_text(value)) for name, value in _leaves(values) if name and not _SECRET_NAME.search(name)}
 
 
 def scrub(text: str) -> str:
@@ -30,12 +29,23 @@ def scrub(text: str) -> str:
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        items = value.items()
-    elif isinstance(value, list | tuple):
-        items = enumerate(value)
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and value and all(isinstance(entry, Mapping) and "name" in entry for entry in value):
+        yield name, [entry["name"] for entry in value]
+        for entry in value:
+            rest = {key: inner for key, inner in entry.items() if key != "name"}
+            if rest:
+                yield from _leaves(rest, f"{name}.{entry['name']}")
     else:
         yield name, value
-        return
-    for key, inner in items:
-        yield from _leaves(inner, f"{name}.{key}" if name else str(key))
+
+
+def _text(value: Any) -> str:
+    """A value as params.yaml has it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value)) or "[]"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -20,6 +20,9 @@ STATE = Path(".compass")
 DATABASE = STATE / "mlflow.db"
 ARTIFACTS = STATE / "mlartifacts"
 
+LONGEST_VALUE = 500
+"""Characters of a parameter's value that are kept; databases behind tracking servers bound it."""
+
 REQUEST_S = 20
 """Seconds after which a request counts as failed. The sender tries again, so MLflow's own retries are off: they would
 create a run twice where a server answers too late."""
@@ -149,10 +152,10 @@ def _artifacts_uri(folder: str | Path) -> str:
 
 
 def log_params(client: Any, run_id: str, values: Mapping[str, str]) -> None:
-    """Record parameters: flat names and texts."""
+    """Record parameters: flat names and texts, which are cut."""
     from mlflow.entities import Param
 
-    client.log_batch(run_id, params=[Param(name, value) for name, value in values.items()])
+    client.log_batch(run_id, params=[Param(name, value[:LONGEST_VALUE]) for name, value in values.items()])
 
 
 def log_metrics(client: Any, run_id: str, values: Iterable[Sequence[Any]], model: str | None = None) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compass.tracking.mlflow_client import log_metrics
+from compass.tracking.mlflow_client import LONGEST_VALUE, log_metrics
 
 MD5 = "dvc.md5"
 PATH = "dvc.path"
@@ -80,7 +80,7 @@ def _logged_model(client: Any, experiment: str, run_id: str, entry: Mapping[str,
         name=entry["name"],
         source_run_id=run_id,
         tags={MD5: entry["md5"], PATH: entry["path"]},
-        params=dict(entry.get("params", {})),
+        params={name: value[:LONGEST_VALUE] for name, value in entry.get("params", {}).items()},
         model_type="policy",
     )
     client.finalize_logged_model(model.model_id, "READY")

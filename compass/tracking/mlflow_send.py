@@ -14,8 +14,7 @@ from typing import Any
 
 from compass.locks import open_lock, try_lock
 from compass.processes import pipeline_has_ended
-from compass.runs.run_name import setting_values
-from compass.runs.values import LONGEST_VALUE
+from compass.runs.values import flatten
 from compass.tracking.mlflow_client import (
     can_write_artifacts,
     connect,
@@ -164,10 +163,8 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
                 missing = {name: value for name, value in share.before.items() if name not in one.data.params}
                 log_params(client, one.info.run_id, missing)
         ever = {name for one in others for name in one.data.params}
-        settings = setting_values(share.documents["settings.json"]).items()
-        log_params(
-            client, run, {name: value[:LONGEST_VALUE] for name, value in settings if name in ever} | share.params
-        )
+        settings = flatten(share.documents["settings.json"]).items()
+        log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():
         if made := _search(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):

@@ -27,7 +27,7 @@ from compass.runs.progress import read_progress, read_run
 from compass.runs.repository import git_state
 from compass.runs.run_name import CHANGED, LAST_STAGE, changed_settings, run_name
 from compass.runs.stage_times import read_times
-from compass.runs.values import LONGEST_VALUE, flatten, scrub
+from compass.runs.values import flatten, scrub
 from compass.tracking.datasets import stage_datasets
 from compass.tracking.description import description
 from compass.tracking.stage_metrics import (
@@ -171,10 +171,9 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
         record.parent = ParentShare(
             key=key,
             name=run_name(settings, folder / "profiles", os.environ.get(CHANGED, "").split(",")),
-            params={"profile": settings.profile, "seed": str(settings.seed)}
-            | {one.name: one.after[:LONGEST_VALUE] for one in changes},
+            params={"profile": settings.profile, "seed": str(settings.seed)} | {one.name: one.after for one in changes},
             documents={"settings.json": settings.model_dump(mode="json")},
-            before={one.name: one.before[:LONGEST_VALUE] for one in changes},
+            before={one.name: one.before for one in changes},
             continues=os.environ.get(LAST_STAGE, stage) != stage,
             tags={name: scrub(str(value)) for name, value in tags.items()},
             points=[point for other in earlier for point in _read_curves(settings, other, folder)],

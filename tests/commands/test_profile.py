@@ -73,7 +73,10 @@ def test_diff_compares_sources_by_their_names(repository: Path) -> None:
     one, two = ({"name": name, "path": f"{name}.csv", "adapter": "math"} for name in ("one", "two"))
     (repository / "a.yaml").write_text(json.dumps({"collect": {"sources": [one, two]}}))
     (repository / "b.yaml").write_text(json.dumps({"collect": {"sources": [two | {"path": "new.csv"}, one]}}))
-    assert differences(Path("a.yaml"), Path("b.yaml")) == [("collect.sources.two.path", "two.csv", "new.csv")]
+    assert differences(Path("a.yaml"), Path("b.yaml")) == [
+        ("collect.sources", "one,two", "two,one"),  # of two duplicates the row of the earlier source stays
+        ("collect.sources.two.path", "two.csv", "new.csv"),
+    ]
 
 
 def test_a_profile_is_put_in_force_over_another_or_where_none_was(repository: Path) -> None:
