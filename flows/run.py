@@ -258,11 +258,11 @@ def _settings(root: Path) -> dict[str, Any]:
 def plan_name(root: Path, newest: Sequence[str] = ()) -> str | None:
     """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet.
 
-    MLflow's name for the run in short: `tiny-samples=16` for `tiny evaluate.samples=16`, since `dvc exp show` cuts no name.
+    MLflow's name for the run as a git ref: `tiny-samples=16`; `dvc exp show` cuts no name.
     """
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
-    name = run_name(load_settings(root / "params.yaml"), root / "profiles", newest, short=True)
+    name = run_name(load_settings(root / "params.yaml"), root / "profiles", newest)
     return find_free_name(root, slug(name[:LONGEST_NAME]))
 
 

@@ -39,7 +39,6 @@ def list_runs(
         compass runs list                   the newest twenty
         compass runs list --data c984b1ca   the runs that used what DVC calls so
     """
-    from compass.runs.run_name import fitted
     from compass.tracking.mlflow_runs import Runs
 
     runs = Runs()
@@ -53,7 +52,7 @@ def list_runs(
         f"{'name':<{NAME}}  {'changed':<{CHANGED}}  {'when':<11}  {'last model, gain':<{HEADLINE}}  {'state':<{STATE}}  id"
     )
     for run in found:
-        name = fitted(run.name, NAME)
+        name = run.name if len(run.name) <= NAME else f"{run.name[: NAME - 1]}…"
         changed = find_changes(run, before[run.id]) if run.id in before else ""
         print(
             f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {format_headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
@@ -106,7 +105,7 @@ def compare(a: str, b: str, /, *, html: Path | None = None, json: bool = False) 
         json: print the comparison as JSON.
 
     Examples:
-        compass runs compare tiny "tiny evaluate.samples=16"    by name
+        compass runs compare tiny "tiny samples=16"             by name
         compass runs compare 1a2b3c4d 5e6f7a8b --html compared  by id, with a page
     """
     from compass.page.terminal import print_blocks

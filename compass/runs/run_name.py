@@ -1,4 +1,4 @@
-"""What a run is called: its profile and the settings that differ from it, as `tiny seed=1 rl.loss.clip_high=0.3 +2`.
+"""What a run is called: its profile and the settings that differ from it, as `tiny seed=1 clip_high=0.3 +2`.
 
 The settings that differ from the run before come first: they are what tells it from the others.
 The same differences are the parameters of the pipeline's run in MLflow, so that a name and a page agree.
@@ -41,20 +41,13 @@ LAST_STAGE = "COMPASS_LAST_STAGE"
 """Variable with the stage that ends the run: until then others follow. Without it, as under a plain `dvc repro`, nothing says so."""
 
 
-def run_name(
-    settings: Settings,
-    profiles_folder: str | Path = "profiles",
-    newest: Sequence[str] = (),
-    *,
-    short: bool = False,
-) -> str:
+def run_name(settings: Settings, profiles_folder: str | Path = "profiles", newest: Sequence[str] = ()) -> str:
     """The name of a run with these settings.
 
     Args:
         settings: what is in force.
         profiles_folder: where the complete parameter sets are; a profile that is not there counts as unchanged.
         newest: the settings that differ from the run before, which come first; a value that is the profile's again is named too.
-        short: call settings by their own names, as `samples=16`.
     """
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
@@ -63,7 +56,7 @@ def run_name(
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
     shown = [*first, *(one for one in changes if one not in first)][:SHOWN]
     others = len([one for one in changes if one not in shown])
-    words = [f"{own_name(one.name) if short else one.name}={_short(one.after)}" for one in shown]
+    words = [f"{own_name(one.name)}={_short(one.after)}" for one in shown]
     return " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
 
 
@@ -71,13 +64,6 @@ def own_name(name: str) -> str:
     """A setting's own name; of a setting of one RL stage with the stage's: `rl-2.steps`."""
     parts = name.split(".")
     return ".".join(parts[2:3] + parts[-1:]) if parts[:2] == ["rl", "stages"] and len(parts) > 3 else parts[-1]
-
-
-def fitted(name: str, width: int) -> str:
-    """A run's name in so many characters: settings by their own names where it is longer, and cut where that is not enough."""
-    if len(name) > width:
-        name = re.sub(r"(?<= )(?:[\w-]+\.)+\w+(?==)", lambda found: own_name(found[0]), name)
-    return name if len(name) <= width else name[: width - 1] + "…"
 
 
 def slug(name: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from compass.runs.run_name import Change, changed_settings, fitted, run_name, slug
+from compass.runs.run_name import Change, changed_settings, run_name, slug
 from compass.settings import Settings, load_settings
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
@@ -31,19 +31,19 @@ def test_a_profile_unchanged_is_its_name(tmp_path: Path) -> None:
 
 
 def test_a_name_says_what_differs_the_seed_first_and_counts_the_rest(tmp_path: Path) -> None:
-    assert run_name(tiny(tmp_path, evaluate__samples=16), PROFILES) == "tiny evaluate.samples=16"
+    assert run_name(tiny(tmp_path, evaluate__samples=16), PROFILES) == "tiny samples=16"
     settings = tiny(
         tmp_path, seed=1, rl__loss__clip_high=0.3, evaluate__samples=16, report__title="x", denoise__languages=["zh"]
     )
-    assert run_name(settings, PROFILES) == "tiny seed=1 denoise.languages=zh +3"
+    assert run_name(settings, PROFILES) == "tiny seed=1 languages=zh +3"
     names = [change.name for change in changed_settings(settings, PROFILES) or []]
     assert names == ["seed", "denoise.languages", "rl.loss.clip_high", "evaluate.samples", "report.title"]
 
 
 def test_what_differs_from_the_run_before_comes_first(tmp_path: Path) -> None:
     settings = tiny(tmp_path, seed=1, rl__loss__clip_high=0.3, evaluate__samples=16)
-    assert run_name(settings, PROFILES, ["evaluate.samples"]) == "tiny evaluate.samples=16 seed=1 +1"
-    assert run_name(settings, PROFILES, ["grade.rollouts"]).startswith("tiny grade.rollouts=")
+    assert run_name(settings, PROFILES, ["evaluate.samples"]) == "tiny samples=16 seed=1 +1"
+    assert run_name(settings, PROFILES, ["grade.rollouts"]).startswith("tiny rollouts=")
     assert run_name(settings, PROFILES, ["grade.rollouts"]).endswith(" seed=1 +2")
     assert run_name(settings, PROFILES, ["", "no.such"]) == run_name(settings, PROFILES)
 
@@ -51,8 +51,9 @@ def test_what_differs_from_the_run_before_comes_first(tmp_path: Path) -> None:
 def test_a_shared_value_is_told_once_and_a_stages_own_under_its_name(tmp_path: Path) -> None:
     shared = changed_settings(tiny(tmp_path, rl__optimizer__learning_rate=1e-4), PROFILES)
     assert shared == [Change("rl.optimizer.learning_rate", "0.0002", "0.0001")]
-    own = changed_settings(tiny(tmp_path, rl__stages__rl1__steps=30), PROFILES)
-    assert own == [Change("rl.stages.rl-1.steps", "20", "30")]
+    own = tiny(tmp_path, rl__stages__rl1__steps=30)
+    assert changed_settings(own, PROFILES) == [Change("rl.stages.rl-1.steps", "20", "30")]
+    assert run_name(own, PROFILES) == "tiny rl-1.steps=30"
 
 
 def test_another_stage_is_told_by_what_is_its_own(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_sources_are_told_by_their_names(tmp_path: Path) -> None:
 
 def test_long_values_are_cut_and_a_missing_profile_is_no_error(tmp_path: Path) -> None:
     settings = tiny(tmp_path, report__title="a" * 100)
-    assert run_name(settings, PROFILES) == f"tiny report.title={'a' * 23}…"
+    assert run_name(settings, PROFILES) == f"tiny title={'a' * 23}…"
     assert run_name(settings, tmp_path / "none") == "tiny"
     assert changed_settings(settings, tmp_path / "none") is None
 
@@ -91,21 +92,3 @@ def test_long_values_are_cut_and_a_missing_profile_is_no_error(tmp_path: Path) -
 def test_a_slug_is_a_git_ref(name: str, expected: str) -> None:
     assert slug(name) == expected
     subprocess.run(["git", "check-ref-format", f"refs/exps/{slug(name)}"], check=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("tiny evaluate.samples=4", "tiny evaluate.samples=4"),
-        (
-            "shop rl.stages.rl-3.optimizer.learning_rate=0.001 evaluate.samples=4 +1",
-            "shop rl-3.learning_rate=0.001 samples=4…",
-        ),
-        (
-            "shop rl.reward.module=mine.reward.of.mine collect.sources=of.many",
-            "shop module=mine.reward.of.mine sources…",
-        ),
-    ],
-)
-def test_a_name_that_is_too_long_drops_sections_and_keeps_values(name: str, expected: str) -> None:
-    assert fitted(name, 40) == expected
