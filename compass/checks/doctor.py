@@ -25,7 +25,7 @@ import psutil
 from compass.checks.before_run import find_problems
 from compass.checks.finding import Finding
 from compass.checks.models import HUB_ID, is_hub_offline
-from compass.errors import UserError, did_you_mean
+from compass.errors import UserError
 from compass.evaluation.benchmarks import find_benchmarks
 from compass.locks import read_turn
 from compass.machine import describe_load
@@ -38,15 +38,6 @@ from compass.yaml_files import read_yaml
 
 PYTHON = (3, 11)
 """The version that both locks are made for."""
-
-VARIABLES = (
-    "COMPASS_API_KEY", "COMPASS_CHANGED", "COMPASS_CHECK", "COMPASS_DATA", "COMPASS_DEBUG_RUN", "COMPASS_FINISHED_DEBUG",
-    "COMPASS_LAST_STAGE", "COMPASS_LINE", "COMPASS_LIVE_PORT", "COMPASS_MLFLOW_PORT", "COMPASS_MODEL", "COMPASS_PIPELINE_LOCK",
-    "COMPASS_PIPELINE_RUN", "COMPASS_PREFECT_PORT", "COMPASS_PREFECT_URL", "COMPASS_RUN_PAGE",
-    "COMPASS_SCREENSHOTS", "COMPASS_SERVICE", "COMPASS_SERVICES_OF", "COMPASS_STARTED_BY", "COMPASS_SYMPY_SECONDS",
-    "COMPASS_TRACKING", "COMPASS_WHEELS",
-)  # fmt: skip
-"""The variables that the project reads or sets."""
 
 OPEN_FILES = 4096
 """Files that Ray and vLLM want to have open; Ray warns below."""
@@ -146,9 +137,6 @@ def check_packages(place: Place) -> Iterator[Finding]:
 
 def check_variables(place: Place) -> Iterator[Finding]:
     """Variables that the project reads, and those by which its servers would be missed. No secret is shown."""
-    for name in sorted(name for name in os.environ if name.startswith("COMPASS_") and name not in VARIABLES):
-        remedy = f"{did_you_mean(name, VARIABLES)}`unset {name}`"
-        yield Finding("variables", f"{name} is set, and nothing reads it", remedy, "warning")
     data = os.environ.get("COMPASS_DATA")
     if data is not None and not Path(data).expanduser().is_dir():
         yield Finding("variables", f"COMPASS_DATA is {data!r}, which is no folder", "`export COMPASS_DATA=FOLDER`")

@@ -27,9 +27,6 @@ REQUEST_S = 20
 """Seconds after which a request counts as failed. The sender tries again, so MLflow's own retries are off: they would
 create a run twice where a server answers too late."""
 
-CREDENTIALS = ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
-"""Environment variables that MLflow's client takes credentials from; a file of its own and the address are the others."""
-
 LASTING = (
     "INVALID_PARAMETER_VALUE",
     "RESOURCE_DOES_NOT_EXIST",
@@ -78,23 +75,16 @@ def failures() -> tuple[type[Exception], ...]:
 def describe_failure(error: BaseException) -> str:
     """An error's first line, without credentials and the details of the network library."""
     text = scrub((str(error).strip().splitlines() or [type(error).__name__])[0])
-    if (status := refused_credentials(error)) is not None:
-        given = [name for name in CREDENTIALS if os.environ.get(name)]
-        used = " and ".join(given) or "the address alone"
+    refused = re.search(r"failed with error code (401|403)\b", text)
+    if refused or getattr(error, "error_code", None) in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
+        status = f", status {refused[1]}" if refused else ""
         return (
-            f"it refuses the credentials, status {status}; they are from {used}: set MLFLOW_TRACKING_USERNAME and "
-            "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, to those of a user who may write"
+            f"it refuses the credentials{status}: set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or "
+            "MLFLOW_TRACKING_TOKEN, to those of a user who may write"
         )
     if "timed out" in text.lower():
         return "no answer in time"
     return "no connection" if "Connection refused" in text or "Max retries" in text else text[:200]
-
-
-def refused_credentials(error: BaseException) -> int | None:
-    """The status of an answer that refuses who asks, 401 or 403; None for any other failure."""
-    code = getattr(error, "error_code", None)
-    found = re.search(r"failed with error code (401|403)\b", str(error))
-    return int(found[1]) if found else {"UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403}.get(str(code))
 
 
 def is_refusal(error: Exception) -> bool:
