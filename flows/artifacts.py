@@ -102,12 +102,6 @@ def show_links(root: Path) -> None:
             _show_link(f"{name}-page", title, url, what)
 
 
-def show_command(command: str) -> None:
-    """The command that does the same in a terminal."""
-    text = f"This run does what this command does in a terminal:\n\n```sh\n{command}\n```\n"
-    _safely("the command", lambda: create_markdown_artifact(text, "command", "The same in a terminal"))
-
-
 def _show_link(key: str, title: str, url: str, what: str) -> None:
     """A link to click on in the list of artifacts already: the list shows the description, and only a click on it the rest."""
     _safely(title, lambda: create_link_artifact(url, title, key, f"[{title}]({url}): {what}"))

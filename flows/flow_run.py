@@ -29,7 +29,7 @@ from prefect.states import Cancelled, Completed, Crashed, Failed, Running
 
 from compass.errors import UserError
 from compass.runs.progress import StageProgress, read_run
-from flows.artifacts import ProgressArtifact, show_command, show_links, show_results
+from flows.artifacts import ProgressArtifact, show_links, show_results
 from flows.cancel import Guardian, find_serving_processes, interrupt_once
 from flows.dvc_process import DvcError
 from flows.run import RunRequest, RunResult, find_unfinished, run
@@ -68,7 +68,6 @@ def carry_out(
     EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECT)
     key = f"prefect-{runtime.flow_run.id}"
     logger.info("terminal command that does the same: %s", request.command())
-    show_command(request.command())
     show_links(root)
     variables = {
         "COMPASS_PIPELINE_RUN": key,

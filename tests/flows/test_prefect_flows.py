@@ -55,23 +55,12 @@ def task_states(state) -> dict[str, str]:
             time.sleep(0.5)
 
 
-def artifacts(state) -> dict[str, object]:
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
-
-    wanted = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[state.state_details.flow_run_id]))
-    with get_client(sync_client=True) as client:
-        found = client.request("POST", "/artifacts/filter", json={"artifacts": wanted.model_dump(mode="json")}).json()
-    return {artifact["key"]: artifact["data"] for artifact in found}
-
-
 def test_every_stage_is_a_task_run_with_dvcs_verdict(pipeline: Callable, toy: Path, ran) -> None:
     first = pipeline()
     assert (first.type.value, first.message.partition(";")[0]) == ("COMPLETED", "ran collect, grade, evaluate")
     assert task_states(first) == {"collect": "Completed", "grade": "Completed", "evaluate": "Completed"}
     again = pipeline(other_settings={"evaluate.samples": 3})
     assert task_states(again) == {"collect": "Cached", "grade": "Cached", "evaluate": "Completed"}
-    assert "dvc exp run -S evaluate.samples=3" in str(artifacts(again)["command"])
     assert "samples: 3" in (toy / "params.yaml").read_text()
     assert ran(toy) == ["collect", "grade", "evaluate", "evaluate"]
 
