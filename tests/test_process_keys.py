@@ -1,7 +1,6 @@
 """Which pipeline run a stage belongs to, and whether a process still runs."""
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -33,38 +32,6 @@ def test_stages_of_one_dvc_process_share_a_key(monkeypatch: pytest.MonkeyPatch, 
     assert first == second
     assert first.split("-")[0] == "dvc"
     assert first.split("-")[-2] == pid
-
-
-class Ancestor:
-    """A process with a command line, None for one that cannot be asked."""
-
-    def __init__(self, pid: int, words: list[str] | None) -> None:
-        self.pid, self.words = pid, words
-
-    def cmdline(self) -> list[str]:
-        if self.words is None:
-            raise psutil.AccessDenied
-        return self.words
-
-    def create_time(self) -> float:
-        return 100.9
-
-
-@pytest.mark.parametrize(
-    ("ancestors", "pid"),
-    [
-        ([None, ["sh"], ["/usr/bin/python", "-m", "dvc", "repro"], ["dvc"]], 2),
-        ([["/opt/bin/dvc", "repro"]], 0),
-        ([["python", "-m", "pytest", "dvc"], ["python", "dvc.py"]], None),
-        ([], None),
-    ],
-)
-def test_the_nearest_dvc_among_the_ancestors_is_the_pipelines(
-    ancestors: list, pid: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COMPASS_PIPELINE_RUN", raising=False)
-    monkeypatch.setattr(psutil.Process, "parents", lambda self: [Ancestor(*each) for each in enumerate(ancestors)])
-    assert pipeline_key() == (None if pid is None else f"dvc-{socket.gethostname()}-{pid}-100")
 
 
 def test_a_process_is_known_by_its_number_and_its_start() -> None:

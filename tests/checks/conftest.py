@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.conftest import changed_profile
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -15,24 +17,15 @@ def repository(tmp_path: Path) -> Callable[..., Path]:
     """`repository({"rl.data.batch_size": 8})`: a folder with dvc.yaml, 50 problems, 8 benchmark items, and a parameter file
     that reads them, with some values set; dots reach into sections, and None takes a key away."""
 
-    def make(values: dict[str, Any] | None = None, profile: str = "debug") -> Path:
+    def make(values: dict[str, Any] | None = None) -> Path:
         shutil.copy(ROOT / "dvc.yaml", tmp_path)
         for name in ("problems.csv", "benchmark.jsonl"):
             shutil.copy(ROOT / "examples/own_csv" / name, tmp_path)
-        tree = yaml.safe_load((ROOT / f"profiles/{profile}.yaml").read_text())
-        tree["collect"] = {
+        own = {
             "sources": [{"name": "mine", "path": "problems.csv", "problem_field": "question"}],
             "benchmarks": [{"name": "held-out", "path": "benchmark.jsonl", "id_field": "id"}],
         }
-        for key, value in (values or {}).items():
-            *sections, last = key.split(".")
-            section = tree
-            for name in sections:
-                section = section[int(name)] if isinstance(section, list) else section.setdefault(name, {})
-            if value is None:
-                del section[last]
-            else:
-                section[last] = value
+        tree = changed_profile("debug", {"collect": own, **(values or {})})
         (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree, sort_keys=False))
         return tmp_path
 

@@ -106,8 +106,6 @@ def test_a_slip_is_told_and_removes_no_output(
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("evaluate.samples", "four", "valid integer"),
-        ("rl.loss.clip_low", 1.5, "less than 1, found 1.5"),
         ("base.model", "models/nowhere", "give either `model` (a path or hub id) or `pretrain`"),
         ("rl.data.batch_size", 64, "all sources together hold 50 problems, fewer than a batch of 64"),
         ("collect.sources.0.path", "problem.csv", "did you mean problems.csv?"),

@@ -53,13 +53,6 @@ def test_a_form_opened_before_a_change_does_not_take_it_back(settings: Settings)
     assert collect_overrides(returned, shown_then, "denoise") == {"denoise.max_problem_chars": 900}
 
 
-def test_without_the_values_shown_those_in_force_count(settings: Settings) -> None:
-    form = build_stage_form("denoise", settings)
-    assert collect_overrides(form.model_validate({"min_problem_chars": 15, "languages": ["zh"]}), {}, "denoise") == {
-        "denoise.languages": ["zh"]
-    }
-
-
 @pytest.mark.parametrize("wrong", [{"min_problem_chars": 0}, {"strictness": "never"}, {"nonsense": 1}])
 def test_what_no_setting_allows_is_refused(settings: Settings, wrong: dict) -> None:
     with pytest.raises(ValidationError):

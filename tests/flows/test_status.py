@@ -7,7 +7,6 @@ import pytest
 
 from compass.commands.status import format_status
 from compass.commands.status import status as command
-from compass.runs.progress import StageProgress
 from flows.run import RunRequest, run
 from flows.status import Reason, Status, read_status
 
@@ -67,13 +66,4 @@ def test_files_of_code_are_counted_and_settings_named() -> None:
         "code compass/a.py and 1 more changed",
         "          report: code compass/a.py changed",
         "next run  grade, report",
-    ]
-
-
-def test_stages_at_work_are_told_with_their_counts() -> None:
-    begun = StageProgress("rl-1", "running", 0, 0, "reading inputs")
-    at_work = StageProgress("grade", "running", 0, 0, "sampling", "", 3, 8, "responses", 90)
-    assert list(format_status(Status(None, [begun, at_work], {}, {}, {})))[1:3] == [
-        "          rl-1: reading inputs",
-        "          grade: sampling, 3 of 8 responses, 1 min 30 s left",
     ]

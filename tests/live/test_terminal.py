@@ -55,10 +55,6 @@ def test_a_running_stage_with_its_bar_curves_and_responses(
     assert said.count("gold 2") == 2
 
 
-def test_before_the_first_run_it_says_what_to_do(repository: Path) -> None:
-    assert "No stage has run here yet. Start the whole pipeline, or one stage of it: compass run" in shown(repository)
-
-
 def test_what_a_terminal_would_obey_is_shown_by_its_number(repository: Path, trainer: Any) -> None:
     evil = "\x1b]0;title\x07\x1b[2J[red]no markup[/red]\u202e\x9b31m"
     with stage_progress("rl-1", repository):

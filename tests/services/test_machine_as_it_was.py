@@ -18,11 +18,11 @@ import pytest
 from compass.services.lifetime import end_processes, find_processes, is_free
 from compass.services.servers import ask, is_answering
 from compass.services.state import read_services
+from tests.conftest import copy_of_the_repository
 from tests.services.conftest import free_ports
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 LONGEST_S = 300.0
 
 
@@ -46,11 +46,7 @@ class Machine:
             "PYTHONPATH": str(self.folder),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        listed = self._run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.folder / name)
+        copy_of_the_repository(self.folder)
         (self.folder / "dvc.lock").unlink(missing_ok=True)
         self._run(self.folder, *self._compass("profile", "use", "debug", "--force"))
         self._run(self.folder, "git", "init", "-q")

@@ -1,6 +1,5 @@
 """Which services run, as the file says and the processes show."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -22,22 +21,6 @@ def service_of(pid: int, name: str = "mlflow") -> Service:
     return Service(name, pid, created, "http://127.0.0.1:5000", f".compass/logs/{name}.log")
 
 
-def test_a_live_service_is_read_as_it_was_written(tmp_path: Path) -> None:
-    service = service_of(os.getpid())
-    write_services([service], tmp_path)
-    assert read_services(tmp_path) == {"mlflow": service}
-    assert json.loads((tmp_path / ".compass/services.json").read_text()) == {
-        "mlflow": {
-            "name": "mlflow",
-            "pid": service.pid,
-            "created": service.created,
-            "url": service.url,
-            "log": service.log,
-            "root": str(tmp_path),
-        }
-    }
-
-
 def test_a_service_that_ended_is_recorded_and_not_read(tmp_path: Path) -> None:
     process = sleeping()
     write_services([service_of(os.getpid()), service_of(process.pid, "live")], tmp_path)
@@ -50,24 +33,11 @@ def test_a_service_that_ended_is_recorded_and_not_read(tmp_path: Path) -> None:
     assert set(read_recorded_services(tmp_path)) == {"mlflow", "live"}
 
 
-def test_another_process_with_the_same_number_is_not_the_service(tmp_path: Path) -> None:
-    own = service_of(os.getpid())
-    write_services([Service(own.name, own.pid, own.created - 100, own.url, own.log)], tmp_path)
-    assert read_services(tmp_path) == {}
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"mlflow": 5}', '{"mlflow": {"pid": "x"}}'])
 def test_a_torn_or_foreign_file_names_no_service(tmp_path: Path, text: str) -> None:
     (tmp_path / ".compass").mkdir()
     (tmp_path / ".compass/services.json").write_text(text)
     assert read_services(tmp_path) == {}
-
-
-def test_without_services_there_is_no_file(tmp_path: Path) -> None:
-    assert read_services(tmp_path) == {}
-    write_services([service_of(os.getpid())], tmp_path)
-    write_services([], tmp_path)
-    assert list((tmp_path / ".compass").iterdir()) == []
 
 
 def test_a_copied_folder_does_not_take_the_services_for_its_own(tmp_path: Path) -> None:

@@ -20,16 +20,6 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_finished_run_says_settings_rows_scores_and_gain(tmp_path: Path) -> None:
-    summaries = {"collect": {"read": 2400}, "curriculum": {"kept": 1890}}
-    text = description("tiny", [Change("seed", "0", "1")], SCORES, summaries, report=False, folder=tmp_path)
-    assert text == (
-        "Profile `tiny` with `seed` 1 (profile: 0). Curation kept 1,890 of 2,400 rows. "
-        "Average accuracy with 95% interval: base 26.9% (24.6% to 29.5%), rl-3 77.4% (74.2% to 80.0%). "
-        "rl-3 over base: **+50.5 points** (+47.0 to +54.0)."
-    )
-
-
 def test_a_run_before_evaluation_says_so_and_long_lists_are_counted(tmp_path: Path) -> None:
     changes = [Change(f"s{n}", "0", "1") for n in range(10)]
     text = description("tiny", changes, {}, {}, report=False, folder=tmp_path)

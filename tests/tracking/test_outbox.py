@@ -1,8 +1,5 @@
 """Records wait on disk, whole, until a server has them; one whose stage was killed says so."""
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,20 +37,6 @@ def test_a_running_stages_record_is_nobody_elses_and_an_ended_one_waits(tmp_path
     write_record(record, tmp_path)
     [(_, found)] = list_waiting(tmp_path)
     assert (found.status, found.tags["compass.error"]) == ("FAILED", "ValueError: bad row 7")
-
-
-def test_a_killed_stages_record_ends_when_it_was_last_written(tmp_path: Path) -> None:
-    code = (
-        "import os, signal, sys, pathlib\n"
-        "from compass.processes import process_key\n"
-        "from compass.tracking.outbox import write_record\n"
-        "from compass.tracking.record import Record\n"
-        "write_record(Record('r', 'rl-1', 'e', process_key(), 1), sys.argv[1])\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT).returncode == -signal.SIGKILL
-    [(place, record)] = list_waiting(tmp_path)
-    assert (record.status, record.ended) == ("KILLED", int((place / "record.json").stat().st_mtime * 1000))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"id": "x"}', '{"id": "x", "unknown": 1}'])

@@ -1,13 +1,10 @@
 """A tracking server that goes away, stops or is slow costs no stage and no record: with real servers, stopped and killed."""
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +12,13 @@ from typing import Any
 import pytest
 
 from compass.commands.runs import sync
+from compass.services.lifetime import start, stop
+from compass.services.state import read_services
 from compass.settings import load_settings
 from compass.tracking import stage_run
 from compass.tracking.mlflow_client import connect
 from compass.tracking.outbox import list_waiting
+from tests.services.conftest import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = load_settings(ROOT / "profiles/tiny.yaml")
@@ -26,69 +26,42 @@ CURVE = "train/reward"
 
 
 class Server:
-    """An MLflow server on a port of its own, over a database that outlives it."""
+    """The MLflow server of `compass up`, over a database that outlives it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.folder, self.port = folder, free_ports()["mlflow"]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen | None = None
+
+    @property
+    def pid(self) -> int | None:
+        service = read_services(self.folder).get("mlflow")
+        return service.pid if service else None
 
     def start(self) -> None:
-        words = ["server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
-        words += [
-            "--backend-store-uri",
-            f"sqlite:///{self.folder}/mlflow.db",
-            "--artifacts-destination",
-            str(self.folder / "a"),
-        ]
-        environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-        environment.pop("MLFLOW_TRACKING_URI", None)
-        with open(self.folder / "server.log", "a") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "mlflow", *words],
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + 240
-        while True:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"{self.url}/health", timeout=5)
-                return
-            assert self.process.poll() is None, (self.folder / "server.log").read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        start(self.folder, ["mlflow"], {"mlflow": self.port}, tell=lambda line: None)
 
     def signal(self, number: int) -> None:
-        assert self.process is not None
-        os.killpg(self.process.pid, number)
+        assert self.pid is not None
+        os.killpg(self.pid, number)
 
     def kill(self) -> None:
-        if self.process is not None:
-            self.signal(signal.SIGCONT)
+        if self.pid is not None:
             self.signal(signal.SIGKILL)
-            self.process.wait()
-            self.process = None
+            while self.pid is not None:
+                time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("server")
-    connect(folder)  # makes the database, once
-    (folder / ".compass/mlflow.db").rename(folder / "mlflow.db")
-    server = Server(folder)
+    server = Server(tmp_path_factory.mktemp("server"))
     yield server
-    server.kill()
+    stop(server.folder, tell=lambda line: None)
 
 
 @pytest.fixture
 def server(shared: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Server:
     """A server that runs, and an experiment of the test's own on it."""
-    if shared.process is None:
+    if shared.pid is None:
         shared.start()
     monkeypatch.setenv("MLFLOW_TRACKING_URI", shared.url)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", request.node.name)
@@ -146,9 +119,7 @@ def test_a_server_stopped_in_the_middle_loses_no_step_and_holds_nothing_up(
 ) -> None:
     def pause() -> None:
         server.signal(signal.SIGSTOP)
-        subprocess.Popen(
-            [sys.executable, "-c", f"import time, os; time.sleep(12); os.killpg({server.process.pid}, 18)"]
-        )
+        subprocess.Popen([sys.executable, "-c", f"import time, os; time.sleep(12); os.killpg({server.pid}, 18)"])
 
     longest = train(80, after=5, then=pause)
     assert longest < 5.0  # the server answers nothing for 12 s

@@ -5,8 +5,6 @@ from compass.tracking.stage_metrics import (
     curve_values,
     evaluate_metrics,
     headline,
-    model_scores,
-    row_counts,
     stage_metrics,
 )
 
@@ -68,12 +66,6 @@ def test_a_stage_that_does_not_curate_has_its_numbers_alone() -> None:
     assert stage_metrics("rl-1", summary) == {"steps": 2}
 
 
-def test_the_report_repeats_no_score() -> None:
-    assert stage_metrics("report", {"metrics": {"page_bytes": 7, "base": {"average": {"accuracy": 0.5}}}}) == {
-        "page_bytes": 7
-    }
-
-
 def test_scores_are_averages_with_intervals_benchmarks_and_the_largest_k() -> None:
     measured = evaluate_metrics(SCORES)
     assert measured == stage_metrics("evaluate", {"models": SCORES})
@@ -88,30 +80,6 @@ def test_scores_are_averages_with_intervals_benchmarks_and_the_largest_k() -> No
     }
 
 
-def test_the_headline_has_every_models_average_and_gain_with_both_ends() -> None:
-    assert headline(SCORES) == {
-        "average/base": 0.3,
-        "average/base.low": 0.2,
-        "average/base.high": 0.4,
-        "average/rl-1": 0.5,
-        "average/rl-1.low": 0.4,
-        "average/rl-1.high": 0.6,
-        "gain/rl-1": 0.2,
-        "gain/rl-1.low": 0.1,
-        "gain/rl-1.high": 0.3,
-    }
-    assert headline({}) == {}
-
-
-def test_a_models_scores_have_the_same_names_for_every_model() -> None:
-    assert model_scores(SCORES["rl-1"]) == {
-        "average": 0.5,
-        "average.low": 0.4,
-        "average.high": 0.6,
-        "accuracy/gsm8k": 0.5,
-    }
-
-
 def test_of_verls_hundred_metrics_those_that_say_how_training_goes_are_kept() -> None:
     row = {
         "step": 3,
@@ -122,8 +90,3 @@ def test_of_verls_hundred_metrics_those_that_say_how_training_goes_are_kept() ->
     }
     assert curve_values(row) == {"train/reward": 0.25, "validation/accuracy": 0.7}
     assert set(PARENT_CURVES) >= {"train/reward"}
-
-
-def test_rows_of_every_stage_that_curates_are_counted() -> None:
-    stages = [("dedup", {"kept": 6, "dropped": {"a": 2, "b": 1}}), ("base", {"kept": None, "dropped": None}), ("x", {})]
-    assert row_counts(stages) == {"kept/dedup": 6, "dropped/dedup": 3}
