@@ -128,19 +128,13 @@ def remove_abandoned() -> list[Path]:
     return removed
 
 
-def end_descendants(within_s: float = END_S) -> list[psutil.Process]:
-    """Kill every descendant of this process, those that appear meanwhile included.
+def end_descendants() -> None:
+    """Kill every descendant of this process, those that appear meanwhile included; gives up those that hang inside the kernel.
 
     Python's resource trackers come last: they unlink the shared memory of the processes that were killed.
-
-    Returns:
-        Those that still run after `within_s` seconds: none, but for processes that hang inside the kernel.
     """
     began = time.monotonic()
-    while running := _running_descendants():
-        waited = time.monotonic() - began
-        if waited > within_s:
-            return running
+    while (waited := time.monotonic() - began) < END_S and (running := _running_descendants()):
         users = [process for process in running if not _is_tracker(process)]
         for process in running if not users and waited > TRACKER_S else users:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -148,7 +142,6 @@ def end_descendants(within_s: float = END_S) -> list[psutil.Process]:
         _reap()
         time.sleep(0.05)
     _reap()
-    return []
 
 
 def _guard(child: int, watched: Sequence[psutil.Process], folder: Path) -> None:

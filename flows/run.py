@@ -116,9 +116,6 @@ class RunResult:
     seconds: float
     """From the moment that it was its turn."""
 
-    waited_s: float
-    """Seconds that it waited for its turn."""
-
     def __str__(self) -> str:
         """`ran denoise, report; 10 unchanged`."""
         if not self.ran and not self.restored:
@@ -135,7 +132,6 @@ def run(
     *,
     log: Callable[[str], object] | None = print,
     on_wait: Callable[[str], object] | None = None,
-    on_change: Callable[[str], object] | None = None,
     on_start: Callable[[], object] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> RunResult:
@@ -146,9 +142,9 @@ def run(
     Args:
         request: what to run.
         root: the repository's root.
-        log: gets the lines that DVC and the stages write; None where they write to this process's own output.
+        log: gets the settings that are changed, and the lines that DVC and the stages write; None where all is written to this
+            process's own output.
         on_wait: gets a line that names the run which is waited for; standard error by default.
-        on_change: gets a line per setting that is changed in `params.yaml`; `log` by default.
         on_start: called when it is this run's turn.
         env: variables for the stages: COMPASS_PIPELINE_RUN (unique per run; made here by default), COMPASS_STARTED_BY
             (`terminal` by default), COMPASS_PREFECT_URL.
@@ -159,7 +155,7 @@ def run(
     """
     root = Path(root).resolve()
     check_request(request, root)
-    command, asked = request.command(), time.monotonic()
+    command = request.command()
     with take_run_turn(root, command, on_wait=on_wait) as held:
         began = time.monotonic()
         if on_start:
@@ -168,7 +164,7 @@ def run(
         wanted = request.overrides or request.profile is not None
         changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
-            (on_change or log or print)(f"params.yaml: {change}")
+            (log or print)(f"params.yaml: {change}")
         newest = list_changed(root, [change.name for change in changes])
         name = request.name or plan_name(root, newest)
         variables = {
@@ -205,7 +201,6 @@ def run(
         changes=tuple(changes),
         experiment=saved,
         seconds=time.monotonic() - began,
-        waited_s=began - asked,
     )
 
 
@@ -225,7 +220,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     text = read_text(root, request.profile)
     _check_edits(request, root)
-    check_before_run(root, text=change_text(text, request.overrides)[0] if request.overrides else text)
+    check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
 
 
 def _check_edits(request: RunRequest, root: Path) -> None:

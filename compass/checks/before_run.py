@@ -26,25 +26,26 @@ _MEND_FILE = "repair params.yaml, or write it again with `compass profile use NA
 _MEND_VALUE = "change it in params.yaml; profiles/ has complete examples"
 
 
-def check_before_run(root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None) -> None:
-    """Find what would stop the pipeline.
-
-    Args:
-        root: the repository's root.
-        settings: what to check instead of `params.yaml` there.
-        text: the same as the text of a parameter file.
+def check_before_run(root: str | Path = ".", text: str | None = None) -> None:
+    """Find what would stop the pipeline with the parameters in `root`, or in the text of a parameter file.
 
     Raises:
         UserError: something would; the message lists all of it.
     """
-    if found := find_problems(root, settings, text=text):
+    if found := find_problems(root, text=text):
         raise UserError(format_findings(found))
 
 
 def find_problems(
     root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None
 ) -> list[Finding]:
-    """What would stop the pipeline, as `check_before_run`; empty where nothing is known to."""
+    """What would stop the pipeline; empty where nothing is known to.
+
+    Args:
+        root: the repository's root.
+        settings: what to check instead of `params.yaml` there.
+        text: the same as the text of a parameter file.
+    """
     root = Path(root)
     if settings is None:
         path = root / "params.yaml"

@@ -98,7 +98,6 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
                 root,
                 log=None if inherits else log,
                 on_wait=show,
-                on_change=show,
                 on_start=lambda: started.append(True),
             )
     except Stopped as stopped:

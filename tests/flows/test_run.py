@@ -111,7 +111,7 @@ def test_a_request_is_a_command_of_dvc() -> None:
 def test_a_run_that_wrote_the_report_says_where_it_is_and_no_other() -> None:
     def lines(**changed: object) -> list[str]:
         nothing = {"command": "dvc repro", "ran": (), "restored": (), "unchanged": (), "changes": ()}
-        return summarize(RunResult(**{**nothing, "experiment": None, "seconds": 5.0, "waited_s": 0.0, **changed}))
+        return summarize(RunResult(**{**nothing, "experiment": None, "seconds": 5.0, **changed}))
 
     assert "reports/index.html" in lines(ran=("evaluate", "report"))[-1]
     assert "reports/index.html" in lines(restored=("report",))[-1]

@@ -7,7 +7,6 @@ const WORDS = { waiting: "not run yet", running: "running", finished: "finished"
 const count = (value) => Math.round(value).toLocaleString("en");
 const by = (id) => document.getElementById(id);
 
-let tag = "";
 let ahead = 0;       // how far the server's clock is ahead of this one, seconds
 let state = null;
 let timer = 0;
@@ -38,15 +37,13 @@ async function look() {
   clearTimeout(timer);
   const mine = ++asked;
   try {
-    const got = await fetch(`/api/state?${chosen()}`, { headers: tag ? { "if-none-match": tag } : {}, cache: "no-store" });
+    const got = await fetch(`/api/state?${chosen()}`, { cache: "no-store" });
+    if (!got.ok) throw new Error(`the server answers ${got.status}`);
+    const found = await got.json();
     if (mine !== asked) return;
-    if (!got.ok && got.status !== 304) throw new Error(`the server answers ${got.status}`);
-    ahead = Number(got.headers.get("x-now")) - Date.now() / 1000;
-    if (got.status === 200) {
-      state = await got.json();
-      tag = got.headers.get("etag");
-      draw();
-    }
+    state = found;
+    ahead = state.now - Date.now() / 1000;
+    draw();
     by("lost").hidden = true;
   } catch (error) {
     if (mine !== asked) return;
