@@ -15,7 +15,6 @@ What a run did is read from the files that its stages write (`compass.runs.progr
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -35,15 +34,12 @@ from compass.files import write_json
 from compass.machine import describe_load
 from compass.runs.dvc_files import Graph
 from compass.runs.progress import StageProgress, read_run
-from compass.runs.run_name import CHANGED, LAST_STAGE, differences, run_name, slug
+from compass.runs.run_name import LAST_RUN, LAST_STAGE, list_changed, run_name, slug
 from compass.settings import load_settings
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
 from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
-
-LAST_RUN = Path(".compass/last_run.json")
-"""What the last run did, written when it ends, however it ends, unless it is killed."""
 
 LONGEST_NAME = 36
 """Characters of a planned name."""
@@ -165,10 +161,8 @@ def run(
         changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
             (log or print)(f"params.yaml: {change}")
-        newest = list_changed(root, [change.name for change in changes])
-        name = request.name or plan_name(root, newest)
+        name = request.name or plan_name(root)
         variables = {
-            CHANGED: ",".join(newest),
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
             "COMPASS_STARTED_BY": "terminal",
             **({"DVC_EXP_NAME": name} if name else {}),
@@ -180,7 +174,7 @@ def run(
         if last:
             variables[LAST_STAGE] = last
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"], last) as facts:
-            facts["settings"] = _settings(root)
+            facts["settings"] = load_settings(root / "params.yaml").model_dump(mode="json")
             # Quiet: of its own DVC would write four lines and a bar per stage, and hints at commands that this one calls itself.
             run_command(dvc_command("repro", "--quiet", *request.words()), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
@@ -234,30 +228,15 @@ def list_experiments(root: Path) -> list[str]:
     return [match[1] for line in listed.splitlines() if (match := _REF.fullmatch(line))]
 
 
-def list_changed(root: Path, given: Sequence[str] = ()) -> list[str]:
-    """The settings that tell this run from the one before: those that were given for it, else those whose values differ.
-
-    Empty where no run was recorded here.
-    """
-    before = read_last_run(root).get("settings")
-    if given or not before:
-        return list(given)
-    return [change.name for change in differences(before, _settings(root))]
-
-
-def _settings(root: Path) -> dict[str, Any]:
-    """The settings in force, complete."""
-    return load_settings(root / "params.yaml").model_dump(mode="json")
-
-
-def plan_name(root: Path, newest: Sequence[str] = ()) -> str | None:
+def plan_name(root: Path) -> str | None:
     """The name of the experiment for the parameters in force, which no other has; None where there is no commit yet.
 
     MLflow's name for the run as a git ref: `tiny-samples=16`; `dvc exp show` cuts no name.
     """
     if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
-    name = run_name(load_settings(root / "params.yaml"), root / "profiles", newest)
+    settings = load_settings(root / "params.yaml")
+    name = run_name(settings, root / "profiles", list_changed(root, settings))
     return find_free_name(root, slug(name[:LONGEST_NAME]))
 
 
@@ -324,18 +303,6 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
         seconds = round(time.monotonic() - clock, 1)
         done = {"command": command, "state": state, "began": began, "seconds": seconds, "ran": ran}
         write_json(root / LAST_RUN, {**done, **facts})
-
-
-def read_last_run(root: Path) -> dict[str, Any]:
-    """What the last run in a repository did; empty where nothing has run here, or the run was killed before its end.
-
-    `command`, `state` (`finished`, `failed`, `stopped`), `began` (seconds since 1970), `seconds`, `ran` (the stages), and as far as there
-    are any `settings`, `experiment`, and the `stage` that did not end well.
-    """
-    try:
-        return json.loads((root / LAST_RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:

@@ -13,8 +13,8 @@ from compass import environment
 from compass.errors import UserError
 from compass.locks import Holder, read_turn
 from compass.runs.progress import StageProgress, read_progress
+from compass.runs.run_name import read_last_run
 from flows.dvc_process import dvc_command
-from flows.run import read_last_run
 
 PARAMETERS = "params.yaml"
 STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "not in cache": "is not in DVC's cache"}
@@ -51,7 +51,7 @@ class Status:
     following: dict[str, list[str]]
     """Stages that run if what they read of stale ones turns out different, each with those."""
     last: dict[str, Any]
-    """What the last run did (`flows.run.read_last_run`); empty where there was none."""
+    """What the last run did (`compass.runs.run_name.read_last_run`); empty where there was none."""
     headline: dict[str, float] = field(default_factory=dict)
     fault: str = ""
     """Why it is not known what is stale; empty where it is."""

@@ -79,9 +79,10 @@ def run_in_terminal(request: RunRequest, root: Path, *, quiet: bool = False) -> 
     Raises:
         UserError: the request cannot run; nothing has been changed.
     """
+    from compass.runs.run_name import read_last_run
     from flows.cancel import Stopped, stop_on_signals
     from flows.dvc_process import DvcError
-    from flows.run import read_last_run, run
+    from flows.run import run
 
     def show(line: str) -> None:
         print(f"compass run: {line}", file=sys.stderr, flush=True)

@@ -6,6 +6,7 @@ The same differences are the parameters of the pipeline's run in MLflow, so that
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,8 +35,8 @@ class Change:
     after: str
 
 
-CHANGED = "COMPASS_CHANGED"
-"""Variable with the names of the settings that differ from the run before, separated by commas."""
+LAST_RUN = Path(".compass/last_run.json")
+"""What the last run did, written when it ends, however it ends, unless it is killed."""
 
 LAST_STAGE = "COMPASS_LAST_STAGE"
 """Variable with the stage that ends the run: until then others follow. Without it, as under a plain `dvc repro`, nothing says so."""
@@ -84,6 +85,24 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
     except SettingsError:
         return None
     return differences(profile.model_dump(mode="json"), settings.model_dump(mode="json"))
+
+
+def read_last_run(root: Path) -> dict[str, Any]:
+    """What the last run in a repository did; empty where nothing has run here, or the run was killed before its end.
+
+    `command`, `state` (`finished`, `failed`, `stopped`), `began` (seconds since 1970), `seconds`, `ran` (the stages), and as far as there
+    are any `settings`, `experiment`, and the `stage` that did not end well.
+    """
+    try:
+        return json.loads((root / LAST_RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def list_changed(root: Path, settings: Settings) -> list[str]:
+    """The settings whose values differ from those of the run before; none where no run was recorded here."""
+    before = read_last_run(root).get("settings")
+    return [change.name for change in differences(before, settings.model_dump(mode="json"))] if before else []
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:

@@ -33,7 +33,7 @@ TRAINING = "workflowType=machine_learning"
 """Has MLflow's menu show runs and models, instead of what is for traces of language models."""
 
 _NOT_PASSED_ON = {
-    "MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "COMPASS_PIPELINE_RUN", "COMPASS_CHANGED", "COMPASS_PIPELINE_LOCK",
+    "MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "COMPASS_PIPELINE_RUN", "COMPASS_PIPELINE_LOCK",
     "COMPASS_STARTED_BY", "COMPASS_PREFECT_URL", "DVC_STAGE", "DVC_ROOT", "DVC_EXP_NAME",
 }  # fmt: skip
 """Variables of a run that the caller may be inside of."""

@@ -25,7 +25,7 @@ from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.progress import read_progress, read_run
 from compass.runs.repository import git_state
-from compass.runs.run_name import CHANGED, LAST_STAGE, changed_settings, run_name
+from compass.runs.run_name import LAST_STAGE, changed_settings, list_changed, run_name
 from compass.runs.stage_times import read_times
 from compass.runs.values import flatten, scrub
 from compass.tracking.datasets import stage_datasets
@@ -170,7 +170,7 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
         tags = {"compass.profile": settings.profile, MODELS: ",".join(settings.models), **git, **_started_tags()}
         record.parent = ParentShare(
             key=key,
-            name=run_name(settings, folder / "profiles", os.environ.get(CHANGED, "").split(",")),
+            name=run_name(settings, folder / "profiles", list_changed(folder, settings)),
             params={"profile": settings.profile, "seed": str(settings.seed)} | {one.name: one.after for one in changes},
             documents={"settings.json": settings.model_dump(mode="json")},
             before={one.name: one.before for one in changes},
