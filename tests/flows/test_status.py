@@ -8,7 +8,7 @@ import pytest
 from compass.commands.status import format_status
 from compass.commands.status import status as command
 from flows.run import RunRequest, run
-from flows.status import Reason, Status, read_status
+from flows.status import read_status
 
 
 def quiet(request: RunRequest, root: Path):
@@ -55,15 +55,3 @@ def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         quiet(RunRequest(), toy)
     last = next(line for line in format_status(read_status(toy)) if line.startswith("last run"))
     assert last.endswith("`dvc repro`: failed in rl-1, ran collect, grade")
-
-
-def test_files_of_code_are_counted_and_settings_named() -> None:
-    code = [Reason("code", f"compass/{name}.py", "changed") for name in "ab"]
-    settings = [Reason("setting", f"grade.{name}", "1 → 2") for name in "wxyz"]
-    found = Status(None, [], {"grade": [*code, *settings], "report": code[:1]}, {}, {})
-    assert list(format_status(found))[1:] == [
-        "stale     grade: setting grade.w: 1 → 2; setting grade.x: 1 → 2; setting grade.y: 1 → 2; 1 more; "
-        "code compass/a.py and 1 more changed",
-        "          report: code compass/a.py changed",
-        "next run  grade, report",
-    ]

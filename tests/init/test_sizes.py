@@ -81,27 +81,12 @@ def test_too_few_problems_are_refused_with_why_rows_were_dropped(
         choose_sizes(few, SMALL, LAPTOP)
 
 
-def test_more_problems_make_larger_batches_up_to_what_the_device_takes() -> None:
-    def batch(usable: int, policy: Policy, computer: Computer) -> int:
-        return settings(rows(usable), policy, computer).rl.stages["rl-1"].data.batch_size
-
-    assert [batch(usable, TINY, LAPTOP) for usable in (5, 10, 22, 42, 100, 2_000)] == [2, 2, 4, 8, 16, 32]
-    assert [batch(usable, SMALL, LAPTOP) for usable in (5, 22, 42, 2_000)] == [2, 4, 8, 8]
-    assert [batch(usable, SMALL, ONE_GPU) for usable in (42, 2_000)] == [8, 64]
-
-
 def test_prompts_hold_the_longest_problem_and_no_model_gets_more_than_it_takes() -> None:
     assert settings(rows(42, chars=900), SMALL, LAPTOP).rl.stages["rl-1"].data.max_prompt_tokens == 352
     short = settings(rows(42, chars=9_000), SHORT, LAPTOP)
     assert short.grade.sampling.max_model_len == short.evaluate.sampling.max_model_len == 512
     stage = short.rl.stages["rl-1"]
     assert stage.data.max_prompt_tokens + stage.rollout.max_response_tokens == 512
-
-
-def test_responses_have_room_for_the_datas_own_solutions() -> None:
-    assert settings(rows(42), SMALL, LAPTOP).rl.stages["rl-1"].rollout.max_response_tokens == 192
-    assert settings(rows(42, solution=160), SMALL, LAPTOP).rl.stages["rl-1"].rollout.max_response_tokens == 128
-    assert settings(rows(42, solution=5_000), SMALL, ONE_GPU).rl.stages["rl-1"].rollout.max_response_tokens == 2_560
 
 
 def test_a_large_benchmark_is_asked_in_part_on_a_cpu_alone() -> None:

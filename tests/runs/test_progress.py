@@ -1,5 +1,4 @@
 import io
-import json
 import os
 import subprocess
 import sys
@@ -93,16 +92,6 @@ def test_a_process_that_was_killed_is_no_longer_running(tmp_path: Path) -> None:
         process.wait()
     killed = read_progress(tmp_path)["rl-1"]
     assert (killed.state, killed.phase, killed.seconds_left) == ("killed", "update", None)
-
-
-def test_a_later_process_of_the_same_number_is_another_one(tmp_path: Path) -> None:
-    with stage_progress("rl-1", tmp_path):
-        path = tmp_path / "work/progress/rl-1.json"
-        facts = json.loads(path.read_text())
-    path.write_text(json.dumps({**facts, "state": "running"}))
-    assert read_progress(tmp_path)["rl-1"].state == "running"
-    path.write_text(json.dumps({**facts, "state": "running", "created": facts["created"] - 60}))
-    assert read_progress(tmp_path)["rl-1"].state == "killed"
 
 
 @pytest.mark.parametrize("text", ["", '{"stage": "rl', "[]", "null", '{"stage": "rl-1"}', "\x00\xff"])
