@@ -6,7 +6,9 @@ curve without a line here, under its own name.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 SHOWN = ("guards/", "reward/", "val-")
@@ -79,3 +81,10 @@ def unlisted_curves(metrics: Iterable[str]) -> list[str]:
     """The metrics that are curves by how their names begin alone."""
     listed = {curve.metric for curve in CURVES}
     return sorted({name for name in metrics if name and name.startswith(SHOWN)} - listed)
+
+
+def read_steps(path: Path) -> dict[int, dict[str, float | None]]:
+    """The metrics in a stage's `steps.csv` by iteration; None for one that the iteration does not have."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{name: float(value) if value else None for name, value in row.items()} for row in csv.DictReader(file)]
+    return {int(row["step"]): row for row in rows if row.get("step") is not None}

@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -42,6 +41,7 @@ from compass.settings import (  # noqa: E402
     load_settings,
 )
 from compass.settings.load import parse_values  # noqa: E402
+from flows.dvc_process import dvc_command  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
 from flows.overrides import change_text, read_text  # noqa: E402
 from flows.run import RunRequest  # noqa: E402
@@ -120,8 +120,9 @@ def compute_fingerprint(root: Path, overrides: dict[str, Any]) -> str:
 
 def _push() -> State:
     """Send outputs and run cache to the remote, so that other machines find them."""
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "push", "--run-cache"]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        dvc_command("push", "--run-cache"), cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     said = (done.stdout + done.stderr).strip().splitlines()
     if done.returncode:
         return Failed(message="\n".join(["the results are here, but did not reach the DVC remote:", *said[-5:]]))

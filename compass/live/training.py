@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from compass.curves import CURVES, unlisted_curves
+from compass.curves import CURVES, read_steps, unlisted_curves
 from compass.durations import duration
 from compass.live.file_cache import cached_by_files
 from compass.page.blocks import (
@@ -231,6 +230,7 @@ def _rest(total: Any, parts: Sequence[Any]) -> float | None:
 
 
 _read_metrics = cached_by_files(all_metrics)
+_read_steps = cached_by_files(read_steps)
 
 
 @cached_by_files
@@ -268,10 +268,3 @@ def _sum_groups(groups: Iterable[tuple[int, Sequence[float], int, bool]]) -> dic
         row.left_out += not used
         row.mixed += used and len(set(rewards)) > 1
     return gathered
-
-
-@cached_by_files
-def _read_steps(path: Path) -> dict[int, dict[str, Any]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [{name: float(value) if value else None for name, value in row.items()} for row in csv.DictReader(file)]
-    return {int(row["step"]): row for row in rows if row.get("step") is not None}

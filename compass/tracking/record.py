@@ -10,7 +10,6 @@ run, the parent of its stages' runs, holds what each stage's record says of it.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import socket
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compass.curves import read_steps
 from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.progress import read_progress, read_run
@@ -270,10 +270,8 @@ def _read_curves(settings: Any, stage: str, folder: Path) -> list[Point]:
     path = folder / "data" / stage / "steps.csv"
     if stage not in settings.rl.stages or not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
     at = int(path.stat().st_mtime * 1000)
-    return [point for row in rows for point in _parent_points(settings, stage, row, at)]
+    return [point for row in read_steps(path).values() for point in _parent_points(settings, stage, row, at)]
 
 
 def _parent_points(settings: Any, stage: str, row: Mapping[str, Any], at: int) -> list[Point]:
