@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from compass.errors import UserError
 from compass.runs.progress import StageProgress, read_progress
-from compass.runs.stage_times import read_times
 from compass.settings import Settings, load_settings
 from compass.settings.pipeline import AFTER_RL, BEFORE_RL
 
@@ -26,7 +24,7 @@ class Stage:
     state: str
     progress: StageProgress | None
     seconds: float | None
-    """How long it ran, or has been running."""
+    """How long it ran, or has been running; None where that is not known here."""
 
     ended: float | None
     """When it ended, in seconds since 1970; None while it runs."""
@@ -59,18 +57,16 @@ class Pipeline:
 def read_pipeline(root: Path) -> Pipeline:
     """Every stage of the parameters in `root`, and those of other names that are running."""
     settings, problem = _settings(root)
-    progress, times = read_progress(root), read_times(root)
+    progress = read_progress(root)
     rl = list(settings.rl.stages) if settings else [name for name in progress if name.startswith("rl")]
     names = [*BEFORE_RL, *rl, *AFTER_RL]
     names += [name for name, one in progress.items() if name not in names and one.state == "running"]
     newest = max(progress.values(), key=lambda one: one.started, default=None)
-    stages = [_stage(root, name, progress.get(name), times.get(name), newest) for name in names]
+    stages = [_stage(root, name, progress.get(name), newest) for name in names]
     return Pipeline(stages, settings, problem)
 
 
-def _stage(
-    root: Path, name: str, told: StageProgress | None, timed: dict[str, Any] | None, newest: StageProgress | None
-) -> Stage:
+def _stage(root: Path, name: str, told: StageProgress | None, newest: StageProgress | None) -> Stage:
     kind = name if name in (*BEFORE_RL, *AFTER_RL) else "rl"
     result = root / "metrics" / f"{name}.json"
     running = told is not None and told.state == "running"
@@ -80,8 +76,7 @@ def _stage(
         # A result without a file of progress came from DVC's cache, or from another checkout.
         if not result.exists():
             return Stage(name, kind, WAITING, None, None, None, False)
-        seconds = timed.get("seconds") if timed else None
-        return Stage(name, kind, "finished", None, seconds, os.path.getmtime(result), newest is None)
+        return Stage(name, kind, "finished", None, None, os.path.getmtime(result), newest is None)
     return Stage(name, kind, told.state, told, told.updated - told.started, None if running else told.updated, same)
 
 

@@ -122,11 +122,10 @@ def stop(root: Path, *, force: bool = False, tell: Callable[[str], object] = pri
                     "or end it with the services: compass down --force"
                 )
             tell(f"cancelling {names}")
-            _set_states(api, flow_runs, "CANCELLING", force=False)
+            _cancel_flow_runs(api, flow_runs)
             _wait_until(lambda: not _list_flow_runs(api), CANCEL_S)
+        # What is not noted as ended by then, the deployments note when they are served again.
         end_processes(root, {"deployments"})
-        if flow_runs:  # what ran them is gone: none of them stays "running" for ever
-            _set_states(api, _list_flow_runs(api).keys() & flow_runs.keys(), "CANCELLED", force=True)
         end_processes(root)
         write_services([], root)
         if holder := read_turn(root):
@@ -298,9 +297,9 @@ def _list_flow_runs(api: str) -> dict[str, str]:
         return {}
 
 
-def _set_states(api: str, flow_runs: Collection[str], state: str, *, force: bool) -> None:
+def _cancel_flow_runs(api: str, flow_runs: Collection[str]) -> None:
+    body = {"state": {"type": "CANCELLING", "name": "Cancelling", "message": "Ended by compass down"}}
     for identity in flow_runs:
-        body = {"state": {"type": state, "name": state.title(), "message": "Ended by compass down"}, "force": force}
         # The server is about to end; what it does not answer now stays as it was.
         with contextlib.suppress(httpx.HTTPError, ValueError):
             ask(f"{api}/flow_runs/{identity}/set_state", body)
