@@ -38,10 +38,9 @@ class DvcError(RuntimeError):
     exit_status = 3
     """The exit status of a command that ends with it."""
 
-    def __init__(self, message: str, stage: str | None = None, status: int = 1) -> None:
+    def __init__(self, message: str, stage: str | None = None) -> None:
         super().__init__(message)
         self.stage = stage
-        self.status = status
 
 
 def dvc_command(*words: str) -> list[str]:
@@ -113,7 +112,7 @@ def run_command(
             end_group(process.pid)
             process.wait()
     if status:
-        raise DvcError("\n".join([f"{' '.join(command[2:])} ended with status {status}", *last]), status=status)
+        raise DvcError("\n".join([f"{' '.join(command[2:])} ended with status {status}", *last]))
 
 
 def _discard_output(process: subprocess.Popen[bytes]) -> None:

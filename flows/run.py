@@ -286,11 +286,11 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
         if (stage := find_unfinished(root, key)) is not None:
             facts["stage"] = stage.stage
             if isinstance(error, DvcError):
-                _, *last = str(error).splitlines()
+                _, *lines = str(error).splitlines()
                 killed = f"killed, as the kernel does when memory runs out; now {describe_load()}"
                 cause = stage.error or (killed if stage.state == "killed" else stage.state)
-                message = "\n".join([f"stage {stage.stage} failed: {cause}", *last])
-                raise DvcError(message, stage.stage, error.status) from None
+                message = "\n".join([f"stage {stage.stage} failed: {cause}", *lines])
+                raise DvcError(message, stage.stage) from None
         raise
     finally:
         seen = read_run(root, key)
