@@ -58,12 +58,8 @@ class StageRunningError(UserError):
     """Another process is at work on the same stage; the message names it."""
 
 
-def lock_stage(stage: str, folder: Path = Path("work")) -> int:
-    """Take the lock of a stage, so that no two processes write its outputs or its work folder.
-
-    Args:
-        stage: its name.
-        folder: where lock files are; the lock is `<folder>/<stage>.lock`.
+def lock_stage(stage: str) -> int:
+    """Take the lock of a stage, `work/STAGE.lock`, so that no two processes write its outputs or its work folder.
 
     Returns:
         The open file; the lock is held until it is closed in this process and in all that are forked from it.
@@ -71,7 +67,7 @@ def lock_stage(stage: str, folder: Path = Path("work")) -> int:
     Raises:
         StageRunningError: another process still held it after `LOCK_WAIT_S` seconds.
     """
-    path = folder / f"{stage}.lock"
+    path = Path("work") / f"{stage}.lock"
 
     def show(line: str) -> None:
         print(f"{stage}: {line}", file=sys.stderr, flush=True)
