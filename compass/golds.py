@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from compass.verifier import Gold
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def gold_of(answer: str | None, alternatives: Iterable[str] | None = None, tolerance: str | None = None) -> str | Gold:
