@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Step:
     """One report: `done` of `total` (None where it is not known) in `unit`, in the part of the work named `phase`.
 
-    `detail` is free text, such as a rate. `shown`: the code that reports draws it on the terminal itself.
+    `detail` is free text, such as a rate.
     """
 
     done: float = 0
@@ -32,15 +32,12 @@ class Step:
     unit: str = ""
     phase: str = ""
     detail: str = ""
-    shown: bool = False
 
 
 _receiver: ContextVar[Callable[[Step], None] | None] = ContextVar("progress", default=None)
 
 
-def report(
-    done: float, total: float | None = None, unit: str = "", phase: str = "", *, detail: str = "", shown: bool = False
-) -> None:
+def report(done: float, total: float | None = None, unit: str = "", phase: str = "", *, detail: str = "") -> None:
     """Report how far the work is.
 
     Args:
@@ -49,10 +46,9 @@ def report(
         unit: what is counted, in the plural: `rows`, `responses`.
         phase: the part of the work that this is.
         detail: what else is worth a glance, such as a rate.
-        shown: the caller draws its own bar, so a terminal needs no other.
     """
     if (receive := _receiver.get()) is not None:
-        receive(Step(done, total, unit, phase, detail, shown))
+        receive(Step(done, total, unit, phase, detail))
 
 
 def report_phase(phase: str) -> None:

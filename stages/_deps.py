@@ -36,7 +36,6 @@ EVERYWHERE = frozenset(
         "compass/processes.py",
         "compass/progress.py",
         "compass/rl/failure.py",
-        "compass/sampling/progress.py",
         "compass/runs",
         "compass/sampling/cluster.py",
         "compass/sampling/pool.py",

@@ -61,7 +61,6 @@ def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tel
     assert "compass/rl/cpu" in code
     assert "compass/rl" not in code
     assert "compass/rl/failure.py" not in code
-    assert "compass/sampling/progress.py" not in code_deps("grade", ROOT) + code_deps("evaluate", ROOT)
 
 
 EDITS = {

@@ -12,10 +12,10 @@ def test_reports_are_sent_inside_the_block_alone() -> None:
     steps: list[Step] = []
     report(1, 2, "rows", "reading")
     with send_reports(steps.append):
-        report(3, 4, "rows", "reading", detail="fast", shown=True)
+        report(3, 4, "rows", "reading", detail="fast")
         report_phase("writing")
     report(5, 6)
-    assert steps == [Step(3, 4, "rows", "reading", "fast", True), Step(phase="writing")]
+    assert steps == [Step(3, 4, "rows", "reading", "fast"), Step(phase="writing")]
 
 
 def test_items_are_counted_when_the_next_one_is_asked_for() -> None:

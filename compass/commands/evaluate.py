@@ -99,6 +99,7 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
         compass evaluate base rl-3 --benchmarks math-500 --until verdict --at-most 64
     """
     from compass.commands.evaluate_benchmarks import load_benchmarks
+    from compass.commands.progress import draw_progress
 
     if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
@@ -107,9 +108,9 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
     settings = _settings(asked)
     benchmarks = load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
     found = find_models(models or [], asked.server, asked.server_model, asked.out / "work")
-    results = _sample(
-        found, benchmarks, {name: _limited(settings, model, asked) for name, model in found.items()}, asked
-    )
+    limited = {name: _limited(settings, model, asked) for name, model in found.items()}
+    with draw_progress("evaluate", lines=True):
+        results = _sample(found, benchmarks, limited, asked)
     if asked.json:
         print(json.dumps({"models": results[0]}, indent=2, ensure_ascii=False))
         return 0

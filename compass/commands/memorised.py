@@ -46,6 +46,7 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
     from pydantic import ValidationError
 
     from compass.commands.evaluate_benchmarks import load_benchmarks
+    from compass.commands.progress import draw_progress
     from compass.errors import UserError
     from compass.evaluation.memorised import LEAST_WORDS, probe_model, summarise_memorised
     from compass.evaluation.results import replace_rows
@@ -67,7 +68,8 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
         except ValidationError as error:
             raise UserError(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
         options = {"shares": asked.shown, "seed": asked.seed, "folder": work, "engines": ON_EVERY_GPU}
-        rows = probe_model(name, model, benchmarks, sampling, **options)
+        with draw_progress("memorised", lines=True):
+            rows = probe_model(name, model, benchmarks, sampling, **options)
         if not rows.num_rows:
             print(
                 f"memorised: warning: no problem has an end of {LEAST_WORDS} words to ask {name} for", file=sys.stderr

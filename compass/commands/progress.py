@@ -1,4 +1,4 @@
-"""A bar with time left for commands that go through many rows; silent where the output is not a terminal."""
+"""Progress of commands that go through many rows or sample: a bar with time left on a terminal."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 @contextmanager
-def draw_progress(what: str) -> Iterator[None]:
-    """Draw a bar of what the block reports through `compass.progress`, on a terminal alone."""
+def draw_progress(what: str, *, lines: bool = False) -> Iterator[None]:
+    """Draw a bar of what the block reports through `compass.progress`; where there is no terminal, with `lines` a line now and then."""
     from rich.console import Console
 
     from compass.runs.progress import follow_reports
     from compass.runs.progress_display import Display
 
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not (console.is_terminal or lines):
         yield
         return
     display = Display(what, console)

@@ -21,7 +21,7 @@ LINE_EVERY_S = 10.0
 
 
 class Display:
-    """Shows a stage's reports; nothing where the code that reports draws a bar itself (`Step.shown`)."""
+    """Shows a stage's reports."""
 
     def __init__(self, stage: str, console: Console | None = None) -> None:
         self._stage = stage
@@ -33,7 +33,7 @@ class Display:
 
     def show(self, step: Step, seconds_left: float | None) -> None:
         """Draw or print a step; call it about once per second."""
-        if step.shown or not (step.total or step.done):
+        if not (step.total or step.done):
             self.end()
         elif self._console.is_terminal:
             self._draw(step, seconds_left)

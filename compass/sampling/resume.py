@@ -15,10 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.progress import report_phase
+from compass.progress import report, report_phase
 from compass.sampling.engines import choose_engine
 from compass.sampling.model_source import Model, SamplingError, Server
-from compass.sampling.progress import SamplingProgress
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted, problem_key
 from compass.sampling.store import ROW_BYTES, Key, Store, setup_facts
 from compass.settings import Engines, Sampling
@@ -70,7 +69,7 @@ def stream_responses(
         greedy: also decode each problem greedily.
         seed: the run's seed.
         folder: where resumable work is kept, such as `work/grade`; a subfolder is made for this setup.
-        what: named in the progress bar.
+        what: named in the reports of progress.
         engines: on what is sampled; the responses are the same.
         open_engine: how the engine is started, if one is needed; by default as `engines` say.
 
@@ -93,8 +92,9 @@ def stream_responses(
         done = sum(store.finished(problem_key(*problem), kinds) for problem in problems.items())
         if done < total:
             report_phase(f"{what}: starting the engine")
-            with start(model, sampling) as engine, SamplingProgress(what, total=total, done=done) as bar:
-                for _ in _fill(store, engine.sample(_missing(store, problems, kinds), seed=seed), bar):
+            with start(model, sampling) as engine:
+                sampled = engine.sample(_missing(store, problems, kinds), seed=seed)
+                for _ in _fill(store, _reported(sampled, what, total, done)):
                     yield from pieces.finished()
         yield from pieces.finished()
         if pieces.too_long == total:
@@ -138,7 +138,23 @@ class _Pieces:
                 yield piece
 
 
-def _fill(store: Store, sampled: Iterable[Response], progress: SamplingProgress) -> Iterator[None]:
+def _reported(sampled: Iterable[Response], what: str, total: int, done: int) -> Iterator[Response]:
+    """Yield what an engine samples, and report finished responses and tokens per second; an earlier run left `done` of `total`."""
+    began, tokens = time.monotonic(), 0
+    lengths: dict[Key, int] = {}  # of those that are not finished
+    report(done, total, "responses", what)
+    for response in sampled:
+        tokens += response.tokens - lengths.pop(response.wanted.key, len(response.wanted.begun))
+        if response.finish_reason == UNFINISHED:
+            lengths[response.wanted.key] = response.tokens
+        else:
+            done += 1
+        rate = f"{tokens / max(time.monotonic() - began, 1e-9):,.0f} tokens/s"
+        report(done, total, "responses", what, detail=rate)
+        yield response
+
+
+def _fill(store: Store, sampled: Iterable[Response]) -> Iterator[None]:
     """Write what an engine samples, every few seconds and at the end, be that an error or not; yields after each writing."""
     waiting: dict[Key, Response] = {}  # of every response what came last
     tokens: dict[Key, int] = {}  # of those that are not finished
@@ -167,7 +183,6 @@ def _fill(store: Store, sampled: Iterable[Response], progress: SamplingProgress)
             more = response.tokens - tokens.get(key, len(response.wanted.begun))
             tokens[key], fresh[key], waiting[key] = response.tokens, fresh.get(key, 0) + more, response
             size += len(response.text) + 4 * len(response.token_ids) + ROW_BYTES
-            progress.advance(int(response.finish_reason != UNFINISHED), more)
             if size >= FLUSH_BYTES or time.monotonic() - since >= FLUSH_SECONDS:
                 flush()
                 yield

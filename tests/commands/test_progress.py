@@ -4,7 +4,14 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
+
+from compass.commands.progress import draw_progress
+from compass.progress import report
+from compass.runs import progress, progress_display
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,7 +52,13 @@ def test_a_terminal_has_a_bar_and_a_pipe_only_the_lines() -> None:
     assert b"dedup" not in drawn
 
 
-def test_without_a_terminal_nothing_is_drawn(tmp_path: Path) -> None:
-    with (tmp_path / "stderr").open("wb") as file:
-        assert run(file.fileno()) == "dedup    4 rows\nkept 3 rows\n"
-    assert (tmp_path / "stderr").read_bytes() == b""
+@pytest.mark.parametrize(("lines", "said"), [(False, []), (True, ["curate: filtering, "])])
+def test_without_a_terminal_there_are_no_bars_and_lines_where_they_are_wanted(
+    lines: bool, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_display, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(progress, "EVERY_S", 0.01)
+    with draw_progress("curate", lines=lines):
+        report(3, 12, "rows", "filtering")
+        time.sleep(0.2)
+    assert [line[:19] for line in capsys.readouterr().err.splitlines()] == said

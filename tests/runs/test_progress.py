@@ -37,12 +37,12 @@ def test_a_stage_is_running_with_its_counts_and_then_finished(tmp_path: Path, qu
     with stage_progress("grade", tmp_path):
         first = wait_for(tmp_path, "grade", state="running", done=0)
         assert first.pid == os.getpid()
-        report(30, 120, "responses", "rollouts", detail="510 tokens/s", shown=True)
+        report(30, 120, "responses", "rollouts", detail="510 tokens/s")
         running = wait_for(tmp_path, "grade", done=30)
         assert (running.total, running.unit, running.phase) == (120, "responses", "rollouts")
         assert running.detail == "510 tokens/s"
         for done in (31, 32, 33):
-            report(done, 120, "responses", "rollouts", shown=True)
+            report(done, 120, "responses", "rollouts")
             wait_for(tmp_path, "grade", done=done)
         assert 0 < wait_for(tmp_path, "grade", done=33).seconds_left < 60
     ended = read_progress(tmp_path)["grade"]
@@ -159,7 +159,6 @@ def test_without_a_terminal_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch)
     display.show(step, 40)
     clock[0] += 10
     display.show(step, 30)  # nothing new
-    display.show(Step(11, 50, "rows", shown=True), 30)  # its teller shows it
     assert page.getvalue() == "dedup: reading [bold]x[/bold], 10 of 50 rows, 40 s left\n"
 
 

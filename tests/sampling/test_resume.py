@@ -1,11 +1,14 @@
+import itertools
 import json
 import shutil
 import time
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.progress import Step, send_reports
 from compass.sampling import resume
 from compass.sampling.model_source import Model, SamplingError, find_model
 from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response
@@ -87,6 +90,19 @@ def test_a_stopped_run_goes_on_with_the_beginnings_and_samples_nothing_again(mod
     assert second.keys == everything[5:] + [(name, 0, True) for name in PROBLEMS]
     assert [one.begun for one in second.asked] == [(7, 8)] + [()] * 24
     assert texts(found).equals(texts(sample(model, tmp_path / "other", Echo())))
+
+
+def test_responses_are_reported_as_they_end_those_of_a_stopped_run_included(model, tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        sample(model, tmp_path / "work", Echo(dies_after=11))
+    monkeypatch.setattr(resume, "time", SimpleNamespace(monotonic=itertools.count().__next__))
+    steps = []
+    with send_reports(steps.append):
+        sample(model, tmp_path / "work", Echo(), what="rollouts")
+    assert steps[:2] == [Step(phase="rollouts: starting the engine"), Step(5, 30, "responses", "rollouts")]
+    assert [step.done for step in steps[2:5]] == [6, 6, 7]  # a begun response ends, the next begins and ends
+    assert (steps[-1].done, steps[-1].total) == (30, 30)
+    assert steps[2].detail == "1 tokens/s"
 
 
 def test_whole_problems_are_handed_on_in_their_order_while_others_are_sampled(model, tmp_path, monkeypatch):
