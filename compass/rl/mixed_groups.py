@@ -13,6 +13,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from scipy.special import betaln
+
 from compass.errors import UserError
 
 WEAKEST = 0.5
@@ -142,11 +144,4 @@ def _moments(a: float, b: float, group_size: int) -> tuple[float, float]:
 
 def _power(a: float, b: float, x: int, y: int) -> float:
     """The mean of p^x (1-p)^y where p is Beta(a, b)."""
-    return math.exp(
-        math.lgamma(a + x)
-        - math.lgamma(a)
-        + math.lgamma(b + y)
-        - math.lgamma(b)
-        + math.lgamma(a + b)
-        - math.lgamma(a + b + x + y)
-    )
+    return math.exp(betaln(a + x, b + y) - betaln(a, b))
