@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Internal:
-    """One private name.
+    """One private name that is called or replaced.
 
     Attributes:
         where: `module:name`, dots inside a class.
         takes: its parameters' names, without `self`; None for what is no function.
-        user: who overrides, calls or replaces it, `module:name`.
+        user: who calls or replaces it, `module:name`.
         why: what is different because of it.
     """
 
@@ -28,80 +28,36 @@ class Internal:
 
 
 _TRAINER = "verl.trainer.ppo.v1.trainer_sync:PPOTrainerSync."
-_BUFFER = "verl.trainer.ppo.v1.replay_buffer:ReplayBuffer."
 _CLIENT = "verl.workers.rollout.llm_server:LLMServerClient."
-_STAGE, _SAMPLER = "compass.rl.stage_trainer:StageTrainer", "compass.rl.dynamic_sampling:GroupSampler"
-_BATCH = ("batch", "metrics")
+_STAGE = "compass.rl.stage_trainer:StageTrainer"
 _PHASE = "reports the phase to the process that watches"
 
-OVERRIDDEN = (
-    Internal(
-        f"{_TRAINER}_fetch_one_gen_batch",
-        (),
-        _STAGE,
-        "says how often an iteration had a problem before: another seed per response",
-    ),
-    Internal(
-        f"{_TRAINER}_compute_old_log_prob",
-        _BATCH,
-        _STAGE,
-        f"{_PHASE}; with bypass compares a few responses all the same",
-    ),
-    Internal(f"{_TRAINER}_compute_ref_log_prob", _BATCH, _STAGE, _PHASE),
-    Internal(f"{_TRAINER}_compute_values", _BATCH, _STAGE, _PHASE),
-    Internal(f"{_TRAINER}_compute_advantage", _BATCH, _STAGE, f"{_PHASE}; gives ReMax its greedy rewards"),
-    Internal(f"{_TRAINER}_update_critic", _BATCH, _STAGE, _PHASE),
-    Internal(f"{_TRAINER}_update_actor", _BATCH, _STAGE, f"{_PHASE}; names the metrics of an iteration with one pass"),
-    Internal(
-        f"{_TRAINER}_save_checkpoint",
-        (),
-        _STAGE,
-        "writes an iteration's metrics before its checkpoint: a kill in between loses none",
-    ),
-    Internal(
-        f"{_TRAINER}_balance_batch",
-        (*_BATCH, "logging_prefix", "keep_minibatch"),
-        _STAGE,
-        "keeps groups together on one rank, where there is nothing to balance",
-    ),
-    Internal(
-        f"{_BUFFER}_terminal_eviction_reasons",
-        ("global_steps", "partition_id"),
-        _SAMPLER,
-        "counts a group as failed also where some of its responses were made",
-    ),
-    Internal(
-        f"{_BUFFER}_evict_terminal_groups",
-        ("global_steps", "partition_id", "eviction_reasons"),
-        _SAMPLER,
-        "records finished groups, bounds failed and thrown-away ones, replaces one by one",
-    ),
-    Internal(
-        f"{_BUFFER}_materialize_batch",
-        ("partition_id", "selected_prompt_uids", "partition_snapshot"),
-        _SAMPLER,
-        "remembers which groups train, and puts them in the order of the data",
-    ),
-    Internal(
-        "verl.workers.engine.fsdp.transformer_impl:FSDPEngine._build_lora_module",
-        ("module",),
-        "compass.rl.cpu.engine:SharedPromptEngine",
-        "LoRA's first matrices by the run's seed",
-    ),
-    Internal(
-        "verl.workers.engine.fsdp.transformer_impl:FSDPEngine._merged_lora_per_tensor_param",
-        (),
-        "compass.rl.cpu.engine:SharedPromptEngine",
-        "merged weights in single precision, where verl's are rounded to bfloat16",
-    ),
-    Internal(
-        "verl.trainer.ppo.v1.agent_loop_tq:AgentLoopWorkerTQ._run_prompt",
-        ("prompt", "sampling_params", "trajectory", "trace"),
-        "compass.rl.agent_loop:ScoringWorker",
-        "samples, scores and stores a whole group at once",
-    ),
-)
-"""Private methods that a class of the project has in the place of verl's; each calls verl's own unless `why` says what it does instead."""
+OVERRIDDEN = {
+    "compass.rl.stage_trainer:StageTrainer": {
+        "_fetch_one_gen_batch": "says how often an iteration had a problem before: another seed per response",
+        "_compute_old_log_prob": f"{_PHASE}; with bypass compares a few responses all the same",
+        "_compute_ref_log_prob": _PHASE,
+        "_compute_values": _PHASE,
+        "_compute_advantage": f"{_PHASE}; gives ReMax its greedy rewards",
+        "_update_critic": _PHASE,
+        "_update_actor": f"{_PHASE}; names the metrics of an iteration with one pass",
+        "_save_checkpoint": "writes an iteration's metrics before its checkpoint: a kill in between loses none",
+        "_balance_batch": "keeps groups together on one rank, where there is nothing to balance",
+    },
+    "compass.rl.dynamic_sampling:GroupSampler": {
+        "_terminal_eviction_reasons": "counts a group as failed also where some of its responses were made",
+        "_evict_terminal_groups": "records finished groups, bounds failed and thrown-away ones, replaces one by one",
+        "_materialize_batch": "remembers which groups train, and puts them in the order of the data",
+    },
+    "compass.rl.cpu.engine:SharedPromptEngine": {
+        "_build_lora_module": "LoRA's first matrices by the run's seed",
+        "_merged_lora_per_tensor_param": "merged weights in single precision, where verl's are rounded to bfloat16",
+    },
+    "compass.rl.agent_loop:ScoringWorker": {"_run_prompt": "samples, scores and stores a whole group at once"},
+    "compass.rl.agent_loop:GroupLoop": {},
+}
+"""The project's subclasses of verl's classes, and which private methods they have in the place of verl's, why; each calls verl's own unless
+it says what it does instead, and takes the same parameters."""
 
 CALLED = (
     Internal(

@@ -82,7 +82,7 @@ ODD = RlStage(
 
 
 def test_what_decides_an_update_reaches_its_own_key() -> None:
-    """What is here neither in test_loss, test_kl, test_schedule, test_overlong or test_correction, by verl's functions,
+    """What is here neither in test_loss, test_kl, test_schedule, test_reward_canary or test_correction, by verl's functions,
     nor in test_device or, for a critic, below."""
     actor, rollout = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
     expected = {

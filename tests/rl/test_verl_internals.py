@@ -13,13 +13,6 @@ from compass.rl.cpu import patches
 from compass.rl.verl_internals import CALLED, OVERRIDDEN, REPLACED, Internal
 
 RL = Path(__file__).resolve().parents[2] / "compass/rl"
-SUBCLASSES = (
-    "stage_trainer:StageTrainer",
-    "dynamic_sampling:GroupSampler",
-    "agent_loop:ScoringWorker",
-    "agent_loop:GroupLoop",
-    "cpu.engine:SharedPromptEngine",
-)
 
 
 @pytest.fixture(autouse=True)
@@ -38,32 +31,37 @@ def found(where: str) -> Any:
     return thing
 
 
-@pytest.mark.parametrize("internal", [*OVERRIDDEN, *CALLED, *REPLACED], ids=lambda one: one.where.rpartition(":")[2])
+def parameters(function: Any) -> tuple[str, ...]:
+    return tuple(name for name in inspect.signature(function).parameters if name not in ("self", "_ray_trace_ctx"))
+
+
+@pytest.mark.parametrize("internal", [*CALLED, *REPLACED], ids=lambda one: one.where.rpartition(":")[2])
 def test_the_installed_versions_have_it_with_these_parameters(internal: Internal) -> None:
     if internal.takes is None:
         module, _, name = internal.where.partition(":")
         assert name.rpartition(".")[2] in inspect.getsource(importlib.import_module(module))
         return
-    parameters = tuple(
-        name for name in inspect.signature(found(internal.where)).parameters if name not in ("self", "_ray_trace_ctx")
-    )
-    assert parameters == internal.takes
+    assert parameters(found(internal.where)) == internal.takes
 
 
-def test_what_classes_of_the_project_override_is_listed() -> None:
-    overridden = set()
-    for name in SUBCLASSES:
-        ours = found(f"compass.rl.{name}")
-        private = {method for method, what in vars(ours).items() if re.match(r"_[a-z]", method) and callable(what)}
-        bases = {method for base in ours.__mro__[1:] for method in vars(base)}
-        overridden |= {(f"compass.rl.{name}", method) for method in private & bases}
-    assert overridden == {(one.user, one.where.rpartition(".")[2]) for one in OVERRIDDEN}
+@pytest.mark.parametrize("name", OVERRIDDEN)
+def test_what_classes_of_the_project_override_is_listed_and_takes_what_verls_takes(name: str) -> None:
+    ours = found(name)
+    private = {method for method, what in vars(ours).items() if re.match(r"_[a-z]", method) and callable(what)}
+    theirs: dict[str, Any] = {}
+    for base in reversed(ours.__mro__[1:]):
+        theirs |= vars(base)
+    assert private & theirs.keys() == OVERRIDDEN[name].keys()
+    for method in OVERRIDDEN[name]:
+        taken, given = parameters(vars(ours)[method]), parameters(theirs[method])
+        passes_on = "arguments" in taken
+        assert taken == (*given[: len(taken) - 2], "arguments", "named") if passes_on else taken == given
 
 
 def test_what_is_called_of_others_is_listed() -> None:
-    listed = {re.split(r"[.:]", one.where)[-1] for one in (*OVERRIDDEN, *CALLED)}
-    for name in {subclass.partition(":")[0] for subclass in SUBCLASSES}:
-        text = (RL / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+    listed = {re.split(r"[.:]", one.where)[-1] for one in CALLED}.union(*OVERRIDDEN.values())
+    for name in {subclass.partition(":")[0] for subclass in OVERRIDDEN}:
+        text = (RL.parents[1] / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
         called = set(re.findall(r"\.(_[a-z]\w*)\(", text))
         own = set(re.findall(r"def (_[a-z]\w*)\(", text))
         assert called - own <= listed
