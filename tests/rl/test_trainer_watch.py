@@ -17,46 +17,35 @@ from compass.rl import trainer_watch
 from compass.rl.trainer_watch import ClusterWatch, EssentialProcesses, Watchdog, find_lost_on_cluster
 
 TRAINER = """
-import subprocess, sys, time
-ray = subprocess.Popen([sys.argv[1], "60"])
-print(ray.pid, flush=True)
+import setproctitle, subprocess, sys, time
+title, *child = sys.argv[1:]
+if child:
+    setproctitle.setproctitle(title)
+    print("ready", flush=True)
+    time.sleep(60)
+started = subprocess.Popen([sys.executable, "-c", sys.orig_argv[2], title, "child"])
+print(started.pid, flush=True)
 time.sleep(60)
 """
 
 
-def test_a_raylet_that_ends_before_the_trainer_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "raylet"
-    program.symlink_to("/bin/sleep")
-    trainer = subprocess.Popen([sys.executable, "-c", TRAINER, program], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize(("title", "told"), [("raylet", "Ray's raylet"), ("VLLM::EngineCore", "vLLM's engine")])
+def test_what_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch, title: str, told: str) -> None:
+    trainer = subprocess.Popen([sys.executable, "-c", TRAINER, title], stdout=subprocess.PIPE, text=True)
     try:
-        started = int(trainer.stdout.readline())
+        started, ready = int(trainer.stdout.readline()), trainer.stdout.readline()
         watched = EssentialProcesses(trainer.pid)
-        deadline = time.monotonic() + 5
-        while psutil.Process(started).name() != "raylet" and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert watched.find_lost() == ""
+        assert (ready, watched.find_lost()) == ("ready\n", "")
         psutil.Process(started).kill()
         time.sleep(0.2)
         assert watched.find_lost() == ""  # at the end of training Ray's processes go first
         monkeypatch.setattr(trainer_watch, "GRACE_S", 0.1)
         time.sleep(0.2)
-        assert watched.find_lost() == "Ray's raylet"
+        assert watched.find_lost() == told
     finally:
         trainer.kill()
         trainer.wait()
     assert EssentialProcesses(trainer.pid).find_lost() == ""
-
-
-ENGINE = """
-import setproctitle, subprocess, sys, time
-if len(sys.argv) > 1:
-    setproctitle.setproctitle("VLLM::EngineCore")
-    print("ready", flush=True)
-    time.sleep(60)
-engine = subprocess.Popen([sys.executable, "-c", sys.orig_argv[2], "engine"])
-print(engine.pid, flush=True)
-time.sleep(60)
-"""
 
 
 def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
@@ -77,21 +66,6 @@ def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
     *_, out, err = watched.last_lines.splitlines()
     assert (out, err) == ("  raylet: no room for objects", "  raylet: terminate called")
     assert len(watched.last_lines.splitlines()) == 6
-
-
-def test_an_engine_that_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_watch, "GRACE_S", 0.0)
-    trainer = subprocess.Popen([sys.executable, "-c", ENGINE], stdout=subprocess.PIPE, text=True)
-    try:
-        started, ready = int(trainer.stdout.readline()), trainer.stdout.readline()
-        watched = EssentialProcesses(trainer.pid)
-        assert (ready, watched.find_lost()) == ("ready\n", "")
-        psutil.Process(started).kill()
-        time.sleep(0.2)
-        assert watched.find_lost() == "vLLM's engine"
-    finally:
-        trainer.kill()
-        trainer.wait()
 
 
 def test_the_first_that_ended_is_named_and_not_those_that_ended_because_of_it(
