@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from compass.files import atomic_path
+from compass.loops import ends_in_loop
 
 CUT_OFF = "guards/cut_off_share"
 """Share of an update's responses that reach the longest length."""
@@ -55,9 +56,6 @@ COLLAPSING = (ENTROPY, DISTINCT)
 
 FEW = 5
 """Iterations whose median is what a stage began with."""
-
-REPEATS = 4
-"""How often a passage is repeated at a response's end, one directly after the other, before it is a loop."""
 
 LEAST = 32
 """Tokens that the repetitions cover at least: a few equal digits are no loop."""
@@ -123,18 +121,8 @@ def find_loops(responses: Sequence[np.ndarray]) -> np.ndarray:
     Returns:
         Booleans, one per response.
     """
-    width = max(LEAST, REPEATS * LONGEST)
-    # Before a response stand ids that equal nothing: no two of them, and no token.
-    tails = np.tile(-1 - np.arange(width, dtype=np.int64), (len(responses), 1))
-    for row, tokens in zip(tails, responses, strict=True):
-        tail = np.asarray(tokens)[-width:]
-        if len(tail):
-            row[-len(tail) :] = tail
-    found = np.zeros(len(responses), dtype=bool)
-    for period in range(1, LONGEST + 1):
-        covered = max(LEAST, REPEATS * period)
-        found |= (tails[:, -covered + period :] == tails[:, -covered:-period]).all(axis=1)
-    return found
+    texts = (np.asarray(tokens).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass") for tokens in responses)
+    return np.array([ends_in_loop(text, least=LEAST, longest=LONGEST) for text in texts], dtype=bool)
 
 
 def follow_metrics(live: Path, position: int, metrics: Path) -> tuple[list[dict[str, Any]], int]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compass.sampling.score import LEAST, LONGEST, REPEATS, ends_in_loop, is_bare_answer, score_responses
+from compass.loops import LEAST, LONGEST, REPEATS, ends_in_loop
+from compass.sampling.score import is_bare_answer, score_responses
 
 OUTPUTS = Path(__file__).parents[2] / "../shared/data/model_outputs/qwen25_math_cot_100x8.jsonl.gz"
 
