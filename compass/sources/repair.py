@@ -22,11 +22,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+# Printable ASCII without any of these needs no repair. The first sign alone is looked for in most of a text.
 _SUSPECT = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\t\r\n][a-z]|&[#A-Za-z]|\\\\[A-Za-z()\[\]]|\A\s*\\noindent|\\(?:\\|noindent|[a-z]*(?:page|skip|par)|end\{\w+\})\s*\Z"
-    r"|\d\^(?:\\text\{\\circ\})?\Z|\A[A-Za-z]\s?(?:\||\\mid)|</|\[/|<[bh]r|\[\*\]|\\(?:plus|minus|equal)(?![A-Za-z])|\[(?:b|i|u|list|center)\]\s*\Z"
+    r"[\x00-\x1f&\\<\[](?:(?<=[\x00-\x08\x0b\x0c\x0e-\x1f])|(?<=[\t\r\n])[a-z]|(?<=&)[#A-Za-z]|(?<=<)(?:/|[bh]r)|(?<=\[)(?:/|\*\])"
+    r"|(?<=\\)(?:\\[A-Za-z()\[\]]|(?:plus|minus|equal)(?![A-Za-z])))"
 )
-"""Printable ASCII without any of these needs no repair."""
+_SUSPECT_START = re.compile(r"\s*\\noindent|[A-Za-z]\s?(?:\||\\mid)")
+_SUSPECT_END = re.compile(
+    r"\\(?:\\|noindent|[a-z]*(?:page|skip|par)|end\{\w+\})\Z|\d\^(?:\\text\{\\circ\})?\Z|\[(?:b|i|u|list|center)\]\Z"
+)
+_LONGEST_END = 80
+"""Characters in which the longest suspect end fits."""
 
 # No text holds these by intention, so that a known rest is enough. Each with the letter of its escape.
 _CONTROL = {
@@ -147,7 +153,7 @@ def repair(text: str) -> str:
 
 
 def _repair_once(text: str) -> str:
-    if text.isascii() and (_is_plain(text) or not _SUSPECT.search(text)):
+    if text.isascii() and not _is_suspect(text):
         return text
     if not text.isascii() and _MOJIBAKE.search(text):
         text = _decoded_once(text)
@@ -163,18 +169,10 @@ def _repair_once(text: str) -> str:
     return _without_scraps(text)
 
 
-def _is_plain(text: str) -> bool:
-    """Whether nothing in a text can match `_SUSPECT`, as far as can be told without it: most texts, in a tenth of the time."""
-    return text.isprintable() and not (
-        "&" in text
-        or "\\\\" in text
-        or "\\" in text[-40:]
-        or "\\noindent" in text
-        or any(map(text.__contains__, _TAG_SIGNS))
-        or "[" in text[-12:]
-        or text.endswith("^")
-        or "|" in text[:3]
-    )
+def _is_suspect(text: str) -> bool:
+    """Whether a text of ASCII may need repair."""
+    end = text.rstrip()[-_LONGEST_END:]
+    return bool(_SUSPECT_START.match(text) or _SUSPECT_END.search(end) or _SUSPECT.search(text))
 
 
 def repaired_row(value: Any) -> Any:
@@ -290,7 +288,7 @@ def _without_tags(text: str) -> str:
         text = _STYLE.sub(_set_plain, text)
         text = _ITEM.sub("- ", _LINE_TAG.sub("\n", text))
         text = _FORUM_SIGN.sub(lambda sign: _FORUM_SIGNS[sign[1]], text)
-    return _LAST_OPEN.sub("", text)
+    return _LAST_OPEN.sub("", text) if text.rstrip().endswith("]") else text
 
 
 def _set_plain(tag: re.Match[str]) -> str:
@@ -302,14 +300,17 @@ def _without_scraps(text: str) -> str:
     """The text without commands at its ends that print nothing there, nor the end of an environment that it never began."""
     whole = text
     for _ in range(8):
-        bare = _SCRAP.sub("", text) if "\\" in text[-40:] else text
-        ended = _LAST_END.search(bare)
+        # A look at the end first: a search for it from the text's beginning stops at every blank.
+        bare = _SCRAP.sub("", text) if "\\" in text[-40:] and _SCRAP.search(text, max(0, len(text) - 40)) else text
+        ended = _LAST_END.search(bare) if bare.endswith("}") else None
         if ended and bare.count(f"\\begin{{{ended[1]}}}") < bare.count(ended[0]):
             bare = bare[: ended.start()]
         if bare == text:
             break
         text = bare
-    text = _LOST_DEGREE.sub(r"^\\circ", text)
+    if text.endswith(("^", "}")):
+        text = _LOST_DEGREE.sub(r"^\\circ", text)
     if ("|" in text[:3] or "\\mid" in text[:6]) and len(text) < 80:
         text = f"\\{{{text}\\}}" if _LOST_BRACES.fullmatch(text) else text
-    return _FIRST_SCRAP.sub("", text if text == whole else text.rstrip())
+    text = text if text == whole else text.rstrip()
+    return _FIRST_SCRAP.sub("", text) if "\\noindent" in text else text
