@@ -113,6 +113,7 @@ _LEXEMES_DIGITS = frozenset("0123456789")
 # Single letters that only white space parts are a product; "a" is one only where it cannot be the article.
 _LEXEME = re.compile(
     r"""
+    [ \n.,?:;"$]?+(                                               # one sign that begins no token: passed over at once
       [a-z\u0080-\u07ff]{3,}                                     # most of a text; first, so that nothing else is tried on it
     | \\(?:[dtc]?frac|[dt]?binom)(?![a-z])(?:[ ]*[0-9]{1,2})?    # \frac12: an argument is one digit
     | \\(?:begin|end)[ ]*\{(?:align|aligned|equation|gather|gathered|split|center|math|displaymath|multline)\*?\}
@@ -130,6 +131,7 @@ _LEXEME = re.compile(
     | [+*/^=<>|!%()[\]{}]
     | (?<=[a-z}])'+(?![a-z])                                     # f', not the quotes and apostrophes of prose
     | [^\x00-\u07ff\u2000-\u207f\u3000-\u303f]
+    )
     """,
     re.VERBOSE | re.DOTALL,
 )

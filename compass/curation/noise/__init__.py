@@ -81,7 +81,8 @@ def review(record: dict, settings: Denoise) -> tuple[Drop | None, list[Finding]]
 
 
 def _filters(settings: Denoise) -> Iterator[Filter]:
-    yield from (judge for reason, judge in FILTERS.items() if reason not in settings.skip_reasons)
+    skipped = settings.skip_reasons
+    yield from (judge for reason, judge in FILTERS.items() if reason not in skipped) if skipped else FILTERS.values()
     yield from map(load_filter, settings.filters)
 
 

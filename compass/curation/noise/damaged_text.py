@@ -98,16 +98,20 @@ _VALUE_LOST = re.compile(
     r"\b(?:is|was|at|of|by|equals) (?:How (?:many|much|long|far|fast|high)|Find|Calculate|Determine|Her|His|Its|What is) [a-z]"
 )
 """A new sentence behind a word that a value follows: "where the speed of sound is How long after …"."""
+_MAY_LOSE = re.compile(r" [HFCDIW](?:(?<=\b(?:is|at|of|by) .)|(?<=\bwas .)|(?<=\bequals .))")
+"""Asked first, as `_OPEN_LAST` is: most of a text is passed over at its first sign."""
+_OPEN_LAST = frozenset(",，([drenhta")
+"""What `_OPEN_END` ends with."""
 
 
 def truncated(record: dict, settings: Denoise) -> Finding | None:
     """A text that stops before its sentence or formula ends, or lost the value at which a sentence ends."""
     text = record["problem"].rstrip()
-    if match := _VALUE_LOST.search(text):
+    if _MAY_LOSE.search(text) and (match := _VALUE_LOST.search(text)):
         return found(NoiseReason.TRUNCATED, Strength.LIKELY, record, match, found="a sentence without its value")
     if text.endswith("\\"):
         return Finding(NoiseReason.TRUNCATED, Strength.SURE, {"end": text[-60:], "found": "half a closing delimiter"})
-    if match := _OPEN_END.search(text[-12:]):
+    if text[-1:] in _OPEN_LAST and (match := _OPEN_END.search(text[-12:])):
         # "Find the sum of all such $k$," asks for all that it wants to know, and ends in a wrong sign.
         whole = match[0].strip() in (",", "，") and _DEMANDS.match(sentences(text)[-1])
         strength = Strength.POSSIBLE if whole else Strength.SURE

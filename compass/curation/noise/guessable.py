@@ -189,7 +189,8 @@ _FURTHER = re.compile(
 
 def yes_no(record: dict, settings: Denoise) -> Finding | None:
     """A gold that says yes or no, or a problem whose only question can be answered so."""
-    answer = _DEBRIS.sub("", record.get("answer") or "")
+    answer = (record.get("answer") or "").rstrip()
+    answer = _DEBRIS.sub("", answer) if "\\" in answer else answer
     if _YES_NO_GOLD.fullmatch(answer[:200]):
         return Finding(NoiseReason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
     text = record["problem"]
