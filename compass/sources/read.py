@@ -131,50 +131,31 @@ def _open(path: Path) -> BinaryIO:
     if name.endswith(".gz"):
         return gzip.open(path if isinstance(path, Path) else path.open(), "rb")
     if name.endswith(".zst"):
-        import zstandard
-
-        return _ZstdFile(path, zstandard)
+        return io.BufferedReader(_Zstandard(path.open("rb")))
     return path.open("rb")
 
 
-class _ZstdFile(io.BufferedReader):
-    """A zstandard file that, like gzip's, tells a cut-off end from a whole one."""
+class _Zstandard(io.RawIOBase):
+    """A zstandard file that says of a cut-off end what gzip's says."""
 
-    def __init__(self, path: Path, zstandard: Any) -> None:
-        super().__init__(_ZstdRaw(path, zstandard), buffer_size=1 << 20)
+    def __init__(self, file: BinaryIO) -> None:
+        import pyarrow as pa
 
-
-class _ZstdRaw(io.RawIOBase):
-    def __init__(self, path: Path, zstandard: Any) -> None:
-        self._file = path.open("rb")
-        self._zstandard = zstandard
-        self._frame: Any = None
-        self._pending = b""
+        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._pending:
-            unused = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-            chunk = unused or self._file.read(1 << 18)
-            if not chunk:
-                if self._frame is not None and not self._frame.eof:
-                    raise EOFError("the zstandard frame has no end")
-                return 0
-            if self._frame is None or self._frame.eof:
-                self._frame = self._zstandard.ZstdDecompressor().decompressobj()
-            try:
-                self._pending = self._frame.decompress(chunk)
-            except self._zstandard.ZstdError as error:
-                raise EOFError(str(error)) from None
-        size = min(len(buffer), len(self._pending))
-        buffer[:size] = self._pending[:size]
-        self._pending = self._pending[size:]
-        return size
+        try:
+            return self._stream.readinto(buffer)
+        except OSError as error:
+            if error.errno is not None:  # of the disk, and not Arrow's about what it read
+                raise
+            raise EOFError(str(error)) from None
 
     def close(self) -> None:
-        self._file.close()
+        self._stream.close()
         super().close()
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 from compass.sources.read import SourceError, data_files, expand, file_rows
 
@@ -27,6 +26,10 @@ def parquet(table):
 TWICE = parquet(pa.table([["1?"], ["2"], ["3"]], names=["problem", "answer", "answer"]))
 
 
+def zstandard(data):
+    return pa.compress(data, "zstd", asbytes=True)
+
+
 def write(path, data):
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
@@ -40,7 +43,7 @@ def rows_of(path):
 def test_json_lines_plain_and_compressed(tmp_path, name):
     path = tmp_path / name
     data = gzip.compress(LINES) if name.lower().endswith("gz") else LINES
-    path.write_bytes(zstandard.compress(LINES) if name.endswith("zst") else data)
+    path.write_bytes(zstandard(LINES) if name.endswith("zst") else data)
     assert rows_of(path) == ROWS
 
 
@@ -54,7 +57,7 @@ def test_json_array_of_objects_and_of_conversations(tmp_path):
 
 def test_zst_longer_than_one_block(tmp_path):
     lines = "".join(json.dumps({"n": n, "text": f"{n * 7919 % 100_003}"}) + "\n" for n in range(60_000)).encode()
-    path = write(tmp_path / "a.jsonl.zst", zstandard.compress(lines))
+    path = write(tmp_path / "a.jsonl.zst", zstandard(lines))
     assert path.stat().st_size > 1 << 18
     assert [row["n"] for row in rows_of(path)] == list(range(60_000))
 
@@ -64,7 +67,7 @@ def test_zst_longer_than_one_block(tmp_path):
 def test_csv_columns_may_be_separated_by_semicolons_or_tabs(tmp_path, separator, name):
     text = f'problem{separator}answer\n"1, 2{separator} and?"{separator}3,5\n'
     data = text.encode()
-    (tmp_path / name).write_bytes(zstandard.compress(data) if name.endswith("zst") else data)
+    (tmp_path / name).write_bytes(zstandard(data) if name.endswith("zst") else data)
     assert rows_of(tmp_path / name) == [{"problem": f"1, 2{separator} and?", "answer": "3,5"}]
 
 
@@ -81,7 +84,7 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_a_cut_off_file_names_the_last_whole_row(tmp_path, ending):
     lines = "".join(json.dumps({"problem": f"{n} {hash(n) % 1e9}"}) + "\n" for n in range(20_000)).encode()
-    data = gzip.compress(lines) if ending == "gz" else zstandard.compress(lines)
+    data = gzip.compress(lines) if ending == "gz" else zstandard(lines)
     path = tmp_path / f"a.jsonl.{ending}"
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(SourceError, match=r"a\.jsonl\..* cut off after row \d+ .*copy the file again"):
@@ -127,7 +130,7 @@ def test_an_unset_variable_says_what_to_export(monkeypatch):
         ("a.json", ' [{"a": 1}, {"a": 2}]', [{"a": 1}, {"a": 2}]),
         ("a.jsonl", '{"a": 1}\n\n \n{"a": 2}', [{"a": 1}, {"a": 2}]),
         ("a.jsonl", b"\xef\xbb\xbf" + LINES.replace(b"\n", b"\r\n\n"), ROWS),
-        ("a.jsonl.zst", zstandard.compress(LINES) * 2, ROWS * 2),
+        ("a.jsonl.zst", zstandard(LINES) * 2, ROWS * 2),
     ],
     ids=["quotes", "comma first", "long text", "csv mark", "lines", "array", "blank lines", "mark", "frames"],
 )  # fmt: skip
