@@ -50,17 +50,6 @@ def join(
     run(parent, keys, rows[np.argsort(keys[rows], kind="stable")], sets, start, threshold)
 
 
-def unite(parent: np.ndarray, rows: np.ndarray, others: np.ndarray) -> None:
-    """Join, in `parent`, each of `rows` with the text at the same place of `others`."""
-    (compiled(_unite, _root) if parent.size > FEW else _unite)(parent, rows, others)
-
-
-def _unite(parent, rows, others):
-    for place in range(rows.size):
-        root, other_root = _root(parent, rows[place]), _root(parent, others[place])
-        parent[max(root, other_root)] = min(root, other_root)
-
-
 def roots(parent: np.ndarray) -> np.ndarray:
     """The root of each text's cluster: the lowest index in it."""
     return (compiled(_roots, _root) if parent.size > FEW else _roots)(parent)

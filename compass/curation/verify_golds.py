@@ -31,9 +31,6 @@ SMALL = 1_000
 REMEMBERED = 100_000
 """Golds whose verdicts a process remembers."""
 
-Pairs = Sequence[tuple[str, str]]
-"""Pairs of a gold and an answer."""
-
 WORDING = "wording"
 """The answer type of a gold that hardly any other wording equals."""
 
