@@ -153,10 +153,10 @@ def find_question(query: str, data: Path) -> Question:
         UserError: none is named so, or several are.
     """
     from compass.golds import gold_of
-    from compass.library.why import find_problem
+    from compass.report.find import find_problem
 
     outputs, found = find_problem(query, data)
-    rows = [*found.rows, *found.items] if found else []
+    rows = [] if found.alike else [*found.rows, *found.items]
     if len(rows) != 1:
         names = ", ".join(f"{row['source']}:{row['source_id']}" for row in rows[:5])
         several = f"names {len(rows)} problems ({names}{', …' * (len(rows) > 5)}); give one of these"

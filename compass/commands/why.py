@@ -36,8 +36,8 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
         compass why test/algebra/4.json         by the source's own id, or a benchmark's of an item
         compass why "Let x, y and z all"        by its text, or a piece of it
     """
-    from compass.library.why import find_problem
     from compass.library.why import why as look_up
+    from compass.report.find import find_problem
     from compass.report.history import history
 
     text = " ".join(query)
@@ -45,8 +45,8 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
         print(json_lines.dumps(look_up(text, data), ensure_ascii=False, indent=2))
         return 0
     outputs, found = find_problem(text, data)
-    if found is None:
-        lines = _similar(outputs, text.strip(), data)
+    if found.alike:
+        lines = _similar(outputs, found)
     elif len(found.rows) == 1 and (not found.items or found.is_text):
         lines = history(outputs, found.rows[0]["id"])
     elif len(found.items) == 1 and not found.rows:
@@ -57,20 +57,15 @@ def why(query: list[str], /, *, data: Path = Path("data"), json: bool = False) -
     return 0
 
 
-def _similar(outputs: Outputs, query: str, data: Path) -> Iterator[str]:
+def _similar(outputs: Outputs, found: Found) -> Iterator[str]:
     """The history of the problem most like a text."""
-    from compass.records import RecordError
     from compass.report.history import history
-    from compass.report.outputs import search
 
-    matches = search(outputs.collected(["id", "source", "problem"]), query)
-    if not matches:
-        raise RecordError(f"no collected problem is like that text in {data}")
-    score, best, _ = matches[0]
-    yield f"No row has exactly these words; the most similar one (word trigrams, {score:.2f}):\n"
-    yield from history(outputs, best)
-    if others := matches[1:]:
-        yield "\nAlso similar: " + ", ".join(f"{id_} ({source}, {score:.2f})" for score, id_, source in others)
+    best, *others = zip(found.rows, found.alike, strict=True)
+    yield f"No row has exactly these words; the most similar one (word trigrams, {best[1]:.2f}):\n"
+    yield from history(outputs, best[0]["id"])
+    if others:
+        yield "\nAlso similar: " + ", ".join(f"{row['id']} ({row['source']}, {alike:.2f})" for row, alike in others)
 
 
 def _item(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from compass.report.find import Found
-    from compass.report.outputs import Outputs
+from typing import Any
 
 MOST = 20
 """Benchmark items that are given, and matches that `compass why` lists."""
-
-_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def why(query: str, data: str | Path = "data") -> dict[str, Any]:
@@ -30,74 +24,27 @@ def why(query: str, data: str | Path = "data") -> dict[str, Any]:
     Raises:
         RecordError: nothing is named so, no collected problem is like the text, or the folder holds no rows.
     """
-    from compass.records import RecordError
     from compass.report.evidence import COLUMNS, read_evidence
-    from compass.report.item_history import item_scores, similar_rows
-    from compass.report.outputs import search
+    from compass.report.find import find_problem
+    from compass.report.item_history import item_tallies, similar_rows
 
     outputs, found = find_problem(query, data)
-    text = query.strip()
-    if found is None:
-        similar = search(outputs.collected(["id", "source", "problem"]), text)
-        if not similar:
-            raise RecordError(f"no collected problem is like that text in {outputs.folder}")
-        ids, how, items = [id_ for _, id_, _ in similar], "problems most like that text", []
-    else:
-        ids, how, items = [row["id"] for row in found.rows], found.how, found.items
     rows = []
-    for id_ in ids:
-        stages = outputs.find(id_)
+    for row in found.rows:
+        stages = outputs.find(row["id"])
         first = next(iter(stages.values()))[1]
         fates: dict[str, Any] = {
             stage: {"fate": fate}
-            | ({} if fate == "kept" else {"reason": row["reason"], "evidence": read_evidence(row["evidence"])})
-            for stage, (fate, row) in stages.items()
+            | ({} if fate == "kept" else {"reason": last["reason"], "evidence": read_evidence(last["evidence"])})
+            for stage, (fate, last) in stages.items()
         }
         rows.append({name: first[name] for name in COLUMNS} | {"stages": fates})
-    shown = [
-        {name: item[name] for name in COLUMNS}
-        | {"scores": item_scores(outputs.folder, item), "similar": similar_rows(outputs, item)}
-        for item in items[:MOST]
-    ]
-    return {"how": how, "rows": rows, "items": shown}
-
-
-def find_problem(query: str, data: str | Path) -> tuple[Outputs, Found | None]:
-    """The outputs in a folder, and what a query names there; None where it is a text that no row has.
-
-    Raises:
-        RecordError: the query is empty, or an id or a source's row that is not there, or the folder holds no rows.
-    """
-    from compass.records import RecordError
-    from compass.report.find import find
-    from compass.report.outputs import open_outputs
-
-    text = query.strip()
-    if not text:
-        raise RecordError("nothing to look for; give an id, SOURCE:ROW, or a problem's text")
-    outputs = open_outputs(Path(data))
-    found = find(outputs, text)
-    if found is None and _ID.fullmatch(text):
-        raise RecordError(f"no row has the id {text!r} in {data}; give the problem's text to search for it")
-    if found is None:
-        _check_row(outputs, text)
-    return outputs, found
-
-
-def _check_row(outputs: Outputs, query: str) -> None:
-    """Refuse SOURCE:ROW of a source that has no such row.
-
-    Raises:
-        RecordError: it has none; the message shows how its rows are named.
-    """
-    import pyarrow.compute as pc
-
-    from compass.records import RecordError
-
-    source, _, row = query.partition(":")
-    rows = outputs.collected(["source", "source_id"])
-    names = rows.filter(pc.equal(rows["source"], source))["source_id"].slice(0, 3).to_pylist()
-    if row and names:
-        raise RecordError(
-            f"source {source!r} has no row {row!r}; its rows are named {', '.join(names)}, … (numbers count from 0)"
-        )
+    shown = []
+    for item in found.items[:MOST]:
+        scores = item_tallies(outputs.folder, item["source"], item["id"])
+        facts = {
+            "scores": {model: asdict(one) for model, one in scores.items()},
+            "similar": similar_rows(outputs, item),
+        }
+        shown.append({name: item[name] for name in COLUMNS} | facts)
+    return {"how": found.how, "rows": rows, "items": shown}

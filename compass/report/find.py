@@ -1,21 +1,27 @@
-"""The rows and benchmark items that a person means: by id, the beginning of one, source and row, text, or a piece of it."""
+"""The rows and benchmark items that a person means: by id, the beginning of one, source and row, text, a piece of it, or by being like it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compass.records import RecordError
 from compass.report.evidence import COLUMNS, item_name, item_names, read_evidence
-from compass.report.outputs import Outputs, read_table
+from compass.report.outputs import Outputs, open_outputs, read_table
 
 SHORTEST_PREFIX = 4
 """Digits of an id that are enough to look for it."""
 
+MOST_ALIKE, LEAST_ALIKE = 3, 0.3
+"""How many problems are given that are only like a text, and the least share of word trigrams that they have in common with it."""
+
+_ID = re.compile(r"[0-9a-f]{16}")
 _PLAIN_WORD = re.compile(r"(?<![\\a-z])[a-z]{4,}(?![a-z])")
 _PREFIX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},16}}")
 
@@ -30,23 +36,29 @@ class Found:
     """Whether it is a problem's text, or a piece of it, not a name."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     items: list[dict[str, Any]] = field(default_factory=list)
+    alike: Sequence[float] = ()
+    """Of rows that are only like the text, how much, 0 to 1, the most first; empty where the query names them."""
 
 
-def find(outputs: Outputs, query: str) -> Found | None:
-    """What a query names, by the first of these that names anything.
+def find_problem(query: str, data: str | Path) -> tuple[Outputs, Found]:
+    """The outputs in a folder, and what a query names there, by the first of these that names anything.
 
     1. a row's id; `source:row`; `benchmark:item`;
     2. a source's own id of a row, a benchmark's id of an item, or the beginning of an id;
     3. a problem's text as it stands, then whatever its white space;
     4. a problem with the same tokens;
-    5. a piece of a problem, whatever its case and white space.
+    5. a piece of a problem, whatever its case and white space;
+    6. the problems most like the text.
 
-    Args:
-        outputs: where the rows are.
-        query: not empty.
+    Raises:
+        RecordError: the query is empty, or an id or a source's row that is not there, no problem is like the text, or the folder holds
+            no rows.
     """
-    rows, items = outputs.collected(COLUMNS), outputs.benchmark_items(COLUMNS)
     query = query.strip()
+    if not query:
+        raise RecordError("nothing to look for; give an id, SOURCE:ROW, or a problem's text")
+    outputs = open_outputs(Path(data))
+    rows, items = outputs.collected(COLUMNS), outputs.benchmark_items(COLUMNS)
     ways: tuple[tuple[str, bool, Callable[[pa.Table], Any]], ...] = (
         ("that id", False, lambda table: pc.equal(table["id"], query)),
         ("that source and row", False, lambda table: pc.equal(_source_and_row(table), query)),
@@ -59,8 +71,35 @@ def find(outputs: Outputs, query: str) -> Found | None:
     for how, is_text, matches in ways:
         found = [_chosen(table, matches) for table in (rows, items)]
         if any(found):
-            return Found(how, is_text, *found)
-    return None
+            return outputs, Found(how, is_text, *found)
+    if _ID.fullmatch(query):
+        raise RecordError(f"no row has the id {query!r} in {data}; give the problem's text to search for it")
+    source, _, row = query.partition(":")
+    if row and (names := rows.filter(pc.equal(rows["source"], source))["source_id"].slice(0, 3).to_pylist()):
+        raise RecordError(
+            f"source {source!r} has no row {row!r}; its rows are named {', '.join(names)}, … (numbers count from 0)"
+        )
+    if alike := find_alike(rows, query):
+        return outputs, Found(
+            "problems most like that text", True, [row for _, row in alike], [], [one for one, _ in alike]
+        )
+    raise RecordError(f"no collected problem is like that text in {data}")
+
+
+def find_alike(rows: pa.Table, text: str) -> list[tuple[float, dict[str, Any]]]:
+    """The rows whose problems are most like a text, each with their similarity, best first; 1 for equal tokens."""
+    from compass.curation.problem_words import jaccard, ngrams, tokens, words
+
+    wanted = tokens(text)
+    wanted_ngrams = set(ngrams(words(wanted), 3))
+    scores = {}
+    for place, problem in enumerate(rows["problem"].to_pylist()):
+        own = tokens(problem)
+        score = 1.0 if own == wanted else jaccard(wanted_ngrams, set(ngrams(words(own), 3)))
+        if score >= LEAST_ALIKE:
+            scores[place] = score
+    found = zip(scores.values(), rows.take(list(scores)).to_pylist(), strict=True) if scores else ()
+    return sorted(found, key=lambda one: (-one[0], one[1]["source"], one[1]["id"]))[:MOST_ALIKE]
 
 
 def fates(outputs: Outputs, ids: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from compass.evaluation.accuracy import wilson
 from compass.records import ROW_NUMBERS, RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
-from compass.report.item_history import item_scores, items_like
+from compass.report.item_history import item_tallies, items_like
 from compass.report.outputs import Outputs, find_rows, read_table
 from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
@@ -72,8 +72,8 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         yield from _stage(outputs, stage, fate, last, id_, with_twin)
     yield from _training(outputs.folder, id_)
     for item in items_like(outputs.folder, id_):
-        scores = item_scores(outputs.folder, {"id": item["id"], "source": item["benchmark"]})
-        shares = ", ".join(f"{model} {one['right']}/{one['samples']}" for model, one in scores.items())
+        scores = item_tallies(outputs.folder, item["benchmark"], item["id"])
+        shares = ", ".join(f"{model} {one.right}/{one.samples}" for model, one in scores.items())
         yield f"{'evaluate':11} resembles {item['benchmark']} {item['id']} ({shares}): {printable(item['problem'], 90)}"
 
 

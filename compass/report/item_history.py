@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
 from compass.report.evidence import COLUMNS, item_name
-from compass.report.outputs import Outputs, read_table, trained_steps
+from compass.report.outputs import Outputs, read_table
 from compass.report.printable import printable
+from compass.report.tallies import COUNTED, Tally, tally
 
 FOLDER = "evaluate"
 """Below a pipeline's data: what evaluation wrote."""
@@ -19,42 +20,39 @@ SHOWN_STEPS = 8
 """Iterations of a stage that are listed."""
 
 
-def item_scores(data: Path, item: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Model to `samples`, `right`, `right_lenient` and `greedy` (None without a greedy response) on an item; empty where none was evaluated.
+def item_tallies(data: Path, benchmark: str, id_: str) -> Mapping[str, Tally]:
+    """Each model's tally on a benchmark's item; empty where none was evaluated.
 
     Args:
         data: a pipeline's data folder.
-        item: with `id` and `source`, its benchmark.
+        benchmark: the benchmark's name.
+        id_: the item's.
     """
     path = data / FOLDER / "samples.parquet"
-    if not path.exists():
-        return {}
-    chosen = (pc.field("id") == item["id"]) & (pc.field("benchmark") == item["source"])
-    columns = ["model", "greedy", "correct", "correct_lenient"]
-    scores: dict[str, dict[str, Any]] = {}
-    for row in read_table(path, columns=columns, filters=chosen).to_pylist():
-        own = scores.setdefault(row["model"], {"samples": 0, "right": 0, "right_lenient": 0, "greedy": None})
-        if row["greedy"]:
-            own["greedy"] = row["correct"]
-        else:
-            own["samples"] += 1
-            own["right"] += row["correct"]
-            own["right_lenient"] += row["correct_lenient"]
-    return scores
+    found = tally(read_table(path, COUNTED, filters=_is(benchmark, id_))) if path.exists() else []
+    return found[0].tallies if found else {}
 
 
 def similar_rows(outputs: Outputs, item: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The trained rows that resemble an item, each with id, source, source_id, problem, answer and `trained`: stage to iterations; None where that is not known."""
+    """The trained rows that resemble an item, as of `trained_rows`; None where that is not known."""
     path = outputs.folder / FOLDER / "problems.parquet"
     if not path.exists():
         return None
-    chosen = (pc.field("id") == item["id"]) & (pc.field("benchmark") == item["source"])
-    found = read_table(path, columns=["similar"], filters=chosen)["similar"].to_pylist()
-    if not found or found[0] is None:
-        return None
-    steps = trained_steps(outputs.folder, found[0])
-    rows = {row["id"]: row for row in outputs.collected(COLUMNS, found[0]).to_pylist()}
-    return [rows[id_] | {"trained": steps.get(id_, {})} for id_ in found[0] if id_ in rows]
+    found = read_table(path, ["similar"], filters=_is(item["source"], item["id"]))["similar"].to_pylist()
+    return None if not found or found[0] is None else trained_rows(outputs, found[0])
+
+
+def trained_rows(outputs: Outputs, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Collected rows by their ids, each with id, source, source_id, problem, answer and `trained`: RL stage to the iterations whose update
+    used it, as far as the stages recorded rewards."""
+    used: dict[str, dict[str, set[int]]] = {}
+    for path in sorted(outputs.folder.glob("*/rewards.parquet")):
+        for row in read_table(path, ["id", "step", "used"], ids=ids).to_pylist():
+            if row["used"]:
+                used.setdefault(row["id"], {}).setdefault(path.parent.name, set()).add(row["step"])
+    rows = {row["id"]: row for row in outputs.collected(COLUMNS, ids).to_pylist()}
+    steps = {id_: {stage: sorted(own) for stage, own in stages.items()} for id_, stages in used.items()}
+    return [rows[id_] | {"trained": steps.get(id_, {})} for id_ in ids if id_ in rows]
 
 
 def items_like(data: Path, id_: str) -> list[dict[str, Any]]:
@@ -71,8 +69,8 @@ def item_lines(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
     yield f"{item['id']}  {printable(item_name(item))}, a benchmark's item"
     yield f"  problem   {printable(item['problem'], 600)}"
     yield f"  answer    {printable(item['answer'] or 'none', 200)}\n"
-    scores = item_scores(outputs.folder, item)
-    yield from (f"{model:11} {format_score(score)}" for model, score in scores.items())
+    scores = item_tallies(outputs.folder, item["source"], item["id"])
+    yield from (f"{model:11} {format_tally(one)}" for model, one in scores.items())
     yield "" if scores else "no model was evaluated on it here\n"
     rows = similar_rows(outputs, item)
     if rows is None:
@@ -86,11 +84,11 @@ def item_lines(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
         yield f"  each row's rollouts: compass why {rows[0]['id']}\n"
 
 
-def format_score(score: dict[str, Any]) -> str:
+def format_tally(one: Tally) -> str:
     """`3 of 8 samples right, 4 leniently; greedy wrong`."""
-    lenient = f", {score['right_lenient']} leniently" if score["right_lenient"] != score["right"] else ""
-    greedy = "" if score["greedy"] is None else f"; greedy {'right' if score['greedy'] else 'wrong'}"
-    return f"{score['right']} of {score['samples']} samples right{lenient}{greedy}"
+    lenient = f", {one.right_lenient} leniently" if one.right_lenient != one.right else ""
+    greedy = "" if one.greedy is None else f"; greedy {'right' if one.greedy else 'wrong'}"
+    return f"{one.right} of {one.samples} samples right{lenient}{greedy}"
 
 
 def format_steps(trained: dict[str, list[int]]) -> Iterator[str]:
@@ -100,3 +98,8 @@ def format_steps(trained: dict[str, list[int]]) -> Iterator[str]:
     for stage, steps in trained.items():
         more = f" and {len(steps) - SHOWN_STEPS} more" if len(steps) > SHOWN_STEPS else ""
         yield f"{stage}: trained on in iteration{'s' * (len(steps) > 1)} {', '.join(map(str, steps[:SHOWN_STEPS]))}{more}"
+
+
+def _is(benchmark: str, id_: str) -> pc.Expression:
+    """Whether a row is of an item."""
+    return (pc.field("id") == id_) & (pc.field("benchmark") == benchmark)

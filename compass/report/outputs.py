@@ -150,37 +150,9 @@ def check_finished(folder: Path) -> dict[str, Any]:
     return summary
 
 
-def trained_steps(folder: Path, ids: Sequence[str]) -> dict[str, dict[str, list[int]]]:
-    """Row to RL stage to the iterations whose update used it, as far as the stages recorded rewards; rows that none used are left out."""
-    found: dict[str, dict[str, set[int]]] = {}
-    for path in sorted(folder.glob("*/rewards.parquet")):
-        for row in read_table(path, ["id", "step", "used"], ids=ids).to_pylist():
-            if row["used"]:
-                found.setdefault(row["id"], {}).setdefault(path.parent.name, set()).add(row["step"])
-    return {id_: {stage: sorted(steps) for stage, steps in stages.items()} for id_, stages in found.items()}
-
-
 def find_rows(path: Path, id_: str) -> list[dict[str, Any]]:
     """The rows of a problem in a file, none where there is no file."""
     return read_table(path, ids=[id_]).to_pylist() if path.exists() else []
-
-
-def search(
-    problems: pa.Table, text: str, n: int = 3, limit: int = 3, least: float = 0.3
-) -> list[tuple[float, str, str]]:
-    """The problems most like a text, as (similarity, id, source), best first; 1 for equal tokens."""
-    from compass.curation.problem_words import jaccard, ngrams, tokens, words
-
-    wanted = tokens(text)
-    wanted_ngrams = set(ngrams(words(wanted), n))
-    columns = (problems.column(name).to_pylist() for name in ("id", "source", "problem"))
-    matches = []
-    for id_, source, problem in zip(*columns, strict=True):
-        own = tokens(problem)
-        score = 1.0 if own == wanted else jaccard(wanted_ngrams, set(ngrams(words(own), n)))
-        if score >= least:
-            matches.append((score, id_, source))
-    return sorted(matches, key=lambda match: (-match[0], match[2], match[1]))[:limit]
 
 
 def find_doubtful(

@@ -12,6 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+COUNTED = ["model", "benchmark", "id", "greedy", "correct", "correct_lenient", "finish_reason"]
+"""The columns of samples that are counted."""
+
 SOLVED = 0.5
 """A problem counts as solved by a model that answers it right in at least this share of its samples."""
 
@@ -78,7 +81,7 @@ def tally(samples: pa.Table, problems: pa.Table | None = None) -> list[Item]:
     """Every problem that some model answered, by benchmark and in the order of evaluation.
 
     Args:
-        samples: columns `model`, `benchmark`, `id`, `greedy`, `correct`, `correct_lenient`, `finish_reason`.
+        samples: with the columns `COUNTED`.
         problems: rows of `compass.evaluation.results.PROBLEMS`, None where they were not kept.
     """
     counted: dict[tuple[str, str], dict[str, Tally]] = {}
@@ -114,15 +117,9 @@ def shares_by_benchmark(items: list[Item], models: list[str]) -> dict[str, dict[
 
 
 def _counts(samples: pa.Table) -> list[dict[str, Any]]:
-    cut_off = pc.cast(pc.equal(samples["finish_reason"], "length"), "int64")
-    marks = {
-        name: pc.cast(samples[name], "int64") for name in ("correct", "correct_lenient") if name in samples.column_names
-    }
-    marks.setdefault("correct_lenient", marks["correct"])
-    keys = samples.select(["model", "benchmark", "id", "greedy"])
-    for name, values in (*marks.items(), ("cut_off", cut_off)):
-        keys = keys.append_column(name, values)
-    grouped = keys.group_by(["benchmark", "id", "model", "greedy"], use_threads=False).aggregate(
+    table = samples.select(["benchmark", "id", "model", "greedy", "correct", "correct_lenient"])
+    table = table.append_column("cut_off", pc.equal(samples["finish_reason"], "length"))
+    grouped = table.group_by(["benchmark", "id", "model", "greedy"], use_threads=False).aggregate(
         [("correct", "sum"), ("correct", "count"), ("correct_lenient", "sum"), ("cut_off", "sum")]
     )
     return grouped.to_pylist()

@@ -178,7 +178,7 @@ def evaluated(pipeline: Pipeline) -> tuple[Path, str, str]:
     folder, ids = pipeline
     (item, other) = pq.read_table(folder / "collect" / "benchmarks.parquet", columns=["id"])["id"].to_pylist()
     rows = [
-        {"model": model, "benchmark": "bench", "id": id_, "greedy": greedy, "correct": right, "correct_lenient": right or lenient}
+        {"model": model, "benchmark": "bench", "id": id_, "greedy": greedy, "correct": right, "correct_lenient": right or lenient, "finish_reason": "stop"}
         for model, marks in (("base", "0010l"), ("rl-3", "1110g"))
         for id_ in (item, other)
         for mark in marks
@@ -216,7 +216,7 @@ def test_an_item_shows_its_scores_and_when_rows_like_it_were_trained_on(
     assert f"evaluate    resembles bench {item} (base 1/5, rl-3 3/4): What is 1?" in capsys.readouterr().out
     assert why(folder, "bench:0", "--json") == 0
     (found,) = json.loads(capsys.readouterr().out)["items"]
-    assert found["scores"]["rl-3"] == {"samples": 4, "right": 3, "right_lenient": 3, "greedy": True}
+    assert found["scores"]["rl-3"] == {"samples": 4, "right": 3, "right_lenient": 3, "cut_off": 0, "greedy": True}
     assert [one["trained"] for one in found["similar"]] == [{"rl-1": [2], "rl-3": [2]}]
 
 

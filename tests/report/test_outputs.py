@@ -12,6 +12,7 @@ import pytest
 from compass.files import file_digest
 from compass.ledger import LEDGER, Counts
 from compass.records import RecordError
+from compass.report.find import find_alike
 from compass.report.outputs import (
     check_finished,
     choose,
@@ -19,7 +20,6 @@ from compass.report.outputs import (
     find_outputs,
     open_outputs,
     read_table,
-    search,
 )
 
 Pipeline = tuple[Path, list[str]]
@@ -130,21 +130,13 @@ PROBLEMS = pa.table(
 )
 
 
-def test_the_most_similar_problems_come_first() -> None:
-    text = "tom HAS two red books and one dog!"
-    matches = search(PROBLEMS, text)
-    assert [(id_, source) for _, id_, source in matches] == [("c", "book"), ("b", "web"), ("a", "web")]
-    assert matches[0][0] == matches[1][0] == 1.0
-    assert matches[2][0] == pytest.approx(5 / 7)  # of 6 + 6 word trigrams five are shared
-    assert [id_ for _, id_, _ in search(PROBLEMS, text, limit=2)] == ["c", "b"]
-
-
-def test_a_problem_is_like_a_text_from_the_least_similarity_on() -> None:
-    text = "Tom has two red books and one dog"
-    assert [len(search(PROBLEMS, text, least=least)) for least in (5 / 7, 5 / 7 + 0.01)] == [3, 2]
-    assert search(PROBLEMS, "nothing of the kind was ever collected") == []
+def test_the_most_similar_problems_come_first_from_the_least_similarity_on() -> None:
+    found = find_alike(PROBLEMS, "tom HAS two red books and one dog!")
+    # of 6 + 6 word trigrams of the last, five are shared
+    assert [(row["id"], alike) for alike, row in found] == [("c", 1.0), ("b", 1.0), ("a", pytest.approx(5 / 7))]
+    assert find_alike(PROBLEMS, "nothing of the kind was ever collected") == []
     short = pa.table({"id": ["a"], "source": ["web"], "problem": ["2 + 2"]})  # too short for trigrams
-    assert search(short, "2 + 2") == [(1.0, "a", "web")]
+    assert [alike for alike, _ in find_alike(short, "2 + 2")] == [1.0]
 
 
 def test_drops_are_counted_by_stage_reason_and_source() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 from pyarrow.parquet import read_schema
 
 from compass.page.packed import pack
-from compass.report.evidence import COLUMNS as EVIDENCE
 from compass.report.evidence import item_name
-from compass.report.outputs import find_outputs, read_table, trained_steps
+from compass.report.item_history import trained_rows
+from compass.report.outputs import find_outputs, read_table
 from compass.report.printable import shorten
 from compass.report.rollouts import read_problems, show_rollout
 from compass.report.run import Run
@@ -78,11 +78,12 @@ def embed_similar(run: Run, items: Sequence[Sequence[Any]]) -> dict[str, list[An
     ids = sorted({id_ for item in items for id_ in item[-1]})
     if not ids or "collect" not in outputs.kept:
         return {}
-    steps, kept = trained_steps(outputs.folder, ids), kept_steps(run)
+    kept = kept_steps(run)
     found = {}
-    for row in outputs.collected(EVIDENCE, ids).to_pylist():
-        used = steps.get(row["id"], {}).items()
-        stages = [[stage, own, [step for step in own if step in kept.get(stage, ())]] for stage, own in used]
+    for row in trained_rows(outputs, ids):
+        stages = [
+            [stage, own, [step for step in own if step in kept.get(stage, ())]] for stage, own in row["trained"].items()
+        ]
         problem = shorten(row["problem"] or "", LONGEST_SIMILAR)
         found[row["id"]] = [item_name(row), problem, row["answer"] or "", stages]
     return found
