@@ -21,12 +21,6 @@ from compass.verifier import group_equal, same_answer
 
 SCRIPT = "recompute.py"
 
-NEEDED = (
-    "model", "benchmark", "id", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome", "leniencies",
-    "boxed", "looped", "tokens", "finish_reason",
-)  # fmt: skip
-"""Columns of the responses that the figures are made of."""
-
 
 def write_bundle(run: Run, folder: Path) -> None:
     """Write the bundle of a run.
@@ -47,14 +41,10 @@ def write_bundle(run: Run, folder: Path) -> None:
     """
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SCRIPT).exists())):
         raise UserError(f"{folder}: holds something else; give --bundle a new folder")
-    lacking = [name for name in NEEDED if run.samples is None or name not in run.samples.column_names]
-    if run.samples is None or run.problems is None or lacking:
-        what = (
-            f"the columns {', '.join(lacking)} of samples.parquet"
-            if run.samples is not None and lacking
-            else "samples.parquet and problems.parquet"
+    if run.samples is None or run.problems is None:
+        raise UserError(
+            f"{run.folder}: a bundle needs samples.parquet and problems.parquet, which are not there; evaluate again"
         )
-        raise UserError(f"{run.folder}: a bundle needs {what}, which are not there; evaluate again")
     folder.mkdir(parents=True, exist_ok=True)
     _write_rows(folder / "responses.jsonl.gz", add_votes(run.samples))
     _write_rows(folder / "problems.jsonl.gz", run.problems.to_pylist())

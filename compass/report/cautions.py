@@ -58,7 +58,7 @@ def limits(run: Run) -> list[str]:
             "Training and benchmark problems come from one generator: the gain says that the pipeline learns what it trains on, not that "
             "the policy reasons better in general."
         )
-    if run.problems is not None and "similar" in run.problems.column_names:
+    if run.problems is not None:
         lines.append(
             "Contamination is searched for by words. A translation or a free retelling of a benchmark's problem passes, and what the starting "
             "weights had seen before is not known."
@@ -149,8 +149,7 @@ def _cut_off(run: Run) -> Iterator[str]:
 
 
 def _contamination(run: Run) -> Iterator[str]:
-    # Without `in_sources` the table is of an earlier version, whose `similar` named rows that were dropped.
-    if run.problems is None or not {"similar", "in_sources"} <= set(run.problems.column_names):
+    if run.problems is None:
         return
     similar = run.problems["similar"].to_pylist()
     if all(rows is None for rows in similar):

@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from compass.errors import UserError
+from compass.evaluation.comparisons import compare_models
+from compass.evaluation.results import read_clusters
 from compass.page.blocks import Section, Table
 from compass.report.cautions import limits, older_scores, warnings
 from compass.report.headline import (
@@ -24,7 +26,7 @@ from compass.report.headline import (
     percent,
 )
 from compass.report.results import Results
-from compass.report.run import Run, changed_rows, compare, name_runs
+from compass.report.run import Run, changed_rows, name_runs
 from compass.report.sections import build_conclusion, form_section, problems_section, scores_section
 
 
@@ -51,8 +53,8 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
             own.set_column(own.column_names.index("model"), "model", pa.array([label] * own.num_rows, pa.string()))
         )
         scores[label] = run.results.scores[model]
-        digests = set(own["setup"].to_pylist()) if "setup" in own.column_names else set()
-        setups |= {f"{label}, {digest}": run.setups[digest] for digest in digests if digest in run.setups}
+        digests = set(own["setup"].to_pylist()) & run.setups.keys()
+        setups |= {f"{label}, {digest}": run.setups[digest] for digest in digests}
     shared = [name for name in tables[0].column_names if name in tables[1].column_names]
     samples = pa.concat_tables([table.select(shared) for table in tables], promote_options="permissive")
     problems = [run.problems for run in (a, b) if run.problems is not None]
@@ -62,7 +64,7 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
         samples=samples,
         problems=problems[0] if problems else None,
         setups=setups,
-        comparisons=compare(samples, 0, problems=problems[0] if problems else None),
+        comparisons=compare_models(samples, seed=0, clusters=read_clusters(problems[0] if problems else None)),
         verifier=b.verifier or a.verifier,
     )
     [pair] = joined.comparisons["pairs"]

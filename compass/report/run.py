@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from compass.errors import UserError
+from compass.evaluation.comparisons import compare_models
 from compass.evaluation.labels import error_of_run
+from compass.evaluation.results import read_clusters
+from compass.records import RecordError
 from compass.report.outputs import read_table
 from compass.report.results import Results, read_json, read_results
 from compass.report.tallies import Item, tally
@@ -32,6 +35,12 @@ DEFAULT = "(default)"
 
 EMPTY = {ABSENT, "", "[]", "{}"}
 """Values that say no more than that a setting is not there."""
+
+NEEDED = (
+    "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
+    "method", "leniencies", "boxed", "looped", "tokens", "finish_reason", "setup",
+)  # fmt: skip
+"""Columns of the responses that pages and figures are made of."""
 
 SCORES = ("scores.json", "evaluate.json", "metrics.json")
 """Names under which an evaluation outside the pipeline may keep its scores."""
@@ -152,7 +161,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
     primary = parameters.get("report", {}).get("primary") or None
     evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)), primary)
-    if "samples" in evaluated and "response" in evaluated["samples"].column_names:
+    if "samples" in evaluated:
         evaluated["verifier"] = error_of_run(folder / "data", folder / "labels") or {}
     return Run(
         folder,
@@ -194,43 +203,32 @@ def _read_evaluation(folder: Path) -> Run:
         scores = scores.get("models", scores)
     else:
         from compass.evaluation.evaluate import summarise
-        from compass.evaluation.results import read_clusters
 
         scores = summarise(seen["samples"], seen["comparisons"], clusters=read_clusters(seen.get("problems")))
-    if "response" in seen["samples"].column_names:
-        seen["verifier"] = error_of_run(folder, folder / "labels") or {}
+    seen["verifier"] = error_of_run(folder, folder / "labels") or {}
     times = {"evaluate": read_json(folder / "time.json")} if (folder / "time.json").exists() else {}
     return Run(folder, Results(scores=scores), times=times, **seen)
 
 
 def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:
-    """What evaluation wrote into a folder.
+    """What evaluation wrote into a folder; comparisons are made of the samples where there are none, and where another pair decides than they say.
 
-    Comparisons are made of the samples where there are none, where an earlier version wrote them, and where another pair decides than they say.
+    Raises:
+        RecordError: the responses lack a column; the message names it.
     """
     tables = {name: folder / f"{name}.parquet" for name in ("samples", "problems", "prompts", "memorised")}
     found: dict[str, Any] = {name: read_table(path) for name, path in tables.items() if path.exists()}
     for name in ("setups", "comparisons"):
         if (path := folder / f"{name}.json").exists():
             found[name] = read_json(path)
-    decided = found.get("comparisons", {}).get("primary", "")
-    if "samples" in found and (decided == "" or (primary and decided != list(primary))):
-        looks = found.get("comparisons", {}).get("looks")
-        found["comparisons"] = compare(found["samples"], seed, primary, found.get("problems"), looks)
+    if "samples" not in found:
+        return found
+    if lacking := [name for name in NEEDED if name not in found["samples"].column_names]:
+        raise RecordError(f"{tables['samples']}: lacks the columns {', '.join(lacking)}; evaluate again")
+    known = found.get("comparisons", {})
+    if not known or (primary and known["primary"] != list(primary)):
+        clusters = read_clusters(found.get("problems"))
+        found["comparisons"] = compare_models(
+            found["samples"], seed=seed, primary=primary, clusters=clusters, looks=known.get("looks")
+        )
     return found
-
-
-def compare(
-    samples: pa.Table,
-    seed: int,
-    primary: Sequence[str] | None = None,
-    problems: pa.Table | None = None,
-    looks: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """`compare_models` with the problems' clusters, with `correct` in place of lenient marks where samples of an earlier version lack them."""
-    from compass.evaluation.comparisons import compare_models
-    from compass.evaluation.results import read_clusters
-
-    if "correct_lenient" not in samples.column_names:
-        samples = samples.append_column("correct_lenient", samples["correct"])
-    return compare_models(samples, seed=seed, primary=primary, clusters=read_clusters(problems), looks=looks)

@@ -265,7 +265,7 @@ def _commonest(run: Run, item: Item, model: str) -> str:
     right = f"{tally.right} of {tally.samples} right"
     if not rows:
         return right
-    counted = Counter((row["answer"], row["correct"], row.get("outcome"), row.get("method")) for row in rows)
+    counted = Counter((row["answer"], row["correct"], row["outcome"], row["method"]) for row in rows)
     (answer, correct, outcome, method), count = counted.most_common(1)[0]
     judged = ", ".join(word for word in ("right" if correct else "wrong", outcome, method) if word)
     return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} times; {judged}); {right}"
@@ -277,8 +277,7 @@ def _answers(samples: pa.Table | None, item: Item, model: str) -> list[dict[str,
         return []
     wanted = pc.and_(pc.equal(samples["id"], item.id), pc.equal(samples["model"], model))
     wanted = pc.and_(wanted, pc.and_(pc.equal(samples["benchmark"], item.benchmark), pc.invert(samples["greedy"])))
-    columns = [name for name in ("answer", "correct", "outcome", "method") if name in samples.column_names]
-    return samples.filter(wanted).select(columns).to_pylist()
+    return samples.filter(wanted).select(["answer", "correct", "outcome", "method"]).to_pylist()
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:

@@ -55,7 +55,7 @@ def shared_problems(runs: Sequence[Run]) -> float:
     tables = [run.problems if run.problems is not None else run.samples for run in runs]
     if any(table is None for table in tables):
         return 1.0
-    texts = all(table is not None and "problem" in table.column_names for table in tables)
+    texts = all(run.problems is not None for run in runs)
     columns = ("benchmark", "problem" if texts else "id")
     asked = [set(zip(*(table[name].to_pylist() for name in columns), strict=True)) for table in tables if table]
     return len(set.intersection(*asked)) / max(map(len, asked))
@@ -63,10 +63,10 @@ def shared_problems(runs: Sequence[Run]) -> float:
 
 def _summarise_scores(runs: Sequence[Run], model: str, benchmark: str, shared: float) -> dict[str, Any]:
     scores = [run.results.scores[model][benchmark] for run in runs]
-    spreads = [score.get("sd") or {} for score in scores]
+    spreads = [score["sd"] for score in scores]
     return summarise_runs(
         [score["accuracy"] for score in scores],
-        *([one.get(part) for one in spreads] for part in ("samples", "problems")),
+        *([one[part] for one in spreads] for part in ("samples", "problems")),
         shared=shared,
     )
 

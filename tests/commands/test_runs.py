@@ -43,7 +43,15 @@ def evaluated(root: Path, key: str, right: float, monkeypatch: pytest.MonkeyPatc
     values = yaml.safe_load((ROOT / "profiles/tiny.yaml").read_text()) | changed
     (root / "params.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
     names = {"model": "rl-1", "benchmark": "level-1", "greedy": False, "setup": "s", "response": "\\boxed{1}"}
-    verdict = {"answer": "1", "outcome": "equal", "method": "text", "leniencies": "", "boxed": True, "looped": False}
+    verdict = {
+        "answer": "1",
+        "answer_lenient": "1",
+        "outcome": "equal",
+        "method": "text",
+        "leniencies": "",
+        "boxed": True,
+        "looped": False,
+    }
     cost = {"tokens": 5, "seconds": 0.1, "finish_reason": "stop"}
     rows = [
         {**names, **verdict, **cost, "id": f"p{n}", "sample": k, "correct": solved, "correct_lenient": solved}

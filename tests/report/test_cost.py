@@ -41,16 +41,6 @@ def test_the_page_has_the_figure_and_the_table_of_a_run(finished_run: Path) -> N
     assert table.rows[-1] == [f"{last[0]['tokens']:,.0f}", *(f"{100 * one['maj']:.1f}% (k = 4)" for one in last)]
 
 
-def test_scores_of_an_earlier_version_have_no_such_section(finished_run: Path) -> None:
-    path = finished_run / "metrics" / "evaluate.json"
-    scores = json.loads(path.read_text())
-    for own in scores["models"].values():
-        for one in own.values():
-            one.pop("by_tokens")
-    path.write_text(json.dumps(scores))
-    assert tokens_section(read_run(finished_run)).parts == []
-
-
 def test_training_costs_device_hours_per_point_where_a_gain_is_shown(finished_run: Path) -> None:
     run = read_run(finished_run)
     trained = run.models[1:]

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import yaml
 
 from compass.evaluation.labels import distinct_responses, write_label
+from compass.records import RecordError
 from compass.report.headline import conclude
 from compass.report.results import Results
 from compass.report.run import Run, read_run
@@ -21,6 +23,13 @@ def test_labels_in_the_folder_of_an_evaluation_are_counted(tmp_path: Path) -> No
     responses = distinct_responses(pq.read_table(tmp_path / "samples.parquet"))
     write_label(tmp_path / "labels" / "labels.jsonl", responses[0], True, "person")
     assert read_run(tmp_path).verifier["labelled"] == 1
+
+
+def test_responses_without_a_column_that_pages_need_are_named(finished_run: Path) -> None:
+    path = finished_run / "data" / "evaluate" / "samples.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["response", "setup"]), path)
+    with pytest.raises(RecordError, match=r"samples\.parquet: lacks the columns response, setup; evaluate again"):
+        read_run(finished_run)
 
 
 def test_the_comparison_that_the_parameters_declare_decides(finished_run: Path) -> None:

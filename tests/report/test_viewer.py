@@ -87,15 +87,6 @@ def test_a_limit_too_small_for_whole_texts_shortens_them(large: Path) -> None:
     assert "A response of more than 500 characters" in found.rule or "of more than 1,000 characters" in found.rule
 
 
-def test_samples_of_before_responses_were_kept_have_their_counts(finished_run: Path) -> None:
-    path = finished_run / "data" / "evaluate" / "samples.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["response", "correct_lenient"]), path)
-    found = embed_responses(read_run(finished_run), 10**6)
-    assert found.chunks == []
-    assert found.rule.startswith("This run kept no responses")
-    assert [item[6] for item in found.items] == [-1] * 24
-
-
 def test_rollouts_are_held_in_whole_groups_and_counted_all(finished_run: Path) -> None:
     run = read_run(finished_run)
     assert kept_steps(run) == {"rl-1": [1, 2], "rl-2": [1, 2]}

@@ -54,10 +54,8 @@ def embed_responses(run: Run, limit: int, *, first_chunk: int = 0) -> Embedded:
         (1, 0, or -1 where there is none)] or null], chunk (-1: no response is embedded), [ids of similar rows]].
     """
     similar = _similar(run)
-    if run.samples is None or "response" not in run.samples.column_names:
-        items = [_item(run, number, -1, similar) for number in range(len(run.items))]
-        total = run.samples.num_rows if run.samples is not None else 0
-        return Embedded(items, [], 0, total, "This run kept no responses: evaluate it again to read them.")
+    if run.samples is None:
+        return Embedded([], [], 0, 0, "")
     ranks = _ranks(run)
 
     def embed(count: int, longest: int) -> Embedded:
@@ -121,17 +119,17 @@ def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[An
 
 
 def _response(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
-    """A row of the samples, as pages draw it; older samples lack some columns."""
-    right, lenient = row["correct"], row.get("correct_lenient")
-    loose = f": {row['answer_lenient']}" if row.get("answer_lenient") else ""
+    """A row of the samples, as pages draw it."""
+    right, lenient = row["correct"], row["correct_lenient"]
+    loose = f": {row['answer_lenient']}" if row["answer_lenient"] else ""
     facts = [
-        row.get("outcome"),
-        row.get("method"),
-        f"leaning on {row['leniencies']}" if row.get("leniencies") else None,
-        None if lenient in (None, right) else f"right leniently{loose}" if lenient else "wrong leniently",
+        row["outcome"],
+        row["method"],
+        f"leaning on {row['leniencies']}" if row["leniencies"] else None,
+        None if lenient == right else f"right leniently{loose}" if lenient else "wrong leniently",
         f"{row['tokens']:,} tokens",
         {"length": "cut off", "prompt_too_long": "prompt too long"}.get(row["finish_reason"]),
-        "ends in a loop" if row.get("looped") else None,
+        "ends in a loop" if row["looped"] else None,
     ]
     name = "greedy" if row["greedy"] else f"sample {row['sample']}"
     return response(name, shorten(row["response"] or "", longest), right=right, answer=row["answer"], facts=facts)
@@ -170,7 +168,7 @@ def _counts(tally: Tally | None) -> list[int] | None:
 
 
 def _similar(run: Run) -> dict[tuple[str, str], list[str]]:
-    if run.problems is None or "similar" not in run.problems.column_names:
+    if run.problems is None:
         return {}
     rows = run.problems.select(["benchmark", "id", "similar"]).to_pylist()
     return {(row["benchmark"], row["id"]): row["similar"][:20] for row in rows if row["similar"]}
