@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,13 +60,15 @@ def ledger(*, asked: Asked = Asked()) -> int:
         compass ledger --doubtful                        rows that were kept although a noise filter doubts them
         compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
+    from compass.library.output_folder import check_file
     from compass.records import RecordError
     from compass.report.outputs import choose, count_by_reason, count_doubts, find_doubtful, open_outputs
 
     if asked.sample < 0:
         raise RecordError(f"--sample {asked.sample}: give how many rows to show, 1 or more")
-    for path in (asked.out, asked.html):
-        _check_file(path)
+    for option, path in (("--out", asked.out), ("--html", asked.html)):
+        if path:
+            check_file(path, option)
     outputs = open_outputs(asked.data)
     _check_names(outputs, asked)
     if asked.html:
@@ -93,9 +94,9 @@ def ledger(*, asked: Asked = Asked()) -> int:
         if asked.json:
             _write_lines(counted, None, count)
         elif asked.doubtful:
-            _print_counts(counted, {"reason": ("doubt", 17), "strength": ("strength", 9)}, f"{count:>9,}  doubtful")
+            _print_counts(counted, {"reason": "doubt", "strength": "strength"}, ["", "", count, "doubtful"])
         else:
-            _print_counts(counted, {"stage": ("stage", 11), "reason": ("reason", 17)}, f"{count:>9,}  dropped")
+            _print_counts(counted, {"stage": "stage", "reason": "reason"}, ["", "", count, "dropped"])
     return 0
 
 
@@ -106,21 +107,6 @@ def sample(ledger: pa.Table, count: int, seed: int) -> pa.Table:
     ids = ledger.column("id").to_pylist()  # rows, not ids, are drawn: rows of one id may have been dropped
     rows = sorted(range(len(ids)), key=lambda row: draw_key(ids[row], seed))[:count]
     return ledger.take(pa.array(rows, type=pa.int64()))
-
-
-def _check_file(path: Path | None) -> None:
-    """Refuse a file that could not be written, before anything is read."""
-    from compass.records import RecordError
-
-    if path and path.is_dir():
-        raise RecordError(f"{path}: is a folder; give the name of a file to write")
-    if path and not path.absolute().parent.is_dir():
-        raise RecordError(f"{path}: {path.parent} is no folder; make it, or give another file")
-    if path:
-        try:
-            tempfile.TemporaryFile(dir=path.absolute().parent).close()
-        except OSError as error:
-            raise RecordError(f"{path}: cannot be written ({error.strerror}); give another file") from None
 
 
 def _check_names(outputs: Outputs, asked: Asked) -> None:
@@ -183,21 +169,23 @@ def _show(row: dict[str, Any]) -> None:
     print()
 
 
-def _print_counts(rows: list[dict[str, Any]], columns: dict[str, tuple[str, int]], total: str) -> None:
-    """Of all counted rows with the same values in two columns, each with its title and width, their number and their largest sources.
+def _print_counts(rows: list[dict[str, Any]], columns: dict[str, str], total: list[Any]) -> None:
+    """Of all counted rows with the same values in some columns, each with its title, their number and their largest sources; and a last row.
 
     Stages stand in their order, and the largest groups first.
     """
+    from compass.page.blocks import Table
+    from compass.page.terminal import print_blocks
     from compass.report.printable import printable
 
-    stages = list(dict.fromkeys(row.get("stage") for row in rows))
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(" ".join(f"{row[name]:{width}}" for name, (_, width) in columns.items()), []).append(row)
-    sizes = {name: sum(row["rows"] for row in group) for name, group in groups.items()}
-    print(" ".join(f"{title:{width}}" for title, width in columns.values()), f"{'rows':>9}  sources")
-    for name in sorted(groups, key=lambda name: (stages.index(groups[name][0].get("stage")), -sizes[name])):
-        sources = ", ".join(f"{printable(row['source'])} {row['rows']:,}" for row in groups[name][:4])
-        more = f", {len(groups[name]) - 4} more" if len(groups[name]) > 4 else ""
-        print(f"{name} {sizes[name]:>9,}  {sources}{more}")
-    print(" " * sum(width + 1 for _, width in columns.values()) + total)
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    stages = list(dict.fromkeys(row.get("stage") for row in rows))
+    table = []
+    for names, own in groups.items():
+        sources = ", ".join(f"{printable(row['source'])} {row['rows']:,}" for row in own[:4])
+        more = f", {len(own) - 4} more" if len(own) > 4 else ""
+        table.append([*names, sum(row["rows"] for row in own), sources + more])
+    table.sort(key=lambda row: (stages.index(row[0]) if row[0] in stages else 0, -row[-2]))
+    print_blocks([Table([*columns.values(), "rows", "sources"], [*table, total])])

@@ -6,12 +6,11 @@ import json as json_text
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter, validators
 
 from compass.commands.plan_evaluation import evaluation
-from compass.commands.plan_tables import format_hours, format_short, format_table
 
 if TYPE_CHECKING:
     from compass.plan.forecast import Forecast, Input, Known, Shortage
@@ -75,7 +74,7 @@ def plan(
     if json:
         print(json_text.dumps(asdict(found), indent=2))
     else:
-        print("\n".join(_page(found, price)))
+        _print_forecast(found, price)
     return 1 if found.shortages else 0
 
 
@@ -96,51 +95,35 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
     return known
 
 
-def _page(found: Forecast, price: float | None) -> list[str]:
-    gpus = found.machine.gpu is not None
-    header = (
-        "stage",
-        "responses",
-        "tokens",
-        "PFLOP",
-        *(["GB per GPU"] if gpus else []),
-        "hours",
-        "low to high",
-        *(["cost"] if price else []),
-    )
-    units = (price or 0) * (found.machine.gpus if gpus else 1)
+def _print_forecast(found: Forecast, price: float | None) -> None:
+    from compass.page.blocks import Note, Table, format_hours, format_short
+    from compass.page.terminal import print_blocks
 
-    def line(
+    units = (price or 0) * (found.machine.gpus or 1)
+
+    def row(
         name: str, responses: float, tokens: float, pflops: float, memory: float | None, hours: tuple[float, ...]
-    ) -> tuple[str, ...]:
-        return (
-            name,
-            f"{responses:,.0f}",
-            format_short(tokens),
-            f"{pflops:,.3g}" if pflops < 1000 else f"{pflops:,.0f}",
-            *([f"{memory:,.0f}" if memory is not None else "-"] if gpus else []),
-            format_hours(hours[1]),
-            f"{format_hours(hours[0])} to {format_hours(hours[2])}",
-            *([f"{hours[1] * units:,.2f}"] if price else []),
-        )
+    ) -> list[Any]:
+        flops = f"{pflops:,.3g}" if pflops < 1000 else f"{pflops:,.0f}"
+        low, middle, high = map(format_hours, hours)
+        cells = [name, f"{responses:,.0f}", format_short(tokens), flops, None if memory is None else f"{memory:,.0f}"]
+        return [*cells, middle, f"{low} to {high}", f"{hours[1] * units:,.2f}"]
 
-    lines = [line(one.name, one.responses, one.tokens, one.pflops, one.memory_gb, one.hours) for one in found.stages]
+    rows = [row(one.name, one.responses, one.tokens, one.pflops, one.memory_gb, one.hours) for one in found.stages]
     total = tuple(sum(one.hours[at] for one in found.stages) for at in range(3))
     sums = [sum(getattr(one, what) for one in found.stages) for what in ("responses", "tokens", "pflops")]
-    lines.append(line("all", *sums, max((one.memory_gb or 0 for one in found.stages), default=0), total))
-    table = format_table([header, *lines])
-    inputs = [f"  {stages}{one.what}: {one.value} ({one.source})" for stages, one in _joined(found.inputs)]
-    short = [f"Does not fit: {stages}{one.found}\n     {one.remedy}" for stages, one in _joined(found.shortages)]
-    return [
-        f"On {found.machine}; a range is the spread over what is assumed",
-        "",
-        *table,
-        "",
-        "From:",
-        *inputs,
-        *([""] if short else []),
-        *short,
-    ]
+    memory = max((one.memory_gb for one in found.stages if one.memory_gb), default=None)
+    rows.append(row("all", *sums, memory, total))
+    head = ["stage", "responses", "tokens", "PFLOP", "GB per GPU", "hours", "low to high", "cost"]
+    left_out = {*(["GB per GPU"] if found.machine.gpu is None else []), *([] if price else ["cost"])}
+    kept = [place for place, name in enumerate(head) if name not in left_out]
+    table = Table([head[place] for place in kept], [[one[place] for place in kept] for one in rows])
+    print_blocks([Note(f"On {found.machine}; a range is the spread over what is assumed"), table])
+    print("\nFrom:")
+    for stages, one in _joined(found.inputs):
+        print(f"  {stages}{one.what}: {one.value} ({one.source})")
+    for stages, short in _joined(found.shortages):
+        print(f"\nDoes not fit: {stages}{short.found}\n     {short.remedy}")
 
 
 def _joined(notes: Sequence[Note]) -> list[tuple[str, Note]]:

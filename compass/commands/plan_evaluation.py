@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, validators
 
-from compass.commands.plan_tables import format_hours, format_short, format_table
 from compass.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from compass.page.blocks import Table
     from compass.plan.evaluation import Chance, Variances
     from compass.plan.hardware import Machine
     from compass.plan.shape import Shape
@@ -94,6 +94,8 @@ def evaluation(
         compass plan evaluation --benchmarks math-500 --gain 2 --samples 16 --gpu h100:1       on a rented GPU
     """
     from compass.machine import cores
+    from compass.page.blocks import Note
+    from compass.page.terminal import print_blocks
     from compass.plan.evaluation import plan_chances
     from compass.plan.hardware import Machine, find_gpus, parse_gpus
 
@@ -118,10 +120,9 @@ def evaluation(
         found = {"gain": gain, "samples": samples, "models": models, "chances": chances, "costs": costs}
         print(json_text.dumps({name: [asdict(one) for one in value] if isinstance(value, list) else value for name, value in found.items()}, indent=2))  # fmt: skip
         return 0
-    print(
-        f"A gain of {gain:g} points, {models} models, {samples} samples per problem{' and a greedy response' if greedy else ''}, on {machine}\n"
-    )
-    print("\n".join(_page(chances, costs, price, machine)))
+    more = " and a greedy response" if greedy else ""
+    what = f"A gain of {gain:g} points, {models} models, {samples} samples per problem{more}, on {machine}"
+    print_blocks([Note(what), _table(chances, costs, price)])
     print("\nFrom:")
     print("\n".join(_inputs(chances, costs, known, shape, accuracy)))
     return 0
@@ -254,8 +255,10 @@ def _costs(
     return found
 
 
-def _page(chances: Sequence[Chance], costs: Sequence[Cost], price: float | None, machine: Machine) -> list[str]:
-    header = ("benchmark", "problems", "responses", "tokens", "hours", *(["cost"] if price else []), "chance to find it", "found in 4 of 5 from", "samples for that")  # fmt: skip
+def _table(chances: Sequence[Chance], costs: Sequence[Cost], price: float | None) -> Table:
+    from compass.page.blocks import Table, format_hours, format_short
+
+    head = ("benchmark", "problems", "responses", "tokens", "hours", *(["cost"] if price else []), "chance to find it", "found in 4 of 5 from", "samples for that")  # fmt: skip
     total = Cost(
         "average",
         sum(one.responses for one in costs),
@@ -270,12 +273,12 @@ def _page(chances: Sequence[Chance], costs: Sequence[Cost], price: float | None,
         span = "" if high - low < 0.005 else f" ({100 * low:.0f} to {100 * high:.0f}%)"
         hours = cost.hours[1] if cost.hours else None
         rows.append((
-            chance.name, f"{chance.problems:,}", f"{cost.responses:,}", format_short(cost.tokens[1]), "?" if hours is None else format_hours(hours),
+            chance.name, chance.problems, cost.responses, format_short(cost.tokens[1]), "?" if hours is None else format_hours(hours),
             *([f"{hours * price:,.2f}" if hours is not None else "?"] if price else []),
             f"{100 * middle:.0f}%{span}", "none" if chance.smallest is None else f"{100 * chance.smallest:.1f} points",
-            "no number" if chance.samples is None else f"{chance.samples:,}",
+            "no number" if chance.samples is None else chance.samples,
         ))  # fmt: skip
-    return format_table([header, *rows])
+    return Table(head, rows)
 
 
 def _inputs(

@@ -51,13 +51,14 @@ def rollouts(
         compass rollouts rl-2 --step 10 --wrong --level 4  the wrong responses of one to problems of level 4
         compass rollouts rl-2 --id 09b4855143605392        one problem over training
     """
+    from compass.page.terminal import print_blocks
     from compass.report.rollouts import (
         choose_rollouts,
         find_rollouts,
         read_problems,
         read_rollouts,
-        rollout_lines,
-        step_lines,
+        show_groups,
+        steps_table,
     )
 
     if (stage is None) == (file is None):
@@ -70,13 +71,13 @@ def rollouts(
             print(json_lines.dumps(row, ensure_ascii=False))
         return 0
     if not file and all(one is None for one in (step, id, level, verdict, limit)):
-        print("\n".join(step_lines(rows)))
+        print_blocks([steps_table(rows)])
         return 0
     if not chosen:
         raise UserError(f"none of {len(rows):,} rollouts is like that; leave out a choice")
     limit = 10 if limit is None else limit
     problems = read_problems(data, (row["id"] for row in chosen[:limit]))
-    print("\n".join(rollout_lines(chosen[:limit], problems)).lstrip("\n"))
+    print_blocks([show_groups(chosen[:limit], problems)])
     if len(chosen) > limit:
         print(f"\n{limit} of {len(chosen):,}; --limit shows more")
     return 0

@@ -101,16 +101,14 @@ def _writer(path: Path | None, read: list[Path]) -> Iterator[Callable[[dict[str,
         UserError: the file cannot be written, or is the one that is read.
     """
     from compass.files import atomic_path
+    from compass.library.output_folder import check_file
 
     if path is None:
         yield lambda verdict: None
         return
     if path.exists() and any(one.exists() and path.samefile(one) for one in read):
         raise UserError(f"--verdicts {path}: is the file of responses itself; name another")
-    if path.is_dir():
-        raise UserError(f"--verdicts {path}: is a folder; name a file")
-    if not path.parent.is_dir():
-        raise UserError(f"--verdicts {path}: the folder {path.parent} does not exist; make it first")
+    check_file(path, "--verdicts")
     # half of a character pair, as JSON may hold it, is written as the escape that it was
     with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", errors="backslashreplace") as file:
         yield lambda verdict: file.write(json.dumps(verdict, ensure_ascii=False) + "\n")

@@ -89,16 +89,16 @@ def write_params(path: Path, collect: Collect) -> None:
     """Write how the sources and benchmarks are read as a parameter file for `--params`.
 
     Raises:
-        SourceError: the file is there already, or its folder is not.
+        UserError: the file is there already, or cannot be written.
     """
     import yaml
 
+    from compass.library.output_folder import check_file
     from compass.sources.read import SourceError
 
     if path.exists():
         raise SourceError(f"{path}: is there already; give another name with --write-params")
-    if not path.parent.is_dir():
-        raise SourceError(f"{path}: {path.parent} is no folder; make it, or give another file with --write-params")
+    check_file(path, "--write-params")
     read = {
         kind: [source.model_dump(exclude_defaults=True) for source in getattr(collect, kind)]
         for kind in ("sources", "benchmarks")

@@ -9,6 +9,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import atomic_path
+from compass.library.output_folder import check_file
 
 COLUMNS = (
     "source", "source_id", "problem", "answer", "alternatives", "solution", "answer_type", "source_level", "licence", "id",
@@ -24,14 +25,11 @@ def check_export(path: Path, out: Path) -> None:
         out: the folder that the run writes, which is replaced whole.
 
     Raises:
-        UserError: its name ends otherwise than in `.csv` or `.jsonl`, its folder does not exist, or it lies in `out`.
+        UserError: its name ends otherwise than in `.csv` or `.jsonl`, it lies in `out`, or as `check_file`.
     """
     if path.suffix not in (".csv", ".jsonl"):
         raise UserError(f"--export {path}: name a file that ends in .csv or .jsonl")
-    if path.is_dir() or not path.parent.is_dir():
-        raise UserError(
-            f"--export {path}: {'is a folder' if path.is_dir() else f'the folder {path.parent} does not exist'}"
-        )
+    check_file(path, "--export")
     if path.resolve().is_relative_to(out.resolve()):
         raise UserError(f"--export {path}: {out} holds the run's own files alone; name a file outside of it")
 

@@ -1,4 +1,4 @@
-"""The folder that `compass curate` writes: checked before a run, built beside it, and swapped in once it is whole.
+"""The folder that `compass curate` writes: checked before a run, built beside it, and swapped in once it is whole; and single files, checked.
 
 A run builds `OUT.partial`, names `OUT` `OUT.previous`, and takes its place. So `OUT` holds the last run that ended, whatever ends
 this one; what a killed run leaves is removed by the next, which also gives a folder its name back that was killed between the two renames.
@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -30,7 +31,7 @@ _OWN = re.compile(
 
 
 class OutputError(UserError):
-    """A folder that cannot be written; the message names it, says what is in the way and what to do. Nothing was touched."""
+    """A folder or file that cannot be written; the message names it, says what is in the way and what to do. Nothing was touched."""
 
 
 def check_out(out: Path, inputs: Sequence[Path] = ()) -> None:
@@ -56,6 +57,27 @@ def check_out(out: Path, inputs: Sequence[Path] = ()) -> None:
         raise OutputError(f"{out}: {above} is a file, so no folder can be made in it; give another folder with --out")
     if not os.access(above, os.W_OK | os.X_OK):
         raise OutputError(f"{out}: {above} may not be written; give another folder with --out")
+
+
+def check_file(path: Path, option: str) -> None:
+    """Refuse a file that could not be written, before anything is read.
+
+    Args:
+        path: the file.
+        option: by which the user named it.
+
+    Raises:
+        OutputError: see there.
+    """
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise OutputError(f"{option} {path}: is a folder; name a file")
+    if not folder.is_dir():
+        raise OutputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OutputError(f"{option} {path}: cannot be written ({error.strerror}); give another file") from None
 
 
 @contextmanager

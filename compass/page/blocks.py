@@ -238,6 +238,19 @@ def format_number(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
+def format_short(number: float) -> str:
+    """A large number in three digits: `19.7 G`."""
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+def format_hours(hours: float) -> str:
+    """A duration: `474.3 h`, `40 min`."""
+    return f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
+
+
 def _means(values: Sequence[Any], size: int) -> list[float | None]:
     means: list[float | None] = []
     for low in range(0, len(values), size):

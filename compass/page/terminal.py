@@ -28,7 +28,7 @@ WIDTH = 100
 """Columns of what is printed once."""
 
 PROBLEMS, RESPONSES, LINES = 2, 2, 6
-"""Problems shown, responses of each, and lines of a text."""
+"""On a live page: problems shown, responses of each, and lines of a text."""
 
 
 def safe(text: Any) -> str:
@@ -43,7 +43,7 @@ def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:
     parts: list[RenderableType] = [_stages(state), Rule(style="dim")]
     if state["selected"]:
         parts += _head(stages[state["selected"]], now)
-    parts += _draw_blocks(state["blocks"])
+    parts += _draw_blocks(map(_few, state["blocks"]))
     links = [f"{link['text']}: {link['url']}" for link in state["links"] if link["url"].startswith("http")]
     return Group(*parts, "", *(Text(safe(link), style="dim") for link in links))
 
@@ -171,24 +171,38 @@ def _guards(block: Mapping[str, Any]) -> list[RenderableType]:
 
 def _responses(block: Mapping[str, Any]) -> list[RenderableType]:
     at = f", iteration {block['chosen']}" if block["chosen"] is not None else ""
-    parts: list[RenderableType] = [Text(f"{block['title']}{at}", style="bold")]
-    for problem in block["problems"][:PROBLEMS]:
-        parts += [Text(safe(problem["about"]), style="dim"), Text(_lines(problem["problem"]))]
+    parts: list[RenderableType] = [Text(f"{block['title']}{at}", style="bold")] if block["title"] else []
+    for problem in block["problems"]:
+        parts += [Text(safe(problem["about"]), style="dim"), Text(safe(problem["problem"]))]
         parts.append(Text(f"gold {safe(problem['gold'])}", style="bold"))
-        for one in _mixed(problem["responses"]):
+        for one in problem["responses"]:
             verdict, style = {True: ("RIGHT", "green"), False: ("WRONG", "red")}.get(
                 one["right"], ("not judged yet", "dim")
             )
             about = Text(f"{one['name']} · ").append(verdict, style)
-            unanswered = ["no answer found"] if one["right"] is not None and not one["answer"] else []
-            about.append(
-                safe("".join(f" · {fact}" for fact in [*unanswered, *one["facts"]] if fact != "no answer")), "dim"
+            read = (
+                f"answer {one['answer']}" if one["answer"] else "no answer found" if one["right"] is not None else None
             )
+            facts = [fact for fact in (read, *one["facts"]) if fact and fact != "no answer"]
+            about.append(safe("".join(f" · {fact}" for fact in facts)), "dim")
             parts += [
                 Padding(about, (0, 0, 0, 2), expand=False),
-                Padding(Text(_lines(one["text"])), (0, 0, 0, 4), expand=False),
+                Padding(Text(safe(one["text"])), (0, 0, 0, 4), expand=False),
             ]
     return parts
+
+
+def _few(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of responses as many as leave room for the rest of a live page, with the beginning of each text; any other block as it is."""
+    if block["kind"] != "responses":
+        return block
+    problems = [
+        one
+        | {"problem": _first_lines(one["problem"])}
+        | {"responses": [own | {"text": _first_lines(own["text"])} for own in _mixed(one["responses"])]}
+        for one in block["problems"][:PROBLEMS]
+    ]
+    return {**block, "problems": problems}
 
 
 def _mixed(responses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -197,8 +211,8 @@ def _mixed(responses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(first.values())[::-1][:RESPONSES] if len(first) > 1 else list(responses[:RESPONSES])
 
 
-def _lines(text: str) -> str:
-    lines = safe(text).splitlines()
+def _first_lines(text: str) -> str:
+    lines = text.splitlines()
     return "\n".join([*lines[: LINES - 1], "…"] if len(lines) > LINES else lines)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyarrow.parquet import read_schema
 
 from compass.errors import UserError
-from compass.page.blocks import response
+from compass.page.blocks import Responses, Table, response
 from compass.report.outputs import read_table
 from compass.report.printable import printable, shorten
 
@@ -77,34 +77,41 @@ def choose_rollouts(
     return [row for row in rows if all(value is None or row[name] == value for name, value in wanted.items())]
 
 
-def step_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """One line per iteration whose rollouts are kept."""
-    yield f"{'step':>5} {'responses':>10} {'trained on':>11} {'right':>6} {'reward':>7} {'cut off':>8} {'repeats':>8} {'tokens':>7} {'log-prob difference':>20}"
+def steps_table(rows: list[dict[str, Any]]) -> Table:
+    """A row per iteration whose rollouts are kept."""
+    head = ["step", "responses", "trained on", "right", "reward", "cut off", "repeats", "tokens", "log-prob difference"]
+    table = []
     for step in sorted({row["step"] for row in rows}):
         here = [row for row in rows if row["step"] == step]
+        used, right, cut_off, loop, reward, tokens = (
+            sum(row[name] for row in here) / len(here)
+            for name in ("used", "right", "cut_off", "loop", "reward", "response_tokens")
+        )
         gaps = [row["gap_max"] for row in here if row["gap_max"] is not None]
-        shares = [sum(row[name] for row in here) / len(here) for name in ("used", "right", "cut_off", "loop")]
-        used, right, cut_off, loop = (f"{share:.0%}" for share in shares)
-        tokens = sum(row["response_tokens"] for row in here) / len(here)
+        shares = [f"{share:.0%}" for share in (cut_off, loop)]
         gap = f"{max(gaps):.1e}" if gaps else "-"
-        reward = sum(row["reward"] for row in here) / len(here)
-        yield f"{step:>5} {len(here):>10,} {used:>11} {right:>6} {reward:>+7.2f} {cut_off:>8} {loop:>8} {tokens:>7.0f} {gap:>20}"
+        table.append([step, len(here), f"{used:.0%}", f"{right:.0%}", f"{reward:+.2f}", *shares, f"{tokens:.0f}", gap])
+    return Table(head, table)
 
 
-def rollout_lines(rows: Iterable[Mapping[str, Any]], problems: Mapping[str, str]) -> Iterator[str]:
+def show_groups(rows: Iterable[Mapping[str, Any]], problems: Mapping[str, str]) -> Responses:
     """Responses to read, each under the problem of its group, or under its prompt where `problems` lacks its id."""
-    group = None
+    groups: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        if (row["step"], row["group"]) != group:
-            group = (row["step"], row["group"])
-            fate = "" if row["used"] else "  not used by the update"
-            yield ""
-            yield f"iteration {row['step']}  {row['id']}  level {row['level']}  gold {printable(row['gold'], 100)}{fate}"
-            yield f"  problem   {printable(problems.get(row['id'], row['prompt']), LONGEST)}"
-        yield ""
-        yield f"  sample {row['sample']}  {_verdict(row)}"
-        yield f"  {_numbers(row)}"
-        yield from (f"  | {line}" for line in _lines(row["response"]))
+        groups.setdefault((row["step"], row["group"]), []).append(row)
+    shown = []
+    for (step, _), own in groups.items():
+        first = own[0]
+        fate = "" if first["used"] else " · not used by the update"
+        shown.append(
+            {
+                "about": f"iteration {step} · {first['id']} · level {first['level']}{fate}",
+                "problem": shorten(problems.get(first["id"], first["prompt"] or ""), LONGEST),
+                "gold": first["gold"],
+                "responses": [show_rollout(row, LONGEST) for row in own],
+            }
+        )
+    return Responses("", problems=shown)
 
 
 def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
@@ -118,6 +125,9 @@ def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
         f"{row['response_tokens']:,} tokens",
         "cut off" if row["cut_off"] else None,
         "ends in a loop" if row["loop"] else None,
+        None
+        if row["gap_mean"] is None
+        else f"log-probabilities of rollout and trainer differ by {row['gap_mean']:.1e} on average, {row['gap_max']:.1e} at most",
     ]
     text = shorten(row["response"] or "", longest)
     return response(f"sample {row['sample']}", text, right=row["right"], answer=row["answer"], facts=facts)
@@ -126,29 +136,6 @@ def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
 def problem_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A problem's responses over training, one line each."""
     for row in rows:
-        advantage = "" if row["advantage"] is None else f", advantage {row['advantage']:+.2f}"
-        yield f"iteration {row['step']}: {_verdict(row)}{advantage}: {printable(row['response'], 90)}"
-
-
-def _verdict(row: Mapping[str, Any]) -> str:
-    leaned = f"leaning on {row['leaned']}" if row["leaned"] else ""
-    how = ", ".join(word for word in (row["verdict"], row["method"], leaned) if word)
-    answer = printable(row["answer"], 60) if row["answer"] else "none"
-    return f"{'RIGHT' if row['right'] else 'WRONG'}  answer {answer}" + (f" ({how})" if how else "")
-
-
-def _numbers(row: Mapping[str, Any]) -> str:
-    parts = [f"reward {row['reward']:+g}", f"{row['response_tokens']} tokens"]
-    if row["advantage"] is not None:
-        parts.insert(1, f"advantage {row['advantage']:+.2f}")
-    if row["gap_mean"] is not None:
-        parts.append(
-            f"log-probabilities of rollout and trainer differ by {row['gap_mean']:.1e} on average, {row['gap_max']:.1e} at most"
-        )
-    parts += [word for word, is_so in (("cut off", row["cut_off"]), ("ends in a loop", row["loop"])) if is_so]
-    return ", ".join(parts)
-
-
-def _lines(text: str) -> list[str]:
-    lines = [printable(line, LONGEST) for line in text[:LONGEST].splitlines()] or [""]
-    return [*lines, "…"] if len(text) > LONGEST else lines
+        shown = show_rollout(row, LONGEST)
+        verdict = f"{'RIGHT' if row['right'] else 'WRONG'}  answer {printable(row['answer'] or 'none', 60)}"
+        yield f"iteration {row['step']}: {verdict} ({', '.join(shown['facts'])}): {printable(row['response'], 90)}"

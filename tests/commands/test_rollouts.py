@@ -81,34 +81,40 @@ def test_a_problem_is_shown_without_the_chat_template_s_words(data: Path, rollou
     row = pq.read_table(data / "rl-1/rollouts.parquet").to_pylist()[0]
     (data / "curriculum").mkdir()
     pq.write_table(pa.table({"id": [row["id"]], "problem": ["What is 3 + 4?"]}), data / "curriculum/kept.parquet")
-    assert "  problem   What is 3 + 4?" in rollouts("--id", row["id"])
+    assert "What is 3 + 4?" in rollouts("--id", row["id"])
     assert json.loads(rollouts("--id", row["id"], "--json").splitlines()[0])["prompt"] == row["prompt"]
 
 
 def test_without_a_choice_the_kept_iterations_are_listed(rollouts: Any) -> None:
-    assert rollouts().splitlines() == [
-        " step  responses  trained on  right  reward  cut off  repeats  tokens  log-prob difference",
-        "    1          2        100%    50%   +0.00      50%       0%       9              2.0e-05",
-        "    5          3         67%    33%   -0.33       0%      33%       9              2.0e-05",
+    head, *rows = [line.split() for line in rollouts().splitlines()]
+    assert head[:3] == ["step", "responses", "trained"]
+    assert rows == [
+        ["1", "2", "100%", "50%", "+0.00", "50%", "0%", "9", "2.0e-05"],
+        ["5", "3", "67%", "33%", "-0.33", "0%", "33%", "9", "2.0e-05"],
     ]
 
 
 def test_a_response_is_shown_with_its_problem_verdict_and_numbers(rollouts: Any) -> None:
-    assert rollouts("--step", "1", "--wrong").splitlines() == [
-        "iteration 1  a  level 1  gold 7",
-        "  problem   How much is 3 + 4?",
-        "",
-        "  sample 1  WRONG  answer 8 (equal, text, leaning on units,percent)",
-        "  reward -1, advantage +0.50, 9 tokens, log-probabilities of rollout and trainer differ by 1.0e-06 on average, 2.0e-05 at most, cut off",
-        "  | 3 + 4 = 8",
-        "  | so \\boxed{8}",
-    ]
+    shown = " ".join(rollouts("--step", "1", "--wrong").split())
+    assert shown.startswith(
+        "iteration 1 · a · level 1 How much is 3 + 4? gold 7 sample 1 · WRONG · answer 8 · equal · text · "
+    )
+    for fact in (
+        "leaning on units,percent",
+        "reward -1 ",
+        "advantage +0.5 ",
+        "9 tokens",
+        "cut off",
+        "1.0e-06 on average, 2.0e-05 at most",
+    ):
+        assert fact in shown
+    assert shown.endswith("3 + 4 = 8 so \\boxed{8}")
 
 
 def test_a_response_that_the_update_did_not_use_has_no_advantage(rollouts: Any) -> None:
     shown = rollouts("--level", "4", "--limit", "1")
-    assert "iteration 5  b  level 4  gold 7  not used by the update" in shown
-    assert "  sample 0  WRONG  answer 8\n  reward -1, 9 tokens\n" in shown
+    assert "level 4 · not used by the update" in shown
+    assert "advantage" not in shown
     assert shown.endswith("1 of 2; --limit shows more\n")
 
 
@@ -163,9 +169,11 @@ def test_why_shows_a_problems_rollouts_over_training(data: Path) -> None:
     from compass.report.outputs import find_rows
     from compass.report.rollouts import problem_lines
 
-    assert list(problem_lines(find_rows(data / "rl-1" / "rollouts.parquet", "a"))) == [
-        "iteration 1: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
-        "iteration 1: WRONG  answer 8 (equal, text, leaning on units,percent), advantage +0.50: 3 + 4 = 8 so \\boxed{8}",
-        "iteration 5: RIGHT  answer 7 (equal, text), advantage +0.50: 3 + 4 = 7 so \\boxed{7}",
+    lines = list(problem_lines(find_rows(data / "rl-1" / "rollouts.parquet", "a")))
+    assert [line.partition("  answer")[0] for line in lines] == [
+        "iteration 1: RIGHT",
+        "iteration 1: WRONG",
+        "iteration 5: RIGHT",
     ]
-    assert find_rows(data / "rl-2" / "rollouts.parquet", "a") == []
+    assert "leaning on units,percent" in lines[1]
+    assert lines[1].endswith("): 3 + 4 = 8 so \\boxed{8}")
