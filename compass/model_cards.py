@@ -11,11 +11,6 @@ from typing import Any
 from compass.settings import RlStage, WarmStart
 from compass.settings.recipe_checks import without_effect
 
-ELSEWHERE = (
-    "Scores on benchmarks are in the pipeline's report, not here: a reward on training problems says little about them."
-)
-"""What a card says before evaluation; with scores, they take its place."""
-
 RL_CARD = """---
 library_name: transformers
 pipeline_tag: text-generation
@@ -37,7 +32,7 @@ Compass-Thinker pipeline (profile `{profile}`, seed {seed}), from the weights of
 | mean reward | {reward_first:+.3f} | {reward_last:+.3f} |
 | mean response length in tokens | {tokens_first:.1f} | {tokens_last:.1f} |
 
-{elsewhere}
+A reward on training problems says little about scores on benchmarks, which the report's copy of this card has below.
 
 ## Recipe
 
@@ -95,7 +90,6 @@ def rl_card(
     words += [f"system prompt “{settings.data.system_prompt}”"] if settings.data.system_prompt else []
     words += [f"“{settings.data.prompt_suffix}” after the problem"] if settings.data.prompt_suffix else []
     return RL_CARD.format(
-        elsewhere=ELSEWHERE,
         stage=stage,
         profile=profile,
         seed=seed,

@@ -64,13 +64,14 @@ def report(
     _check_out(out)
     if compare:
         from compass.report.compare import compare_sections, join_runs
+        from compass.report.viewer import viewer
 
         first, second = (read_run(one) for one in compare)
         _warn(first, second)
         joined = join_runs(first, second, models)
         sections = compare_sections(first, second, joined)
         title = title or f"{joined.models[1]} against {joined.models[0]}"
-        path = write_pages(sections, joined, out, title=title, megabytes=viewer_megabytes)
+        path = write_pages(sections, out, title=title, reader=viewer(joined, megabytes=viewer_megabytes))
         print(sections[0].parts[0].text)
     elif len(folders) > 1:
         from compass.report.training_runs import training_run_sections
@@ -78,7 +79,7 @@ def report(
         runs = [read_run(one) for one in folders]
         _warn(*runs)
         sections = training_run_sections(runs)
-        path = write_pages(sections, None, out, title=title or f"{len(runs)} training runs", megabytes=viewer_megabytes)
+        path = write_pages(sections, out, title=title or f"{len(runs)} training runs")
         print(f"{sections[0].parts[0].text}\n")
         print_blocks(sections[1].parts)
     else:

@@ -109,7 +109,7 @@ def compare(a: str, b: str, /, *, html: Path | None = None, json: bool = False) 
         compass runs compare 1a2b3c4d 5e6f7a8b --html compared  by id, with a page
     """
     from compass.page.terminal import print_blocks
-    from compass.report.recorded import compare_recorded, comparison_blocks, page
+    from compass.report.recorded import compare_recorded, comparison_blocks, write_comparison_page
 
     found = compare_recorded(a, b)
     if json:
@@ -117,7 +117,7 @@ def compare(a: str, b: str, /, *, html: Path | None = None, json: bool = False) 
     else:
         print_blocks(comparison_blocks(found))
     if html:
-        print(f"page: {page(found, html)}", file=sys.stderr)
+        print(f"page: {write_comparison_page(found, html)}", file=sys.stderr)
     return 0
 
 

@@ -82,17 +82,19 @@ def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
     import json as json_module
 
     from compass.page.terminal import print_blocks
-    from compass.report.study import compare_runs, study_sections, write_study_page
+    from compass.report.page import write_pages
+    from compass.report.study import compare_runs, study_sections
 
     study, runs, left, running = _read(name)
+    sections = study_sections(study, runs, left)
     if json:
         print(json_module.dumps([dataclasses.asdict(one) for one in compare_runs(study, runs)], indent=2))
     else:
-        print_blocks(part for section in study_sections(study, runs, left)[:3] for part in section.parts)
+        print_blocks(part for section in sections[:3] for part in section.parts)
         if running:
             print(f"under way: {running.arm}, seed {running.seed}; `compass status` shows its stages")
     if html:
-        print(f"page: {write_study_page(name, study, runs, html, left)}", file=sys.stderr)
+        print(f"page: {write_pages(sections, html, title=f'Study {name}')}", file=sys.stderr)
     return 0
 
 

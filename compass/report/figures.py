@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from compass.curves import CURVES, unlisted_curves
-from compass.ledger import Counts
 from compass.page.blocks import Chart
 from compass.report.results import Results
 
 COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
 """Base and the RL stages, told apart on light and on dark and by most colour-blind readers (after Okabe and Ito 2008)."""
 
-KEPT, DROPPED = "#3d8fd1", "#d98880"
+DIFFERENCE = "#3d8fd1"
 
 WIDE, NARROW = 8.6, 3.9
 """Widths of a figure in inches, at 72 points each: for a desk and for a phone of 390 pixels."""
@@ -111,24 +110,17 @@ def curves_figure(
     results: Results,
     width: float = WIDE,
     linked: Mapping[str, Sequence[int]] | None = None,
-    *,
-    together: bool = False,
 ) -> str | None:
     """Training curves over the steps of all RL stages, one after the other.
 
     Args:
-        results: `curves` are drawn: those that `DRAWN` names, then the others.
+        results: `curves` are drawn.
         width: in inches.
         linked: RL stage to steps whose points link to `#rollouts=STAGE:STEP`.
-        together: draw the curves over each other instead, as those of several runs.
     """
-    others = unlisted_curves(name for curve in results.curves.values() for name in curve)
-    measured = [
-        name for name in dict.fromkeys((*DRAWN, *others)) if any(curve.get(name) for curve in results.curves.values())
-    ]
-    if not measured:
+    figure, panels = _panels(list(results.curves.values()), width)
+    if not figure:
         return None
-    figure, panels = _panels(measured, width)
     for name, axes in panels.items():
         factor = DRAWN.get(name, (name, 1.0))[1]
         offset = 0.0
@@ -143,10 +135,10 @@ def curves_figure(
                     *zip(*(point[1:] for point in points), strict=True), s=26, color=colour(number), zorder=3
                 )
                 dots.set_urls([f"#rollouts={stage}:{step:.0f}" for step, *_ in points])
-            offset += curve["step"][-1] if curve["step"] and not together else 0.0
+            offset += curve["step"][-1] if curve["step"] else 0.0
         axes.margins(y=0.12)
-    panels[measured[0]].legend(frameon=False, fontsize=8)
-    figure.supxlabel("iteration over all stages" if together else "iteration, stages one after the other", fontsize=9)
+    next(iter(panels.values())).legend(frameon=False, fontsize=8)
+    figure.supxlabel("iteration, stages one after the other", fontsize=9)
     return _svg(figure)
 
 
@@ -166,7 +158,9 @@ def forest_figure(
     axes.axvspan(-smallest, smallest, color=COLOURS[0], alpha=0.25, lw=0)
     axes.axvline(0, color="#000000", lw=0.8)
     for place, (middle, low, high) in enumerate(differences.values()):
-        axes.errorbar([middle], [place], xerr=[[middle - low], [high - middle]], fmt="o", ms=5, capsize=3, color=KEPT)
+        axes.errorbar(
+            [middle], [place], xerr=[[middle - low], [high - middle]], fmt="o", ms=5, capsize=3, color=DIFFERENCE
+        )
     axes.set_yticks(range(len(differences)), [_plain(_cut(name)) for name in differences])
     axes.set_ylim(len(differences) - 0.5, -0.5)
     axes.set_xlabel("difference, points (95% interval)")
@@ -177,15 +171,14 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
     """Training curves of several groups of runs: each group's mean, and a band from its lowest run to its highest.
 
     Args:
-        groups: name to the curves of each of its runs, as `curves_figure` names them.
+        groups: name to the curves of each of its runs, those of all RL stages joined.
         width: in inches.
     """
-    measured = [name for name in DRAWN if any(run.get(name) for runs in groups.values() for run in runs)]
-    if not measured:
+    figure, panels = _panels([run for runs in groups.values() for run in runs], width)
+    if not figure:
         return None
-    figure, panels = _panels(measured, width)
     for name, axes in panels.items():
-        factor = DRAWN[name][1]
+        factor = DRAWN.get(name, (name, 1.0))[1]
         for number, (group, runs) in enumerate(groups.items(), start=1):
             length = min((len(run.get(name, ())) for run in runs), default=0)
             columns = list(zip(*(run.get(name, ())[:length] for run in runs), strict=True))
@@ -194,50 +187,8 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
             axes.plot(steps, means, color=colour(number), label=_plain(_cut(group)), lw=1.4)
             low, high = ([factor * edge(values) for values in columns] for edge in (min, max))
             axes.fill_between(steps, low, high, color=colour(number), alpha=0.2, lw=0)
-    panels[measured[0]].legend(frameon=False, fontsize=8)
+    next(iter(panels.values())).legend(frameon=False, fontsize=8)
     figure.supxlabel("iteration over all stages", fontsize=9)
-    return _svg(figure)
-
-
-def funnel_figure(stages: Sequence[Counts], width: float = WIDE) -> str | None:
-    """Rows that every curation stage kept and dropped."""
-    if not stages:
-        return None
-    figure, axes = _figure(width, 0.9 + 0.35 * len(stages))
-    names, kept = [counts.stage for counts in stages], [counts.kept for counts in stages]
-    axes.barh(names, kept, color=KEPT, label="kept")
-    axes.barh(names, [counts.read - counts.kept for counts in stages], left=kept, color=DROPPED, label="dropped")
-    axes.invert_yaxis()
-    axes.set_xlabel("rows")
-    axes.locator_params(axis="x", nbins=5 if width > NARROW else 3)
-    axes.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
-    return _svg(figure)
-
-
-def mixes_figure(mixes: Mapping[str, Mapping[str, int]], width: float = WIDE) -> str | None:
-    """Levels of the problems that every RL stage trains on: a bar per stage, a part per level.
-
-    Args:
-        mixes: RL stage to level to problems.
-        width: in inches.
-    """
-    levels = sorted({level for mix in mixes.values() for level in mix})
-    if not levels:
-        return None
-    figure, axes = _figure(width, 0.9 + 0.35 * len(mixes))
-    left = [0.0] * len(mixes)
-    for number, level in enumerate(levels):
-        counts = [mix.get(level, 0) for mix in mixes.values()]
-        shade = 0.3 + 0.7 * (number + 1) / len(levels)
-        drawn = axes.barh(
-            [_plain(stage) for stage in mixes], counts, left=left, color=KEPT, alpha=shade, label=f"level {level}"
-        )
-        axes.bar_label(
-            drawn, [level if count else "" for count in counts], label_type="center", color="black", fontsize=9
-        )
-        left = [before + count for before, count in zip(left, counts, strict=True)]
-    axes.invert_yaxis()
-    axes.set_xlabel("problems by level")
     return _svg(figure)
 
 
@@ -273,8 +224,12 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def _panels(measured: Sequence[str], width: float) -> tuple[Any, dict[str, Any]]:
-    """A figure with an axes for each curve by its name: two beside each other where there is room."""
+def _panels(curves: Sequence[Mapping[str, Sequence[float]]], width: float) -> tuple[Any, dict[str, Any]]:
+    """A figure with an axes for each curve by its name, those of `DRAWN` first and two beside each other where there is room; None without curves."""
+    others = unlisted_curves(name for curve in curves for name in curve)
+    measured = [name for name in dict.fromkeys((*DRAWN, *others)) if any(curve.get(name) for curve in curves)]
+    if not measured:
+        return None, {}
     columns = 2 if width > NARROW else 1
     rows = -(-len(measured) // columns)
     figure, panels = _figure(width, 1.9 * rows + 0.4, rows=rows, columns=columns)

@@ -13,7 +13,6 @@ from typing import Any
 
 from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS
 from compass.files import write_text
-from compass.model_cards import ELSEWHERE
 from compass.page.blocks import Bullets, Section, Table
 from compass.page.markdown import to_markdown
 from compass.report.cautions import limits, warnings
@@ -53,11 +52,8 @@ def scored_card(run: Run, model: str, card: str) -> str:
     found = ModelCard(card, ignore_metadata_errors=True)
     found.data.model_name = model
     found.data.eval_results = evaluation_results(run, model)
-    own = found.text.replace(
-        ELSEWHERE, "Scores on benchmarks follow below; a reward on training problems says little about them."
-    )
     scores = re.sub(r"^# .*\n\n", "", to_markdown(model, [_section(run, model)]))
-    text = f"{own.rstrip()}\n\n{scores}"
+    text = f"{found.text.rstrip()}\n\n{scores}"
     return f"---\n{found.data.to_yaml()}\n---\n{text.lstrip()}"
 
 

@@ -47,25 +47,24 @@ def write_report(
         sections.insert(1, before)
     shown = [Code(text, path.read_text(encoding="utf-8")) for text, path in texts.items()]
     sections.append(Section("Cards", shown, "cards"))
-    return write_pages(sections, run, folder, title=title, megabytes=megabytes, links=links)
+    return write_pages(sections, folder, title=title, reader=viewer(run, megabytes=megabytes), links=links)
 
 
 def write_pages(
     sections: Sequence[Section],
-    run: Run | None,
     folder: Path,
     *,
     title: str,
-    megabytes: float,
+    reader: str = "",
     links: Mapping[str, str | Path] | None = None,
 ) -> Path:
-    """Write sections, with the viewer of a run where one is given, as a page and as Markdown; arguments as in `write_report`.
+    """Write sections as a page and as Markdown, `report.md`; arguments as in `write_report`.
 
-    The viewer stands after the section on problems, or at the end where there is none.
+    `reader`, what `viewer` returns, stands after the section on problems, or at the end where there is none.
     """
     first, *others = sections
     shown = [(one.anchor, one.title, html) for one in others for html in sections_html([one])]
-    if reader := viewer(run, megabytes=megabytes) if run else "":
+    if reader:
         place = next((place for place, (anchor, *_) in enumerate(shown, 1) if anchor == AFTER), len(shown))
         shown.insert(place, ("responses", "Read responses", reader))
     contents = [Markup("<a href='#{}'>{}</a> ").format(anchor, text) for anchor, text, _ in shown if anchor]

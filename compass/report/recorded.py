@@ -9,11 +9,11 @@ from typing import Any
 from compass.errors import UserError
 from compass.page.blocks import Block, Note, Section, Table
 from compass.report.compare import compare_sections, join_runs
-from compass.report.figures import curves_figure, draw_chart
+from compass.report.figures import bands_figure, draw_chart
 from compass.report.headline import format_interval, format_points, percent
 from compass.report.page import write_pages
-from compass.report.results import Results
 from compass.report.run import Run, changed_rows, read_run
+from compass.report.viewer import viewer
 from compass.runs.run_name import Change, differences, slug
 from compass.tracking.from_cache import run_folder
 from compass.tracking.mlflow_runs import PastRun, Runs
@@ -201,7 +201,7 @@ def _difference(found: Recorded, model: str) -> str:
     return f"{format_points(ends[1][0] - ends[0][0])}, not paired" if ends[0] and ends[1] else "-"
 
 
-def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
+def write_comparison_page(found: Recorded, out: Path) -> Path:
     """Write the page that compares the last model of each, with the curves of both.
 
     Raises:
@@ -216,16 +216,15 @@ def page(found: Recorded, out: Path, *, megabytes: float = 20.0) -> Path:
     joined = join_runs(a, b)
     sections = compare_sections(a, b, joined)
     sections.insert(1, _curves({f"A: {found.a.name}": a, f"B: {found.b.name}": b}))
-    return write_pages(sections, joined, out, title=f"{found.b.name} against {found.a.name}", megabytes=megabytes)
+    title = f"{found.b.name} against {found.a.name}"
+    return write_pages(sections, out, title=title, reader=viewer(joined))
 
 
 def _curves(runs: dict[str, Run]) -> Section:
     """Training curves of both over all RL stages."""
-    joined = Results(curves={name: _one_after_the_other(run) for name, run in runs.items() if run.results.curves})
+    groups = {name: [_one_after_the_other(run)] for name, run in runs.items() if run.results.curves}
     text = "Over all responses of every iteration, one RL stage after the other."
-    drawn = draw_chart(
-        "compared_curves", "Training curves of both runs", lambda width: curves_figure(joined, width, together=True)
-    )
+    drawn = draw_chart("compared_curves", "Training curves of both runs", lambda width: bands_figure(groups, width))
     return Section("Training", [Note(text), *drawn] if drawn else [], "training")
 
 
@@ -233,9 +232,4 @@ def _one_after_the_other(run: Run) -> dict[str, list[float]]:
     """The curves that every RL stage of a run has, joined."""
     curves = list(run.results.curves.values())
     shared = [name for name in curves[0] if all(name in curve for curve in curves)]
-    joined: dict[str, list[float]] = {name: [] for name in shared}
-    for curve in curves:
-        before = joined["step"][-1] if joined["step"] else 0.0
-        for name in shared:
-            joined[name] += [before + step for step in curve["step"]] if name == "step" else curve[name]
-    return joined
+    return {name: [value for curve in curves for value in curve[name]] for name in shared}

@@ -25,7 +25,7 @@ class Results:
     scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length: `step`, `reward`, `accuracy`,
     `response_tokens`, `left_out` (share of responses that the update did not use), and as far as every iteration has them `entropy`,
     `grad_norm`, `cut_off` and, by their own names, the other metrics that `compass.curves` shows and that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
-    where nothing was planted. `findings`: RL stage to what its guards found.
+    where nothing was planted. `findings`: RL stage to what its guards found. `tokens`: RL stage to the tokens of all responses that it sampled.
     """
 
     summaries: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Results:
     counts: list[Counts] = field(default_factory=list)
     planted: dict[str, Any] | None = None
     findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
 
 
 def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
@@ -54,17 +55,19 @@ def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = Non
     metrics = {stage: folder / "metrics" / f"{stage}.json" for stage in (*BEFORE_RL, *trained, *AFTER_RL)}
     summaries = {stage: read_json(path) for stage, path in metrics.items() if path.exists() and path != evaluated}
     rewards = {stage: folder / "data" / stage / "rewards.parquet" for stage in trained}
-    curves = {stage: _curve(path) for stage, path in rewards.items() if path.exists()}
-    for stage, curve in curves.items():
-        curve |= _measured_curves(folder / "data" / stage, curve["step"])
+    curves, tokens = {}, {}
+    for stage, path in rewards.items():
+        if path.exists():
+            curve, tokens[stage] = _curve(path)
+            curves[stage] = curve | _measured_curves(folder / "data" / stage, curve["step"])
     guards = {stage: folder / "data" / stage / "guards.json" for stage in trained}
     findings: dict[str, Any] = {stage: read_json(path) for stage, path in guards.items() if path.exists()}
     counts, planted = find_outputs(folder / "data").counts(), measure_folder(folder / "data")
-    return Results(summaries, scores, curves, counts, planted, findings)
+    return Results(summaries, scores, curves, counts, planted, findings, tokens)
 
 
-def _curve(path: Path) -> dict[str, list[float]]:
-    """Means of every step over all of its responses: reward, accuracy, length, and the share that the update left out."""
+def _curve(path: Path) -> tuple[dict[str, list[float]], int]:
+    """Means of every step over all of its responses: reward, accuracy, length, and the share that the update left out; and the tokens of all."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -83,7 +86,8 @@ def _curve(path: Path) -> dict[str, list[float]]:
         .sort_by("step")
     )
     names = {"step": "step"} | {name: f"{name}_mean" for name in measures}
-    return {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
+    curve = {name: [float(value) for value in means[column].to_pylist()] for name, column in names.items()}
+    return curve, int(pc.sum(rewards["response_tokens"]).as_py() or 0)
 
 
 def _measured_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:

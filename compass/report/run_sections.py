@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compass.durations import duration
-from compass.page.blocks import Bullets, Code, Fold, Note, Part, Section, Table
+from compass.ledger import Counts
+from compass.page.blocks import Bars, Bullets, Code, Fold, Note, Part, Section, Table
 from compass.report.cost import cost_per_point
-from compass.report.figures import curves_figure, draw_chart, funnel_figure, mixes_figure
+from compass.report.figures import curves_figure, draw_chart
 from compass.report.headline import percent
 from compass.report.run import Run
 
@@ -23,18 +24,23 @@ def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
     parts: list[Part] = []
     if mixes:
         levels = sorted({level for mix in mixes.values() for level in mix})
+        parts += [
+            Bars(
+                f"{stage}: problems by level",
+                [(level, mix.get(level, 0), f"{mix.get(level, 0):,}") for level in levels],
+            )
+            for stage, mix in mixes.items()
+        ]
         rows = [[stage, *(mix.get(level, 0) for level in levels), sum(mix.values())] for stage, mix in mixes.items()]
-        parts += draw_chart("mixes", "Problems of each level per RL stage", lambda width: mixes_figure(mixes, width))
         parts.append(Table(["stage", *(f"level {level}" for level in levels), "problems"], rows))
-    curves = run.results.curves
-    if curves:
+    if run.results.curves:
         text = "Training curves over all responses of every iteration, those that dynamic sampling left out included."
         if any(linked.values()):
             text += " A dot is an iteration whose rollouts are kept: click it to read them."
         drawn = draw_chart(
             "curves", "Training curves of the RL stages", lambda width: curves_figure(run.results, width, linked)
         )
-        parts += [Note(text), *drawn, Fold("First and last iteration", [_ends(curves)])]
+        parts += [Note(text), *drawn]
     for stage, found in run.results.findings.items():
         if found:
             lines = [f"{line['guard']} ({line['level']}), {line['message']}" for line in found]
@@ -44,19 +50,23 @@ def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
     return Section("Training", parts, "training")
 
 
+def funnel_table(stages: Sequence[Counts], title: str = "", most: int | None = None) -> Table:
+    """A row for every curation stage: rows read, kept and dropped, and at most so many reasons, the most frequent first."""
+    rows = [[one.stage, one.read, one.kept, one.read - one.kept, one.reasons(most)] for one in stages]
+    return Table(["stage", "read", "kept", "dropped", "reasons"], rows, title)
+
+
 def data_section(run: Run) -> Section:
     """The funnel from source rows to trained rows."""
     counts = run.results.counts
     if not counts:
         return Section("Data", [])
-    head = ["stage", "read", "kept", "dropped", "reasons"]
-    rows = [[one.stage, one.read, one.kept, one.read - one.kept, one.reasons()] for one in counts]
     trained = f"From {counts[0].read:,} source rows to {counts[-1].kept:,} that RL trains on. “compass why ID” shows the history of one problem."
     sources = run.results.summaries.get("collect", {}).get("metrics", {}).get("sources", {})
     parts: list[Part] = [
         Note(trained),
-        *draw_chart("funnel", trained, lambda width: funnel_figure(counts, width)),
-        Table(head, rows),
+        Bars("", [(one.stage, one.kept, f"{one.kept:,} of {one.read:,}") for one in counts]),
+        funnel_table(counts),
     ]
     if sources:
         wanted = ("path", "hub", "revision", "licence", "read", "rows", "kept", "digest", "sha256")
@@ -143,7 +153,7 @@ def _models_of(run: Run, digest: str) -> list[str]:
     """The models whose responses were sampled with a setup."""
     import pyarrow.compute as pc
 
-    if run.samples is None or "setup" not in run.samples.column_names:
+    if run.samples is None:
         return []
     return pc.unique(run.samples.filter(pc.equal(run.samples["setup"], digest))["model"]).to_pylist()
 
@@ -173,22 +183,10 @@ def sampled_tokens(run: Run) -> dict[str, int]:
     path = run.folder / "data" / "grade" / "rollouts.parquet"
     if "tokens" in grade and path.exists():
         tokens["grade"] = round(grade["tokens"] * pq.read_metadata(path).num_rows)
-    for stage in run.results.curves:
-        lengths = pq.read_table(run.folder / "data" / stage / "rewards.parquet", columns=["response_tokens"])
-        tokens[stage] = pc.sum(lengths["response_tokens"]).as_py() or 0
+    tokens |= run.results.tokens
     if run.samples is not None:
         tokens["evaluate"] = pc.sum(run.samples["tokens"]).as_py() or 0
     return tokens
-
-
-def _ends(curves: Mapping[str, Mapping[str, list[float]]]) -> Table:
-    names = list(dict.fromkeys(name for curve in curves.values() for name in curve if name != "step"))
-    head = ["stage", "iterations", *(name.replace("_", " ") for name in names)]
-    rows = []
-    for stage, curve in curves.items():
-        ends = (f"{curve[name][0]:.3g} → {curve[name][-1]:.3g}" if curve.get(name) else "" for name in names)
-        rows.append([stage, len(curve["step"]), *ends])
-    return Table(head, rows)
 
 
 def _short(value: Any, limit: int = 60) -> Any:

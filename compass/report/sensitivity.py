@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from compass.evaluation.memorised import completed_problems, summarise_memorised
 from compass.evaluation.other_readers import READERS
-from compass.page.blocks import Fold, Note, Part, Section, Table
+from compass.page.blocks import Note, Part, Section, Table
 from compass.report.headline import AVERAGE, percent
 from compass.report.run import Run
 
@@ -45,7 +45,6 @@ def sensitivity_section(run: Run) -> Section:
     parts: list[Part] = [
         f"The order of the models, {', '.join(order)}, holds in {len(kept)} of {len(others)} other ways to {asked}.",
         Table(["asked or scored", *(f"{model} %" for model in order), "same order"], rows),
-        *_by_benchmark(own, others),
         Note(
             "Means over benchmarks. Models that stand close together change places by chance as well: the paired verdicts above say which differences are sure. Readers "
             f"that find an answer in fewer than {100 * LEAST_READ:.0f}% of the responses are left out."
@@ -67,7 +66,7 @@ def other_ways(run: Run) -> Iterator[tuple[str, Accuracies]]:
         golds = _measure(run, lambda score: score.get("other_gold", score)["accuracy"])
         if golds:
             yield "golds of other copies, where a benchmark has them", golds
-    if run.samples is None or {"tokens", "response"} - set(run.samples.column_names):
+    if run.samples is None:
         return
     if {model for model in run.models if AVERAGE in run.results.scores[model]} - _models(run.samples):
         return
@@ -110,24 +109,6 @@ def _other_prompts(run: Run) -> Iterator[tuple[str, Accuracies]]:
         rows = run.prompts.filter(pa.compute.equal(run.prompts["prompt"], prompt))
         if models <= _models(rows) and set(rows["id"].unique().to_pylist()) == asked:
             yield f"prompt {prompt}", _score(run, rows, lambda row: row["correct"])[0]
-
-
-def _by_benchmark(own: Accuracies, others: Mapping[str, Accuracies]) -> Iterator[Part]:
-    """In how many ways the order holds on each benchmark alone, and in which it does not."""
-    benchmarks = list(next(iter(own.values())))
-    if len(benchmarks) < 2:
-        return
-    rows = []
-    for benchmark in benchmarks:
-        order = sorted(own, key=lambda model: -own[model][benchmark])
-        ways = {
-            name: {model: found[model][benchmark] for model in order}
-            for name, found in others.items()
-            if all(benchmark in found[model] for model in order)
-        }
-        turned = [name for name, found in ways.items() if not _keeps(order, found)]
-        rows.append([benchmark, ", ".join(order), f"{len(ways) - len(turned)} of {len(ways)}", "; ".join(turned)])
-    yield Fold("On each benchmark", [Table(["benchmark", "order", "holds in", "not in"], rows)])
 
 
 def _restrict(ways: Mapping[str, Accuracies]) -> dict[str, Accuracies]:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 from compass.durations import duration
-from compass.files import write_text
 from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
-from compass.page.html import document, sections_html
-from compass.page.markdown import write_markdown
 from compass.report.figures import bands_figure, draw_chart, forest_figure
 from compass.report.headline import format_points
 from compass.studies.statistics import Difference, compare_arms
@@ -40,14 +36,6 @@ def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[
         Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
         Section("What was run", _what_was_run(study, runs), "runs"),
     ]
-
-
-def write_study_page(name: str, study: Study, runs: Runs, folder: Path, left: float | None = None) -> Path:
-    """Write `index.html`, `study.md` and its figures into a folder; returns the page's path."""
-    sections, title = study_sections(study, runs, left), f"Study {name}"
-    write_markdown(folder / "study.md", title, sections)
-    write_text(folder / "index.html", document(title, sections_html(sections)))
-    return folder / "index.html"
 
 
 def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None) -> Section:

@@ -7,17 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compass.errors import UserError
-from compass.ledger import Counts
 from compass.page.blocks import Note, Table
 from compass.page.terminal import print_blocks
 from compass.report.headline import AVERAGE, format_interval, format_points, percent
 from compass.report.results import read_results
-
-
-def funnel_table(stages: Sequence[Counts]) -> Table:
-    """A row for every curation stage: rows read, kept and dropped, and the most frequent reasons."""
-    rows = [[one.stage, one.read, one.kept, one.read - one.kept, one.reasons(4)] for one in stages]
-    return Table(["stage", "read", "kept", "dropped", "most frequent reasons"], rows, "Rows")
+from compass.report.run_sections import funnel_table
 
 
 def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
@@ -57,7 +51,7 @@ def print_tables() -> None:
     results = read_results()
     if not results.counts and not results.scores:
         raise UserError("nothing has run here yet; `compass run` runs it")
-    tables = [funnel_table(results.counts)]
+    tables = [funnel_table(results.counts, "Rows", 4)]
     if results.scores:
         tables += [scores_table(results.scores), Note("The page: reports/index.html · the runs: make up")]
     print_blocks(tables)

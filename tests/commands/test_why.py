@@ -21,17 +21,6 @@ def why(folder: Path, *words: str) -> int:
     return main(["why", *words, "--data", str(folder)])
 
 
-def test_an_id_tells_its_story(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, ids = pipeline
-    assert why(folder, ids[0]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == f"{ids[0]}  web:0  licence MIT"
-    assert told[-2:] == [
-        "denoise     DROPPED: link",
-        "              text             example.org",
-    ]  # not in the problem: no mark
-
-
 def test_a_similar_text_says_how_similar_and_what_else_is(
     pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,13 +152,6 @@ def test_twenty_of_many_matches_are_listed(tmp_path: Path, records, capsys: pyte
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "30 matches: problems that hold this piece of text"
     assert told[21] == "  and 10 more; give more of the text"
-
-
-def test_a_truncated_file_is_named(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, ids = pipeline
-    (folder / "verify" / "kept.parquet").write_bytes(b"PAR1 cut")
-    assert why(folder, ids[1]) == 1
-    assert "verify/kept.parquet: unreadable" in capsys.readouterr().err
 
 
 @pytest.fixture

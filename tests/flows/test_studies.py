@@ -11,7 +11,8 @@ import yaml
 
 from compass.errors import UserError
 from compass.locks import hold_turn
-from compass.report.study import compare_runs, write_study_page
+from compass.report.page import write_pages
+from compass.report.study import compare_runs, study_sections
 from compass.studies.study import read_study
 from flows.run import RunRequest, list_experiments, run
 from flows.studies import find_done, find_running, plan_runs, read_runs, run_study
@@ -161,10 +162,10 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     assert set(list_experiments(repository)) == {"kl-plain-0", "kl-kl-0", "kl-plain-1", "kl-kl-1"}
 
     check_kept(results(repository))
-    page = write_study_page("kl", read_study("kl", repository), results(repository), tmp_path / "page").read_text()
+    sections = study_sections(read_study("kl", repository), results(repository))
+    page = write_pages(sections, tmp_path / "page", title="kl").read_text()
     assert "kl: worse by 10.5 points" in page
     assert page.count("<svg") == 4  # two figures, each for a desk and for a phone
-    assert (tmp_path / "page/study.md").exists()
 
     write(repository, arms={"plain": {}, "kl": {"rl.loss.kl_coef": 0.2}})
     assert [run is not None for *_, run in results(repository)] == [True, False, True, False]

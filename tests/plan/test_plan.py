@@ -12,10 +12,10 @@ import pytest
 from compass.checks import machine as machine_checks
 from compass.cli import main
 from compass.errors import UserError
-from compass.plan.forecast import HIGH, LOW, MIDDLE, Known, forecast, read_known
+from compass.plan.forecast import Known, forecast, read_known
 from compass.plan.hardware import GPUS, Machine, find_gpus, parse_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage, training_parts
-from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, policy_shape, shape_of
+from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, shape_of
 from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
 from compass.rl.start import StartError, check_memory
 from compass.settings import load_settings
@@ -225,13 +225,6 @@ def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monk
     config = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064}  # fmt: skip
     with pytest.raises(StartError, match="rl-1: training needs 129 GB"):
         check_memory("rl-1", one_gpu["rl-1"], config)
-
-
-def test_scenarios_are_in_order() -> None:
-    assert LOW.share < MIDDLE.share < HIGH.share
-    assert LOW.batches < MIDDLE.batches < HIGH.batches
-    assert LOW.mfu > MIDDLE.mfu > HIGH.mfu
-    assert policy_shape(PAPER, ROOT) == QWEN_7B
 
 
 def test_an_evaluation_until_a_verdict_takes_between_its_first_round_and_its_last() -> None:

@@ -9,7 +9,6 @@ import pytest
 import rdflib
 import yaml
 from huggingface_hub import DatasetCard, DatasetCardData
-from mlcroissant import ValidationError
 
 from compass.cli import main
 from compass.report.croissant import front_matter
@@ -40,29 +39,6 @@ def test_mlcroissant_accepts_the_metadata_and_reads_the_kept_rows_by_it(curated)
     assert {row["kept/answer"] for row in rows} == {str(n + 4).encode() for n in range(15)}
     dropped = list(dataset.records(record_set="dedup/dropped"))
     assert {row["dedup/dropped/reason"] for row in dropped} == {b"exact_duplicate"}
-
-
-def without(whole: dict, *path: str | int) -> None:
-    for step in path[:-1]:
-        whole = whole[step]
-    del whole[path[-1]]
-
-
-@pytest.mark.parametrize(
-    "lost",
-    [
-        ("distribution", 0, "contentUrl"),
-        ("distribution", 0, "encodingFormat"),
-        ("distribution", 0),
-        ("distribution", 0, "sha256"),
-    ],
-)
-def test_mlcroissant_refuses_metadata_that_lacks_what_the_format_asks_for(curated, tmp_path, lost):
-    whole = json.loads((curated / "croissant.json").read_text())
-    without(whole, *lost)
-    (tmp_path / "croissant.json").write_text(json.dumps(whole))
-    with pytest.raises(ValidationError):
-        mlcroissant.Dataset(jsonld=str(tmp_path / "croissant.json"))
 
 
 def test_provenance_and_responsible_ai_are_statements_of_their_vocabularies(curated):

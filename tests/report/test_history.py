@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -13,7 +12,6 @@ from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.history import history
 from compass.report.outputs import open_outputs
-from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
 
@@ -112,20 +110,6 @@ def test_a_twins_own_twin_is_not_told(pipeline: Pipeline) -> None:
     assert lines[-1] == f"                twin             {ids[2]}"
 
 
-def test_missing_facts_are_said_or_left_out(pipeline: Pipeline) -> None:
-    folder, ids = pipeline
-    path = folder / "collect" / "dropped.parquet"
-    rows = pq.read_table(path)
-    for name in ("answer", "licence"):
-        rows = with_column(rows, name, [None])
-    write_records(path, rows)
-    assert told(pipeline, 6)[:3] == [
-        f"{ids[6]}  book:6  licence ?",
-        "  problem   What is 6 plus 6?",
-        "  answer    none",
-    ]
-
-
 def test_the_file_of_a_source_is_named_where_it_is_known(pipeline: Pipeline) -> None:
     folder, _ = pipeline
     (folder.parent / "metrics").mkdir()
@@ -153,22 +137,3 @@ def test_a_row_is_named_as_its_file_counts_it(pipeline: Pipeline, facts: dict[st
 def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
     with pytest.raises(RecordError, match=r"no row has the id '0000' in .*data; give the problem's text to search"):
         list(history(open_outputs(pipeline[0]), "0000"))
-
-
-def test_long_texts_are_cut(tmp_path: Path, records) -> None:
-    rows = records(("p" * 601, "a" * 201, "web"), ("q" * 600, "b" * 200, "web"))
-    kept, dropped = split(rows, [Drop(NoiseReason.TOO_LONG, {"cut": "e" * 301, "whole": "f" * 300}), None], "collect")
-    write_records(tmp_path / "collect" / "kept.parquet", kept)
-    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
-    cut, whole = (list(history(open_outputs(tmp_path), id_)) for id_ in rows["id"].to_pylist())
-    assert cut[1:3] == [f"  problem   {'p' * 599}…", f"  answer    {'a' * 199}…"]
-    assert whole[1:3] == [f"  problem   {'q' * 600}", f"  answer    {'b' * 200}"]
-    assert cut[-2:] == [f"{'':14}cut              {'e' * 299}…", f"{'':14}whole            {'f' * 300}"]
-
-
-def test_of_many_rollouts_sixteen_answers_are_told(pipeline: Pipeline) -> None:
-    folder, ids = pipeline
-    rows = [{"id": ids[2], "sample": n, "answer": str(n), "correct": n < 3} for n in range(17)]
-    pq.write_table(pa.Table.from_pylist(rows), folder / "grade" / "rollouts.parquet")
-    line = next(line for line in told(pipeline, 2) if "rollouts right" in line)
-    assert line.strip() == f"3 of 17 rollouts right; they answered {', '.join(str(n) for n in range(16))}"

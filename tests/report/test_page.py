@@ -145,20 +145,13 @@ def test_counts_of_rows_are_those_of_the_files(written: tuple[Path, str]) -> Non
 
 
 def test_training_shows_mixes_curves_and_findings(written: tuple[Path, str]) -> None:
-    root, page = written
-    [mixes, *_] = tables(page, "Training")
+    _, page = written
+    [mixes] = tables(page, "Training")
     assert mixes == [
         ["stage", "level 1", "level 2", "level 3", "problems"],
         ["rl-1", "30", "20", "0", "50"],
         ["rl-2", "0", "10", "40", "50"],
     ]
-    [ends] = tables(page, "First and last iteration")
-    shown = dict(zip(ends[0], ends[1], strict=True))
-    rewards = pq.read_table(root / "data" / "rl-1" / "rewards.parquet").to_pylist()
-    means = [sum(row["reward"] for row in rewards if row["step"] == step) / 12 for step in (1, 2)]
-    assert shown["reward"] == " → ".join(f"{mean:.3g}" for mean in means)
-    assert shown["left out"] == "0.333 → 0.333"
-    assert (shown["entropy"], shown["grad norm"]) == ("0.5 → 0.25", "2.5 → 1.5")
     assert "rl-1: 1 finding of guards" in page
     assert "#rollouts=rl-2:2" in page
 

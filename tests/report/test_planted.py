@@ -44,18 +44,6 @@ def test_a_truth_without_labels_is_an_error():
         measure(pa.table({"source": ["s"]}), {})
 
 
-def test_a_kind_that_nobody_dropped_and_a_truth_without_clean_rows():
-    planted = measure(_truth(("s", "0", "proof", "denoise", "proof"), ("s", "1", "image", "denoise", "image")), {})
-    assert planted == {
-        "kinds": {
-            "image": {"planted": 1, "dropped": 0, "right": 0, "recall": 0.0},
-            "proof": {"planted": 1, "dropped": 0, "right": 0, "recall": 0.0},
-        },
-        "clean": {"rows": 0, "dropped": 0, "by_reason": {}, "lost": 0.0},
-    }
-    assert list(planted["kinds"]) == ["image", "proof"]
-
-
 def test_a_folder_is_measured_up_to_the_choice_of_problems(pipeline):
     folder, _ = pipeline
     assert measure_folder(folder) is None

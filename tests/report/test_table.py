@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compass.ledger import Counts
 from compass.page.terminal import print_blocks
-from compass.report.table import funnel_table, main, scores_table
+from compass.report.table import main, scores_table
 
 
 def test_the_table_names_a_benchmark_once_and_shows_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,18 +39,6 @@ def repository(pipeline: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
     folder = pipeline[0].parent
     monkeypatch.chdir(folder)
     return folder
-
-
-def test_rows_are_shown_by_stage_with_the_most_frequent_reasons(capsys: pytest.CaptureFixture[str]) -> None:
-    stages = [
-        Counts("collect", 1190, {"a": 6, "b": 5, "c": 4, "d": 3, "e": 2}),
-        Counts("dedup", 1190, {}),
-    ]
-    print_blocks([funnel_table(stages)])
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[2:]] == [
-        ["collect", "1,210", "1,190", "20", "a", "6,", "b", "5,", "c", "4,", "d", "3,", "…"],
-        ["dedup", "1,190", "1,190", "0"],
-    ]
 
 
 def test_rows_are_printed_and_scores_where_there_are_some(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

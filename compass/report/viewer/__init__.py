@@ -25,7 +25,7 @@ SHARE_OF_ROLLOUTS = 0.3
 NOTE = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
 
 
-def viewer(run: Run, *, megabytes: float) -> str:
+def viewer(run: Run, *, megabytes: float = 20.0) -> str:
     """The viewer of a run as a section of the page; empty where it has neither responses nor rollouts.
 
     Args:
