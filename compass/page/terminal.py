@@ -118,10 +118,13 @@ def _figures(block: Mapping[str, Any]) -> list[RenderableType]:
 
 def _table(block: Mapping[str, Any]) -> list[RenderableType]:
     table = Table(box=None, pad_edge=False, show_header=any(block["head"]))
-    for name, is_number in zip(block["head"], number_columns(block), strict=True):
-        table.add_column(safe(name), justify="right" if is_number else "left")
-    for row in block["rows"]:
-        table.add_row(*(Text(safe(shown(value))) for value in row))
+    rows = [[safe(shown(value)) for value in row] for row in block["rows"]]
+    for place, (name, is_number) in enumerate(zip(block["head"], number_columns(block), strict=True)):
+        # A number stays on one line with its interval; its header may take more.
+        widest = max((len(line) for row in rows for line in row[place].splitlines()), default=0) if is_number else None
+        table.add_column(safe(name), justify="right" if is_number else "left", min_width=widest)
+    for row in rows:
+        table.add_row(*map(Text, row))
     return [*([Text(block["title"], style="bold")] if block["title"] else []), table]
 
 

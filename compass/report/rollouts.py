@@ -127,7 +127,7 @@ def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
         "ends in a loop" if row["loop"] else None,
         None
         if row["gap_mean"] is None
-        else f"log-probabilities of rollout and trainer differ by {row['gap_mean']:.1e} on average, {row['gap_max']:.1e} at most",
+        else f"log-probabilities differ by {row['gap_mean']:.1e}, at most {row['gap_max']:.1e}",
     ]
     text = shorten(row["response"] or "", longest)
     return response(f"sample {row['sample']}", text, right=row["right"], answer=row["answer"], facts=facts)

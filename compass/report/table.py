@@ -38,8 +38,8 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
 
 
 def _cell(value: str, interval: Sequence[float]) -> str:
-    """A value above its interval, which stays on one line."""
-    return f"{value}\n{format_interval(interval)}".replace(" ", "\N{NO-BREAK SPACE}")
+    """A value above its interval."""
+    return f"{value}\n{format_interval(interval)}"
 
 
 def print_tables() -> None:

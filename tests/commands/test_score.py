@@ -161,6 +161,7 @@ def test_a_third_without_a_readable_answer_is_a_warning_with_examples(
         ([{"gold": "5", "response": "5", "q": 7}], ("--problem-field", "q"), "'q' holds int '7'; a problem is text"),
         ([{"gold": "5", "response": "5"}], ("--verdicts", "missing/v.jsonl"), "the folder missing does not exist"),
         ([{"gold": "5", "response": "5"}], ("--verdicts", "/"), "is a folder; name a file"),
+        ([{"gold": "5", "response": "5"}], ("--readers", "boxed"), "boxed-text"),
         ([{"gold": "5", "response": "5", "n": 1}, {"gold": "6", "response": "5", "n": 1}], ("--id-field", "n"), "row 1: 'n' is '1', as in row 0, but the gold is '6' and there '5'"),
         ([{"rows": [{"gold": "5", "response": "5"}]}], ("--response-field", "rows[].response", "--gold-field", "rows[].gold"), "both go through the list 'rows'"),
     ],
@@ -249,14 +250,6 @@ def test_the_same_responses_by_several_readers(tmp_path: Path, capsys: pytest.Ca
     assert first["readers"]["strict"]["accuracy"] == first["accuracy"] == 1.0
     assert found["order"]["boxed-text"] == [str(boxes), str(lines)]
     assert found["order"]["answer-line"] == [str(lines), str(boxes)]
-
-
-def test_an_unknown_reader_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "5"})
-    assert score(path, "--readers", "boxed") != 0
-    error = capsys.readouterr().err
-    assert "--readers boxed" in error
-    assert "boxed-text" in error
 
 
 def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

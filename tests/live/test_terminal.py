@@ -50,8 +50,8 @@ def test_a_running_stage_with_its_bar_curves_and_responses(
     assert "▁▅█ 62.5% → 87.5%" in said
     assert "Time per iteration, s         ▁▁▁ 4 → 4" in said
     assert "Guards: cut_off (warn) in iteration 2; 12 on and quiet" in said
-    assert "sample 1 · RIGHT · equal" in said
-    assert "sample 0 · WRONG · different" in said
+    assert "sample 1 · RIGHT · answer 2 · equal" in said
+    assert "sample 0 · WRONG · answer 2 · different" in said
     assert said.count("gold 2") == 2
 
 

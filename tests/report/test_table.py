@@ -51,7 +51,7 @@ def test_rows_are_printed_and_scores_where_there_are_some(repository: Path, caps
     (repository / "metrics" / "evaluate.json").write_text(json.dumps({"models": {"base": {"average": score}}}))
     main()
     shown = capsys.readouterr().out
-    assert "20.0\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}30.0" in shown
+    assert "20.0 to 30.0" in shown
     assert "The page: reports/index.html" in shown
 
 

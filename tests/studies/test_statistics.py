@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from compass.studies.statistics import compare_arms, count_needed_seeds, decide, find_power, interval
+from compass.studies.statistics import compare_arms, count_needed_seeds, decide, find_power
 
 PLAIN = {0: 0.70, 1: 0.74, 2: 0.72}
 
@@ -82,9 +82,3 @@ def test_the_needed_seeds_are_the_fewest_with_that_power() -> None:
     assert needed == 10  # as tables of the paired t-test have it for an effect of one standard deviation
     assert find_power(needed, 0.03, 0.03) >= 0.8 > find_power(needed - 1, 0.03, 0.03)
     assert count_needed_seeds(0.5, 0.001) is None
-
-
-def test_one_seed_and_equal_differences_have_no_interval() -> None:
-    assert interval([0.1]) is None
-    assert interval([0.1, 0.1]) is None
-    assert interval([0.0, 0.1]) is not None
