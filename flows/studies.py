@@ -267,18 +267,10 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
             curves.setdefault(name, []).extend(round(value, 5) for value in found.curves[stage].get(name, ()))
         facts = found.summaries[stage]["metrics"]
         training["seconds"] += facts["seconds_per_step"] * facts["steps"]
-        training["tokens"] += _count_tokens(root / "data" / stage / "rewards.parquet")
+        training["tokens"] += found.tokens[stage]
     average = found.scores[model]["average"]
     scores = {name: average[name] for name in list_measures(settings)}
     return {"scores": scores, "training": {name: round(value) for name, value in training.items()}, "curves": curves}
-
-
-def _count_tokens(path: Path) -> int:
-    """Tokens of all responses that an RL stage sampled, those outside its updates included."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    return int(pc.sum(pq.read_table(path, columns=["response_tokens"])["response_tokens"]).as_py() or 0)
 
 
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:
