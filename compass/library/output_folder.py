@@ -7,7 +7,6 @@ this one; what a killed run leaves is removed by the next, which also gives a fo
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from compass.errors import UserError
+from compass.locks import try_lock
 
 PARTIAL, PREVIOUS = ".partial", ".previous"
 """What a run adds to the name of its folder while it builds it, and to the last run's while it takes its place."""
@@ -173,12 +173,10 @@ def _lock(folder: Path, out: Path, held: ExitStack) -> None:
         except FileNotFoundError:
             continue  # removed in between by the run that held it
         held.callback(os.close, handle)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(handle):
             raise OutputError(
                 f"{out}: another run of `compass curate` is writing it; wait for its end, or give another folder"
-            ) from None
+            )
         if folder.exists() and os.path.samestat(os.fstat(handle), folder.stat()):
             return
 
