@@ -24,13 +24,6 @@ def training_section(run: Run, linked: Mapping[str, list[int]]) -> Section:
     parts: list[Part] = []
     if mixes:
         levels = sorted({level for mix in mixes.values() for level in mix})
-        parts += [
-            Bars(
-                f"{stage}: problems by level",
-                [(level, mix.get(level, 0), f"{mix.get(level, 0):,}") for level in levels],
-            )
-            for stage, mix in mixes.items()
-        ]
         rows = [[stage, *(mix.get(level, 0) for level in levels), sum(mix.values())] for stage, mix in mixes.items()]
         parts.append(Table(["stage", *(f"level {level}" for level in levels), "problems"], rows))
     if run.results.curves:
