@@ -91,15 +91,15 @@ def write_wandb(run: Run, folder: Path, *, project: str = "compass-thinker") -> 
         config=flatten(run.parameters),
         settings=wandb.Settings(console="off", silent=True, save_code=False, disable_git=True, x_disable_stats=True),
     )
-    models = run.models
-    for axis, names in (("iteration", "train/*"), ("model", None)):
+    axes = {"iteration": ["train/*"], "model": [f"{measure}/*" for measure in MEASURES]}
+    for axis, names in axes.items():
         started.define_metric(axis)
-        for name in [names] if names else [f"{measure}/*" for measure in MEASURES]:
+        for name in names:
             started.define_metric(name, step_metric=axis)
     for axis, points in (("iteration", training_points(run)), ("model", score_points(run))):
         for step, values in _by_step(points).items():
             started.log({axis: step, **values})
-    started.summary["models"] = models
+    started.summary["models"] = run.models
     place = Path(started.dir).parent
     started.finish()
     wandb.teardown()  # its own process writes the last of the file when it ends
