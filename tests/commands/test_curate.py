@@ -186,7 +186,7 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert not (tmp_path / "out").exists()
     assert main(asked) == 1
     assert main([*asked[:-1], str(tmp_path / "nowhere" / "mine.yaml")]) == 1
-    assert "no folder; make it" in capsys.readouterr().err
+    assert "does not exist; make it" in capsys.readouterr().err
     assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 0
     sources = json.loads((tmp_path / "out" / "curate.json").read_text())["collect"]["sources"]
     assert [source["problem_field"] for source in sources] == ["problem", "question"]
