@@ -82,10 +82,10 @@ def judge_many(
     distinct = list(
         dict.fromkeys(
             (one, side)
-            for gold, answer in answered
+            for (gold, answer), question in zip(answered, asked, strict=True)
             if answer is not None
             for one in split_alternatives(gold)
-            for side in list_sides(answer)
+            for side in list_sides(answer, question)
         )
     )
     verdicts = dict(zip(distinct, verify_many(distinct, processes, on_progress=on_progress), strict=True))

@@ -289,14 +289,15 @@ _PICTURES = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]+(?P<ends>\\s{
 
 
 _MARKUP = re.compile(
-    r"</?(?:(p|div|h[1-6]|li|[uo]l|br|tr|table|tbody)|strong|b|em|i|u|span|td|th)(?:\s[^<>]{0,200})?/?>"
+    r"</?(?:(p|div|h[1-6]|li|[uo]l|br|tr|table|tbody)|(t[dh])|strong|b|em|i|u|span)(?:\s[^<>]{0,200})?/?>"
 )
-"""Tags of HTML that set text; those of a block end a line."""
+"""Tags of HTML that set text; those of a block end a line, those of a cell part words."""
 
 
 def _drop_pictures(text: str) -> str:
     """The text without emoji and without HTML's tags; an emoji before a capital ends a sentence."""
-    text = _MARKUP.sub(lambda tag: "\n" if tag[1] else "", text) if "</" in text else text
+    if "</" in text:
+        text = _MARKUP.sub(lambda tag: "\n" if tag[1] else " | " if tag[2] else "", re.sub(r"(?<=\d)(?=<)", " ", text))
     return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)
 
 

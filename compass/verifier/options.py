@@ -21,6 +21,8 @@ _LABEL = re.compile(
     r"(?:(?<=[\s$}~])|^|(?<=quad))(?:\\text\w{0,2}\s?\{\s*)?\(?(?:(?P<letter>[A-J])[).:]|(?P<small>[a-j]|[1-9])\))(?:\s*\})?(?:\s|~|\\[ ,;]|(?=[-$\\\d]))"
 )
 _LABELLED = re.compile(r"\W{0,4}(?:\\text\w{0,2}\s?\{\s*)?\(?(?:([A-J])[).:]|([a-j]|[1-9])\))(?:\s*\})?\s*(?=\S)")
+_SEVERAL = re.compile(r"^\W*[,;(]|^\W*(?:and|or)\b|\([A-Ja-j1-9]\)")
+"""What follows a label where several options are given: `(2), (4)`."""
 _ALPHABETS = ("ABCDEFGHIJ", "abcdefghij", "123456789")
 _ENDS = re.compile(r"(?:\s|\\qquad|\\quad|\\\\|\\[ ,;]|~|[,;.$])+$")
 _BEGINS = re.compile(r"^(?:\s|\\[ ,;]|~|\$(?=[^$]*$))+")
@@ -82,9 +84,11 @@ def read_labelled_option(answer: str, question: str) -> str | None:
     labelled = _LABELLED.match(answer)
     if labelled is None:
         return None
-    label = (labelled[1] or labelled[2]).upper()
+    label, given = (labelled[1] or labelled[2]).upper(), answer[labelled.end() :]
+    if _SEVERAL.search(given):
+        return None
     options = read_options(question)
-    named = [name for name, value in options.items() if verify(gold=value, answer=answer[labelled.end() :]).equal]
+    named = [name for name, value in options.items() if verify(gold=value, answer=given).equal]
     if label not in options or not named:
         return None
     return "" if label not in named else label if label.isdigit() else f"({label})"

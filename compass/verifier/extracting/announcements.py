@@ -48,7 +48,7 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _CALL = re.compile(
-    r"""\b(?:finish|submit|(?:final|submit)_answer)[\[(]\s{0,3}(["']?)([^"'\[\]()\n]{1,200})\1\s{0,3}[\])]""",
+    r"""(?:^|\n)[^\w\n]{0,9}(?:Action(?:\s?\d{1,3})?:\s{0,3})?(?:finish|submit|(?:final|submit)_answer)[\[(]\s{0,3}(["']?)([^"'\[\]()\n]{1,200})\1\s{0,3}[\])][\s`]*\Z""",
     re.IGNORECASE,
 )
 """A call that ends a turn with its answer: `Finish[8]`."""
@@ -90,7 +90,8 @@ def find_announced(tail: str) -> list[Announced]:
             )
         )
     ]
-    found += [(call.start(), call[2].strip(), True) for call in list(_CALL.finditer(tail))[-_LAST:]]
+    if (call := _CALL.search(tail)) is not None:
+        found.append((call.start(), call[2].strip(), True))
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
         rest = tail[heading.end() : heading.end() + REACH].strip()
@@ -103,7 +104,10 @@ def find_announced(tail: str) -> list[Announced]:
         if _refers_on(tail, match) or _is_quoted(tail, match):
             continue
         rest = tail[match.end() : match.end() + REACH]
-        if value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：", "#") else _after(rest):
+        argument = _ARGUMENT.match(rest) if match[0].rstrip().endswith("=") else None
+        if argument is not None:
+            found.append((match.start(), _read_label(argument[2].strip()) or "", True))
+        elif value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：", "#") else _after(rest):
             final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
             found.append((match.start(), value, final))
     return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
@@ -151,8 +155,6 @@ def _after(rest: str) -> str | None:
     rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
     if rest[:1] == "{" and _FIELD.search(rest):
         return None
-    if (argument := _ARGUMENT.match(rest)) is not None:
-        return _read_label(argument[2].strip())
     display = re.match(r"(\$\$|\\\[)", rest)
     formula = FORMULA.match(rest)
     if display is not None and formula is not None:
@@ -206,7 +208,7 @@ def _read_label(text: str) -> str | None:
 
 def _add_unit(value: str | None, rest: str) -> str | None:
     """A field's number with the unit that the same object gives in a field of its own, where the verifier reads the two together."""
-    unit = _UNIT_FIELD.search(rest)
+    unit = _UNIT_FIELD.search(rest.partition("}")[0])
     if value is None or unit is None or not re.fullmatch(r"[-−]?\d[\d.,]*", value):
         return value
     whole = f"{value} {unit[1]}"

@@ -165,7 +165,8 @@ _FOREIGN_UNIT = re.compile(r"(?<=\d)\s?(?:[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9f
 """Words for what is counted, in a script that the verifier reads few units of."""
 _JOINED = re.compile(r"(?:[,;]|\b(?:and|or|et|ou|y|o|und|oder)\b|[和或、])\s*$", re.IGNORECASE)
 _ADVERB = re.compile(
-    r"\s*(?!(?:twice|half|double|triple|minus|negative|above|below|over|under|never|not|no)\b)(?:[^\W\d_]+\s+)?",
+    r"\s*(?:(?:therefore|thus|then|hence|so|also|exactly|simply|just|indeed|precisely|somit|daher|folglich|genau|donc|alors|ainsi|entonces|pues"
+    r"|quindi|dunque|portanto|logo)\s+)?",
     re.IGNORECASE,
 )
 """At most one word between a verb and its formula, which leaves its value as it is: `ist somit`."""
@@ -196,23 +197,29 @@ _TIME_WORD = re.compile(
     r"\s?-?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?"
     r"|secondes?|heures?|jours?|semaines?|mois|an(?:s|nées?)?|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?)\b"
 )
+_NO_DOUBT = r"(?![^$]*\b(?:wrong|incorrect|not|never|mistake\w*)\b)"
 _SUBORDINATE = re.compile(
-    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|an?\s(?:value|number|result|sum|amount|total)|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
+    r"\s+(?:while|whereas)\b[^$]*$|,\s+(?:(?:at|in|by|during|after|from)\swhich|i\.\s?e\.|d\.\s?h\.|das\sheißt|c'est-à-dire|es\sdecir|cioè|ou\sseja|то\sесть|das\s(?:sind|ist|entspricht)|soit|when|where|whose|meaning\sthat|of\swhich|since|because|as|who|while|whereas|although|though|attained|achieved|reached|namely|about|roughly|approximately|nearly|almost|compared)\b[^$]*$"
     r"|,\s(?:which\sis\s)?(?:\w+\s){0,3}(?:more|less|fewer|greater|larger|smaller|higher|lower|longer|shorter)\sthan\b[^$]*$"
-    r"|,\swhich\s(?:(?:you|we|one|I)\s(?:can|could|may|might)\b|(?:is\s)?also\b|(?:checks|confirms|agrees|matches|corresponds)\b)[^$]*$"
-    r"|,\sand\sin\s(?:neither|no|each|both|either)\scases?\b.*$"
+    rf"|,\swhich\s(?:(?:you|we|one|I)\s(?:can|could|may|might)\b|(?:is\s)?also\b(?![^$]*\d)|(?:checks|confirms|agrees|matches|corresponds)\b){_NO_DOUBT}[^$]*$"
+    r"|,\sand\sin\s(?:neither|no|each|both|either)\scases?\s(?:is|are|do|does)\b.*$"
+    rf"|,\san?\s(?:value|number|result|sum|amount|total)\s{_NO_DOUBT}[^$]*$"
     r"|,\s+with\s.*$|(?<=[\w$)])(?<!\bbut)(?<!\band),?\s+(?:because|since)\s[^,;]*$"
 )
 """A clause that adds to the value before it: "in 14 years, when the two are 26 and 52"."""
 _COMMENT = re.compile(r"\s{2,}#\s.*$")
 _BOUND = re.compile(
     r"\b(?:at\s(?:least|most)|(?:more|less|fewer|greater|larger|smaller|higher|lower)\sthan|up\sto)\s[^\W_]+(?:\s[^\W_]+)?"
-    r"|\bguess\b",
+    r"(?!\s?,?\sor\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:how|what|find|determine|compute|calculate)\b", re.IGNORECASE)
 _PERSON = re.compile(r"(?<![A-Za-z\\$])[A-Z][a-z]{2,}(?![A-Za-z])")
-_IMPOSSIBLE = re.compile(r"\b(?:no|impossible|unable|fails)\b", re.IGNORECASE)
+_ENDS_CLAUSE = re.compile(
+    r"(?:\s(?!ago|earlier|later|of|out|more|less|fewer|times|plus|minus|or|and\b)[^\W\d_]+){0,4}\s*(?:[,;.]|$|\sand\s[A-Z])"
+)
+"""What may follow a number up to the end of its clause: words for what it counts."""
+_SAYS_SO = r"\b(?:is|are|does|do|has|have|can|must)(n't|\s?not|\snever)?\s(?:(?:indeed|also|therefore|thus|always|in\sfact)\s)?(?:an?\s|the\s)?"
 _EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
 _COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
 """What a Chinese sentence compares its value with."""
@@ -221,7 +228,7 @@ _ONE_CHOICE = re.compile(
     rf"(?<![\w$\\]){_CHOICES}|(?<![\w$\\])(?:\([A-J]\)|\*\*[A-J]\*\*|[B-HJ](?![\w'’])|A(?=[.*)]|$))"
 )
 _ASKS_WHETHER = re.compile(
-    r"(?:^|[.?!,]\s)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
+    r"(?:^|[.?!,]\s)(?:is|are|was(?=\s(?:the|it|he|she|there|this|that|his|her|its)\b)|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
 YES_OR_NO_FIRST = re.compile(r"\W{0,3}(?:(?:so|thus|hence|therefore),?\s)?(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
@@ -286,7 +293,7 @@ class Asked(NamedTuple):
     subjects: frozenset[str] = frozenset()
     """What it asks the value of, in lower case: `radius` of "find the radius"."""
     bounds: frozenset[str] = frozenset()
-    """Where it speaks of a bound, or of a guess, in lower case: `at least one head`."""
+    """Where it speaks of a bound, in lower case: `at least one head`."""
     person: str = ""
     """The only name in the clause that asks for a number: `Leo` of "How old is Leo now?"."""
     predicate: str = ""
@@ -337,7 +344,7 @@ def read_question(question: str | None) -> Asked:
 def drop_asked_bounds(sentence: str, asked: Asked) -> str:
     """A sentence without the bounds that the question speaks of: "the probability of at least one head is 7/8" is sure of its 7/8."""
     for bound in sorted(asked.bounds):
-        sentence = re.sub(re.escape(bound), "", sentence, flags=re.IGNORECASE)
+        sentence = re.sub(rf"{re.escape(bound)}(?!\s?,?\sor\b)", "", sentence, flags=re.IGNORECASE)
     return sentence
 
 
@@ -349,23 +356,21 @@ def _find_person(question: str) -> str:
 
 
 def _find_predicate(question: str) -> str:
-    """What a question asks whether it is so; empty where it asks something else."""
+    """What a question asks whether it is so: its last words after an article, `prime number` of "Is 221 a prime number?", else its last word;
+    empty where it asks something else."""
     asks = _ASKS_WHETHER.search(question)
-    asks = None if asks is None or asks[0].startswith(",") else asks
-    words = re.findall(r"(?<![\\\w])[^\W\d_]{4,}", FORMULA.sub(" ", asks[0])) if asks is not None else []
-    return words[-1].lower() if words and not re.search(r"\bor\b", asks[0] if asks else "") else ""
+    if asks is None or asks[0].startswith(",") or re.search(r"\bor\b", asks[0]):
+        return ""
+    words = re.search(r"(?:\san?\s((?:[^\W\d_]+\s){0,2}[^\W\d_]{4,})|\s([^\W\d_]{4,}))\s?\?\s*$", asks[0])
+    return (words[1] or words[2]).lower() if words is not None else ""
 
 
 def find_yes_or_no(sentence: str, asked: Asked) -> str | None:
-    """Whether the last clause of a sentence affirms or denies what the question asks whether it is so; None where it does not speak of it,
-    or is unsure."""
-    if is_hedged(sentence) or YES_OR_NO.search(sentence):
+    """Whether a sentence ends in saying that what the question asks is so, or is not: "so it is not a prime number". None where it does not."""
+    if is_hedged(sentence) or YES_OR_NO.search(sentence) or re.search(r"\b(?:whether|or)\b", sentence.lower()):
         return None
-    clause = re.split(r"[,;:]\s|\b(?:so|hence|thus|therefore)\s", sentence)[-1]
-    words = re.findall(r"[^\W\d_]+", FORMULA.sub(" ", clause).lower())
-    if not any(_is_form_of(word, {asked.predicate}) for word in words):
-        return None
-    return "No" if DENIED.search(clause) or _IMPOSSIBLE.search(clause) else "Yes"
+    said = re.search(rf"{_SAYS_SO}{re.escape(asked.predicate)}[.\s*]*$", sentence, re.IGNORECASE)
+    return None if said is None else "No" if said[1] else "Yes"
 
 
 def find_part_labels(text: str) -> list[tuple[str, int, int]]:
@@ -603,17 +608,15 @@ def _find_asked_subject(sentence: str, asked: Asked) -> str | None:
 
 
 def _find_value_of_person(sentence: str, asked: Asked) -> str | None:
-    """The number that follows the name which the question asks about, where a sentence has other names or numbers as well: 8 in "Leo is 8 years
-    old, and Maria is 24". None where none follows, or several do."""
+    """The number that a verb gives the person whom the question asks about, where a sentence has other numbers as well: 8 in "Leo is 8 years
+    old, and Maria is 24". None where none does, or several do."""
     if not asked.person or len(NUMBER.findall(sentence)) < 2 or DENIED.search(sentence):
         return None
+    name = re.escape(asked.person)
     found = set()
-    for name in re.finditer(rf"\b{re.escape(asked.person)}\b(?!['’])", sentence):
-        number = NUMBER.search(sentence, name.end())
-        between = sentence[name.end() : number.start()] if number is not None else ""
-        if number is None or _PERSON.search(between) or re.search(r"[,;:.]", between) or _ADJUNCT.search(between):
-            continue
-        if not _GOES_ON.match(sentence, number.end()) and not _RELATIVE.match(sentence, number.start()):
+    for given in re.finditer(rf"\b(?:{name}\s(?:is|has|had|owns|owned|gets)|(?:makes|leaves)\s{name})\s", sentence):
+        number = NUMBER.match(sentence, given.end())
+        if number is not None and _ENDS_CLAUSE.match(sentence, number.end()):
             found.add(number[0].strip(" ,"))
     return found.pop() if len(found) == 1 else None
 

@@ -67,7 +67,7 @@ _AFTERWORD = re.compile(
     r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
     r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b"
-    r"|\n\W{0,8}(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
+    r"|\n\W{0,8}(?P<check>)(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
     re.IGNORECASE,
 )
 """What opens a last section that adds to an answer: a check, notes, another way."""
@@ -86,7 +86,7 @@ _PROVED = re.compile(
 )
 """What ends a proof, and the marks that it earns."""
 _OFFER = re.compile(
-    r"(?:(?<=[.!?])\s|\n)\W{0,4}(?:would|do|shall|should|can|could|may|want|need|are|is)\s(?:(?:you|I|me|we)\s)?(?:[^.!?\n]{0,40}\s)?(?:you|me|I)\b[^.!\n]{0,200}\?",
+    r"(?:(?<=[.!?])\s|\n)\W{0,4}(?:(?:would|do|could|can|may)\syou|(?:want|need)\sme|shall\sI\salso)\b[^.!\n]{0,200}\?",
     re.IGNORECASE,
 )
 LONGEST_OFFER = 400
@@ -98,7 +98,7 @@ _ASIDE = re.compile(
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
     r"|\bwould\shave\s(?:been|given|got|had|made)\b|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
-    r"|^\W*(?:now\s)?(?:try|you\s(?:can|could|may|might))\b|^\W*now\syou\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
+    r"|^\W*(?:now\s)?(?:try|you\s(?:can|could|may|might))\b(?!.*\b(?:wrong|incorrect|not|instead|actually)\b)|^\W*now\syou\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
 
@@ -114,7 +114,11 @@ def _drop_rules(text: str) -> str:
 def _drop_offer(text: str) -> str:
     """The text without a question to the reader near its end, such as "Would you like another example?", and what follows it."""
     offer = _OFFER.search(text, max(0, len(text) - LONGEST_OFFER))
-    return text[: offer.start()] if offer is not None and text[: offer.start()].strip() else text
+    if offer is None or not text[: offer.start()].strip():
+        return text
+    rest = text[offer.end() :]
+    concludes = _THEREFORE.search(rest) or DENIED.search(rest) or CORRECTED.search(rest) or YES_OR_NO.search(rest)
+    return text if concludes else text[: offer.start()]
 
 
 def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str | None:
@@ -230,6 +234,8 @@ def _drop_afterword(text: str) -> str:
     """The text without a last section that checks, notes or derives again what stands before it, unless that section concludes or finds fault."""
     for opening in _AFTERWORD.finditer(text):
         rest = text[opening.start() :]
+        if opening["check"] is not None and (DENIED.search(rest) or re.search(r"\bin\sfact\b", rest)):
+            continue
         if not (
             any(_concludes_with_value(sentence) for sentence in SENTENCE.split(rest) if sentence)
             or CORRECTED.search(rest)
