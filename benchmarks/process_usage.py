@@ -1,4 +1,4 @@
-"""Memory and processor time of this process and all below it (`benchmarks/memory.py`, `benchmarks/dedup.py`)."""
+"""Memory and processor time of this process and all below it (`benchmarks/curation_memory.py`, `benchmarks/dedup.py`)."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def table(stage: str, steps: int, real: dict[str, Any], bare: dict[str, Any]) ->
 
 
 def main() -> None:
-    """Measure, and write the page and its figure."""
+    """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stage", default="rl-1")
     parser.add_argument("--steps", type=int, default=8, help="at least 4; the first and the last are not counted")

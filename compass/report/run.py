@@ -225,8 +225,10 @@ def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) ->
         return found
     if lacking := [name for name in NEEDED if name not in found["samples"].column_names]:
         raise RecordError(f"{tables['samples']}: lacks the columns {', '.join(lacking)}; evaluate again")
+    if "problems" in found and "similar" not in found["problems"].column_names:
+        raise RecordError(f"{tables['problems']}: lacks the column similar; evaluate again")
     known = found.get("comparisons", {})
-    if not known or (primary and known["primary"] != list(primary)):
+    if not known or (primary and known.get("primary") != list(primary)):
         clusters = read_clusters(found.get("problems"))
         found["comparisons"] = compare_models(
             found["samples"], seed=seed, primary=primary, clusters=clusters, looks=known.get("looks")

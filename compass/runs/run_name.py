@@ -100,9 +100,11 @@ def read_last_run(root: Path) -> dict[str, Any]:
 
 
 def list_changed(root: Path, settings: Settings) -> list[str]:
-    """The settings whose values differ from those of the run before; none where no run was recorded here."""
-    before = read_last_run(root).get("settings")
-    return [change.name for change in differences(before, settings.model_dump(mode="json"))] if before else []
+    """The settings whose values differ from those of the run before; none where no run of this profile came before."""
+    before = read_last_run(root).get("settings") or {}
+    if before.get("profile") != settings.profile:
+        return []
+    return [change.name for change in differences(before, settings.model_dump(mode="json"))]
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:

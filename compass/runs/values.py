@@ -15,7 +15,8 @@ _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 def flatten(values: Mapping[str, Any]) -> dict[str, str]:
     """Nested settings as `{"rl.stages.rl-1.steps": "20"}`; secrets are left out and values scrubbed.
 
-    A list of named entries, such as sources, is told by its names and then entry by entry; any other list is one value.
+    A list of named entries, such as sources, gives its names, then each entry; one of other mappings gives each by its
+    place; any other list is one value.
     """
     return {name: scrub(_text(value)) for name, value in _leaves(values) if name and not _SECRET_NAME.search(name)}
 
@@ -38,6 +39,9 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             rest = {key: inner for key, inner in entry.items() if key != "name"}
             if rest:
                 yield from _leaves(rest, f"{name}.{entry['name']}")
+    elif isinstance(value, list) and any(isinstance(entry, Mapping | list) for entry in value):
+        for at, entry in enumerate(value):
+            yield from _leaves(entry, f"{name}.{at}")
     else:
         yield name, value
 

@@ -102,6 +102,7 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
             (
                 *("-m", "uvicorn", "compass.live.server:make_app", "--factory", *address["live"]),
                 *("--log-level", "warning", "--no-server-header", "--timeout-graceful-shutdown", "1"),
+                *("--workers", "1"),  # else WEB_CONCURRENCY starts several, which would each score responses
             ),
             lambda service: is_answering(f"{service.url}/"),
             {},

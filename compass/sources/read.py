@@ -136,7 +136,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 class _Zstandard(io.RawIOBase):
-    """A zstandard file that says of a cut-off end what gzip's says."""
+    """A zstandard file that raises gzip's EOFError for a cut-off end."""
 
     def __init__(self, file: BinaryIO) -> None:
         import pyarrow as pa

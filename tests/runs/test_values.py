@@ -21,6 +21,7 @@ def test_settings_are_named_and_written_as_in_the_file() -> None:
 
 def test_secrets_are_left_out_and_token_counts_are_not() -> None:
     assert flatten({"hf_token": "x", "api_key": "y", "max_tokens": 48}) == {"max_tokens": "48"}
+    assert flatten({"servers": [{"api_key": "abcd", "port": 1}]}) == {"servers.0.port": "1"}
 
 
 def test_values_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
