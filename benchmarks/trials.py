@@ -84,7 +84,7 @@ def parse(description: str, name: str, count: int) -> argparse.ArgumentParser:
 
 
 def run_trials(drawn: Iterable[Drawn], attempt: Callable[[Drawn, float], Outcome], options: argparse.Namespace) -> int:
-    """Make trials until `options.count` were not missed; those that the log has are kept. 1 if any has faults, else 0."""
+    """Make trials until `options.count` were not missed; those that the log has, as they are drawn now, are kept. 1 if any has faults, else 0."""
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.out or options.folder / f"{options.name}.jsonl"
     seconds = prepare(options.folder)
@@ -97,7 +97,8 @@ def run_trials(drawn: Iterable[Drawn], attempt: Callable[[Drawn, float], Outcome
     for one in drawn:
         if done == options.count:
             break
-        if one.number not in log:
+        drawn_before = {name: log.get(one.number, {}).get(name) for name in asdict(one)}
+        if drawn_before != json.loads(json.dumps(asdict(one))):  # none, or of another seed or other stages
             log[one.number] = attempt(one, seconds[one.stage]).entry()
             with open(path, "a", encoding="utf-8") as out:
                 out.write(json.dumps(log[one.number]) + "\n")

@@ -16,7 +16,7 @@ def cores() -> int:
 
 
 def lacks_bfloat16() -> bool:
-    """Whether this processor has no fast products of bfloat16: an x86 one without AVX-512. False where that cannot be told."""
+    """Whether this processor has no fast products of bfloat16: an x86 one without AVX-512. False where that is not known."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compass import environment
-from compass.machine import cores
+from compass.machine import cores, lacks_bfloat16
 from tests.conftest import has_ended
 
 
@@ -73,3 +73,17 @@ def test_a_process_whose_parent_has_ended_already_ends_at_once() -> None:
     child = subprocess.run([sys.executable, "-c", CHILD, "1"], timeout=30, capture_output=True)
     assert child.returncode == 1
     assert child.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("flags", "lacks"),
+    [
+        ("flags\t\t: fma avx f16c avx2", True),
+        ("flags\t\t: avx2 avx512f avx512bw", False),
+        ("Features\t: fp asimd", False),
+    ],
+    ids=["AVX2 alone", "AVX-512", "ARM"],
+)
+def test_a_processor_without_avx_512_lacks_bfloat16(flags: str, lacks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\n{flags}\n")
+    assert lacks_bfloat16() is lacks

@@ -63,7 +63,7 @@ def _check_devices(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_bfloat16(settings: Settings) -> Iterator[Finding]:
-    """What would compute in bfloat16 on a processor that takes some forty times as long for it as for float32."""
+    """What would compute in bfloat16 on a processor whose products of it take some forty times as long as those of float32."""
     if not lacks_bfloat16():
         return
     on_cpu = {f"rl.stages.{name}.resources": stage.resources for name, stage in settings.rl.stages.items()}
@@ -74,7 +74,7 @@ def _check_bfloat16(settings: Settings) -> Iterator[Finding]:
         on_cpu |= {"grade.sampling": settings.grade.sampling, "evaluate.sampling": settings.evaluate.sampling}
     for where, given in on_cpu.items():
         if given.dtype == "bfloat16":
-            found = "bfloat16, and this processor has no AVX-512: a step takes some forty times as long as in float32"
+            found = "bfloat16, and this processor has no AVX-512: its products take some forty times as long as those of float32"
             yield Finding(f"{where}.dtype", found, "set it to float32")
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from compass.live.file_cache import cached_by_files
 from compass.page.blocks import Responses
 from compass.report.printable import shorten
-from compass.report.rollouts import read_problems, show_rollout
+from compass.report.rollouts import TRAINED, read_problems, show_rollout
 
 LONGEST = 4_000
 """Characters of a problem or a response; of a longer one the beginning and the end are shown."""
@@ -50,9 +50,15 @@ def show_rollouts(root: Path, rollouts: Path | None, chosen: int | None, every: 
     step = chosen if chosen in steps else steps[-1]
     path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
     groups = _read_groups(path, step)
-    texts = read_problems(root / "data", {rows[0]["id"] for rows in groups})
+    texts = _read_texts(root / "data" / TRAINED, root / "data", frozenset(rows[0]["id"] for rows in groups))
     problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
     return Responses("Newest rollouts", kept, steps, step, problems)
+
+
+@cached_by_files
+def _read_texts(trained: Path, data: Path, ids: frozenset[str]) -> dict[str, str]:
+    """The texts of problems in a pipeline's data folder, read again where the training set in it (`trained`) changes."""
+    return read_problems(data, ids)
 
 
 def _find_steps(rollouts: Path) -> list[int]:

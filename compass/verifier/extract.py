@@ -160,7 +160,7 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     boxes = find_boxes(text)
     if boxes:
         return _read_boxes(text, boxes, mode)
-    tail = _drop_pictures(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
+    tail = _drop_decoration(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else "cut off")
     reading = _read_words(drop_footnotes(tail), mode, read_question(question))
@@ -174,7 +174,7 @@ def list_candidates(response: str, question: str | None = None) -> list[tuple[st
     """Every value that could be a response's answer, as (evidence, value), in the order of the evidence: what a person looks at who
     wonders about a reading."""
     text = keep_own_turn(response[-MAX_RESPONSE:])
-    tail = _drop_pictures(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
+    tail = _drop_decoration(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     found = [("box", box.content) for box in find_boxes(text) if box.content]
     found += [("announcement", one.value) for one in find_announced(tail)]
     others = (
@@ -294,7 +294,7 @@ _MARKUP = re.compile(
 """Tags of HTML that set text; those of a block end a line, those of a cell part words."""
 
 
-def _drop_pictures(text: str) -> str:
+def _drop_decoration(text: str) -> str:
     """The text without emoji and without HTML's tags; an emoji before a capital ends a sentence."""
     if "</" in text:
         text = _MARKUP.sub(lambda tag: "\n" if tag[1] else " | " if tag[2] else "", re.sub(r"(?<=\d)(?=<)", " ", text))

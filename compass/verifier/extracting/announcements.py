@@ -84,11 +84,7 @@ def find_announced(tail: str) -> list[Announced]:
     found += [
         (match.start(), value, True)
         for match in list(_FIELD.finditer(tail))[-_LAST:]
-        if (
-            value := _add_unit(
-                _read_field(tail[match.end() : match.end() + REACH]), tail[match.end() : match.end() + REACH]
-            )
-        )
+        if (value := _read_field_with_unit(tail[match.end() : match.end() + REACH]))
     ]
     if (call := _CALL.search(tail)) is not None:
         found.append((call.start(), call[2].strip(), True))
@@ -206,9 +202,9 @@ def _read_label(text: str) -> str | None:
     return find_stated_value(text) if text.endswith(".") else None
 
 
-def _add_unit(value: str | None, rest: str) -> str | None:
-    """A field's number with the unit that the same object gives in a field of its own, where the verifier reads the two together."""
-    unit = _UNIT_FIELD.search(rest.partition("}")[0])
+def _read_field_with_unit(text: str) -> str | None:
+    """As `_read_field`, a number with the unit that the same object gives in a field of its own, where the verifier reads the two together."""
+    value, unit = _read_field(text), _UNIT_FIELD.search(text.partition("}")[0])
     if value is None or unit is None or not re.fullmatch(r"[-−]?\d[\d.,]*", value):
         return value
     whole = f"{value} {unit[1]}"

@@ -215,11 +215,13 @@ _BOUND = re.compile(
 )
 _ASKS = re.compile(r"\b(?:how|what|find|determine|compute|calculate)\b", re.IGNORECASE)
 _PERSON = re.compile(r"(?<![A-Za-z\\$])[A-Z][a-z]{2,}(?![A-Za-z])")
+"""A capitalised word, such as a name."""
 _ENDS_CLAUSE = re.compile(
     r"(?:\s(?!ago|earlier|later|of|out|more|less|fewer|times|plus|minus|or|and\b)[^\W\d_]+){0,4}\s*(?:[,;.]|$|\sand\s[A-Z])"
 )
 """What may follow a number up to the end of its clause: words for what it counts."""
 _SAYS_SO = r"\b(?:is|are|does|do|has|have|can|must)(n't|\s?not|\snever)?\s(?:(?:indeed|also|therefore|thus|always|in\sfact)\s)?(?:an?\s|the\s)?"
+"""A verb, denied or not, straight before what is said to be so."""
 _EXCLAIMED = re.compile(r"(?:(?<=\w)|(?<=[)}$%\]*]))\s?!+(?=[\s*\"')]*$)")
 _COMPARED = re.compile(r"(?<=[\u4e00-\u9fff\d])，(?:比|而|其中|即|也就是).*$")
 """What a Chinese sentence compares its value with."""
@@ -297,7 +299,7 @@ class Asked(NamedTuple):
     person: str = ""
     """The only name in the clause that asks for a number: `Leo` of "How old is Leo now?"."""
     predicate: str = ""
-    """The last word of a question whether something is so, in lower case: `prime` of "Is 221 prime?"."""
+    """What it asks whether it is so, in lower case: `prime number` of "Is 221 a prime number?"."""
     letters: tuple[str, ...] = ()
     """The unknowns that it asks for, where they are several."""
     names: re.Pattern[str] | None = None
