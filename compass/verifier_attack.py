@@ -296,7 +296,7 @@ def run_attack(problems: Iterable[tuple[str, str]], policies: Iterable[Policy] =
             for mode in paid:
                 judgement = judge(gold=gold, response=response, question=question, mode=mode)
                 paid[mode] += judgement.equal
-                if judgement.equal and mode is Mode.STRICT and len(seen) < examples:
+                if judgement.equal and mode == Mode.STRICT and len(seen) < examples:
                     seen.append((question, gold, judgement.answer or ""))
         results.append(Paid(policy, paid[Mode.STRICT] / len(kept), paid[Mode.LENIENT] / len(kept), tuple(seen)))
     return Attack(tuple(results), len(kept), len(pairs) - len(kept))

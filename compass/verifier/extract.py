@@ -129,9 +129,11 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
 
     Raises:
         TypeError: a response that is no text.
+        ValueError: a mode that there is not.
     """
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
+    mode = Mode(mode)  # callers also name it by its text
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.evidence == "box" and reading.answer is not None:
         reading = reading._replace(answer=drop_announcement(reading.answer))
@@ -164,7 +166,7 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else "cut off")
     reading = _read_words(drop_footnotes(tail), mode, read_question(question))
-    if mode is Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
+    if mode == Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
         return reading if value is None else Reading(value, "last value")
     return reading
@@ -192,7 +194,7 @@ def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
         after = tail[max(place, tail.find(value, place)) + len(value) :]
         if (
             CORRECTED.search(after)
-            and (corrected := find_stated_answer(after, asked, must_conclude=mode is Mode.STRICT)) is not None
+            and (corrected := find_stated_answer(after, asked, must_conclude=mode == Mode.STRICT)) is not None
         ):
             return Reading(corrected, "sentence")
         value = _choose_announced(values, tail)
@@ -203,7 +205,7 @@ def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
         return Reading(None, "cut off" if is_cut_off(tail) else "taken back")
     if _ENDS_IN_LABEL.search(tail):
         return Reading(None, "cut off")
-    value = find_stated_answer(tail, asked, must_conclude=mode is Mode.STRICT)
+    value = find_stated_answer(tail, asked, must_conclude=mode == Mode.STRICT)
     return Reading(value, "sentence" if value is not None else "cut off" if is_cut_off(tail) else "not found")
 
 
@@ -220,7 +222,7 @@ def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
     corrected = CORRECTED.search(after) is not None
     later = find_later_value(after)
     if later is not None and (answer is None or not same_answer(answer, later)):
-        if mode is not Mode.STRICT and _is_final_after_reasoning(after):
+        if mode != Mode.STRICT and _is_final_after_reasoning(after):
             return Reading(later, "announcement")
         if corrected or answer is None or same_answer(group[-1].content or "", later):
             return Reading(later, "announcement")

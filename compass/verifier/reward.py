@@ -42,6 +42,7 @@ def judge(*, gold: str | Gold, response: str, question: str | None = None, mode:
 
     Raises:
         TypeError: an argument that is no text.
+        ValueError: a mode that there is not.
     """
     answer, evidence = read_answer(response, mode, question)
     if answer is None:
@@ -87,7 +88,7 @@ def list_sides(answer: str, question: str | None) -> list[str]:
 
 def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:
     """The verdict on an answer, or why the strict mode does not accept the form of one that is equal; `gold` has no alternatives."""
-    if mode is not Mode.STRICT or not verdict.equal or verdict.detail == "the same text":
+    if mode != Mode.STRICT or not verdict.equal or verdict.detail == "the same text":
         return verdict
     text = gold_text(gold)
     if not is_final(text, answer):

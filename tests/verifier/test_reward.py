@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.verifier import Outcome, judge, reward
+from compass.verifier import Mode, Outcome, judge, reward
 
 RESPONSES = [
     ("1/2", r"so \boxed{0.5}", "0.5", Outcome.EQUAL),
@@ -42,3 +42,12 @@ def test_a_whole_number_for_a_percentage_is_worked_out_whatever_numbers_the_ques
     )
     assert judge(gold=r"25\%", response=r"It is \boxed{25}.", question=question).equal
     assert not judge(gold=r"25\%", response=r"It is \boxed{1/4}.", question=question + " Write 1/4 so.").equal
+
+
+def test_a_mode_may_be_given_by_its_name_and_an_unknown_one_is_refused():
+    copied = {"gold": r"8\sqrt{2}", "response": r"$\boxed{\sqrt{50}+\sqrt{18}}$"}
+    question = r"Simplify $\sqrt{50}+\sqrt{18}$."
+    for mode in Mode:
+        assert judge(**copied, question=question, mode=mode.value) == judge(**copied, question=question, mode=mode)
+    with pytest.raises(ValueError, match="'Strict' is not a valid Mode"):
+        judge(**copied, mode="Strict")
