@@ -46,18 +46,19 @@ LOST_S = 60.0
 class GroupSampler(ReplayBuffer):
     """verl's synchronous replay buffer, bounded and recorded.
 
-    `sampler_kwargs` (from `compass.rl.config`): `filter_groups_metric` (`acc`, or None for no dynamic sampling),
-    `train_batch_size`, `gen_batch_size`, `max_generation_batches`, `refill`, `reproducible`, and `watch` (`compass.rl.watch_config`).
+    Of `sampler_kwargs` (from `compass.rl.config`) verl's buffer takes `filter_groups_metric` (`acc`, or None for no dynamic sampling),
+    `train_batch_size` and `gen_batch_size`; the sampler reads `max_generation_batches`, `refill`, `reproducible` and `watch`
+    (`compass.rl.watch_config`). What else is there is the agent loop's.
     """
 
     def __init__(self, **arguments: Any) -> None:
-        options = dict(arguments["sampler_kwargs"] or {})
-        self.max_generation_batches = int(options.pop("max_generation_batches"))
-        self.reproducible = bool(options.pop("reproducible"))
-        one_for_one = options.pop("refill") == 1 or self.reproducible
-        del options["overlong_filter"]  # the agent loop's
-        self.watch = options.pop("watch")
-        super().__init__(**{**arguments, "poll_interval": 0.05, **options})
+        options = arguments["sampler_kwargs"]
+        self.max_generation_batches = int(options["max_generation_batches"])
+        self.reproducible = bool(options["reproducible"])
+        one_for_one = options["refill"] == 1 or self.reproducible
+        self.watch = options["watch"]
+        verls = {name: options[name] for name in ("filter_groups_metric", "train_batch_size", "gen_batch_size")}
+        super().__init__(**arguments, poll_interval=0.05, **verls)
         self.replace = OneForOne(self.refill_fn) if one_for_one else None
         self.refill_fn = self.replace or self.refill_fn
         self.rewards_file = Path(self.watch["rewards"])
