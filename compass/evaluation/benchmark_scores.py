@@ -56,6 +56,34 @@ MEASURED = ("seconds", "cost")
 """Columns that a sampler may add: what a response took, in seconds, and what it cost."""
 
 
+MEASURES = {
+    "accuracy": "avg@k %",
+    "ci95": "95% interval",
+    "fixed_ci95": "for these problems alone",
+    "greedy": "greedy %",
+    "lenient": "lenient %",
+    "boxed": "in a box %",
+    "unanswered": "no answer found %",
+    "unextracted": "answer not extracted %",
+    "unreadable": "unreadable %",
+    "truncated": "cut off %",
+    "looped": "ends in repetition %",
+    "bare": "bare answer %",
+    "operations": "operations per response",
+    "accuracy_with_work": "right of those with work %",
+    "length": "tokens per response",
+    "tokens": "tokens per problem, greedy included",
+    "seconds": "seconds per problem",
+    "cost": "cost per problem",
+    "similar": "resembling a training row",
+    "problems": "problems",
+    "clusters": "clusters of problems",
+    "samples": "samples",
+}
+"""The scores that the report's table of all measures shows, in its order, with their titles; a title that ends in % is of a fraction.
+`pass@k` and `maj@k` come after `greedy`."""
+
+
 def benchmark_scores(
     samples: pa.Table, similar: Collection[str] | None = None, clusters: Mapping[str, str] | None = None
 ) -> dict[str, Any]:

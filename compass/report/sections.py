@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compass.evaluation.benchmark_scores import MEASURES
 from compass.evaluation.looks import describe_looks
 from compass.page.blocks import Bullets, Caution, Fold, Link, Note, Part, Section, Table
 from compass.report.cautions import contaminated, limits, warnings
@@ -38,33 +39,6 @@ from compass.report.run_sections import (
 )
 from compass.report.sensitivity import memorised_section, sensitivity_section
 from compass.report.tallies import SOLVED, Item, Tally, shares_by_benchmark
-
-MEASURES = {
-    "accuracy": "avg@k %",
-    "ci95": "95% interval",
-    "fixed_ci95": "for these problems alone",
-    "greedy": "greedy %",
-    "lenient": "lenient %",
-    "boxed": "in a box %",
-    "unanswered": "no answer found %",
-    "unextracted": "answer not extracted %",
-    "unreadable": "unreadable %",
-    "truncated": "cut off %",
-    "looped": "ends in repetition %",
-    "bare": "bare answer %",
-    "operations": "operations per response",
-    "accuracy_with_work": "right of those with work %",
-    "length": "tokens per response",
-    "tokens": "tokens per problem, greedy included",
-    "seconds": "seconds per problem",
-    "cost": "cost per problem",
-    "similar": "resembling a training row",
-    "problems": "problems",
-    "clusters": "clusters of problems",
-    "samples": "samples",
-}
-"""Keys of a score that the long table shows, in this order, with `pass@k` and `maj@k` after `greedy`."""
-
 
 SHOWN_PROBLEMS = 8
 """Problems shown of those gained and of those lost; the viewer has all."""
@@ -374,6 +348,6 @@ def _measure(name: str, value: Any) -> Any:
         return ""
     if name in ("ci95", "fixed_ci95"):
         return format_interval(value)
-    if name in ("length", "tokens", "seconds", "cost", "operations"):
-        return f"{value:,.4g}"
-    return value if isinstance(value, int) else percent(value)
+    if MEASURES.get(name, "%").endswith("%"):
+        return percent(value)
+    return value if isinstance(value, int) else f"{value:,.4g}"
