@@ -11,16 +11,17 @@ import pyarrow.compute as pc
 
 from compass.evaluation.benchmark_scores import average_scores, benchmark_scores, over_base, score_other_golds
 from compass.golds import golds
+from compass.sampling.engines import setup_facts
 from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.response import FAILED
 from compass.sampling.resume import DIGESTS, ON_EVERY_GPU, sample_responses
-from compass.sampling.score import score_responses
-from compass.sampling.store import setup_digest, setup_facts
+from compass.sampling.score import SCORES, score_responses
+from compass.sampling.store import setup_digest
 from compass.settings import Engines, Evaluate
 
 COLUMNS = [
-    "model", "benchmark", "id", "sample", "greedy", "response", "answer", "answer_lenient", "correct", "correct_lenient", "outcome",
-    "method", "leniencies", "boxed", "looped", "bare", "operations", "tokens", "seconds", "finish_reason", "setup", "correct_other",
+    "model", "benchmark", "id", "sample", "greedy", "response", *SCORES.names,
+    "tokens", "seconds", "finish_reason", "setup", "correct_other",
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 

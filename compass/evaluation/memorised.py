@@ -92,10 +92,11 @@ def probe_model(
         SamplingError: the model cannot be used.
     """
     from compass.golds import golds
+    from compass.sampling.engines import setup_facts
     from compass.sampling.response import PROMPT_TOO_LONG
     from compass.sampling.resume import DIGESTS, sample_responses
     from compass.sampling.score import score_responses
-    from compass.sampling.store import setup_digest, setup_facts
+    from compass.sampling.store import setup_digest
 
     items = pa.concat_tables(benchmarks.values())
     texts = dict(zip(items.column("id").to_pylist(), items.column("problem").to_pylist(), strict=True))

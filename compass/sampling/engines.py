@@ -1,16 +1,27 @@
-"""Which engine samples: one in this process, several by Ray, or servers, as the section `engines` says."""
+"""Which engine samples: one in this process, several by Ray, or servers, as the section `engines` says; and what decides its responses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
+from compass.prompts.registry import find_prompt
 from compass.sampling.engine import Engine, engine_version, resumes_anywhere
-from compass.sampling.model_source import Model, Server, find_model
+from compass.sampling.model_source import Model, Server, find_model, model_digest
 from compass.sampling.response import Response, Wanted
 from compass.sampling.server import ServerEngine, find_served
-from compass.settings import Engines, Sampling
+from compass.settings import Engines, Prompting, Sampling
+
+PROTOCOL = 1
+"""Raised when this package samples otherwise for the same settings: seeds, or how text is made of tokens."""
+
+NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel", "batch"}
+"""Sampling settings that change speed and memory but not what is sampled."""
+
+PROMPTING = set(Prompting.model_fields)
+"""Settings that make the prompt, which a setup names as a whole."""
 
 
 class Samples(Protocol):
@@ -46,7 +57,35 @@ def choose_engine(model: Model | Server, sampling: Sampling, engines: Engines) -
     return Pool(model, sampling, count=engines.count if engines.address else count, address=engines.address)
 
 
-def engine_facts(model: Model | Server) -> dict[str, str]:
+def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: Path | None = None) -> dict[str, Any]:
+    """What decides the responses of a model, as plain JSON.
+
+    Args:
+        model: a folder, a hub revision or a server.
+        sampling: how it is sampled.
+        seed: the run's seed.
+        cache: a file that remembers digests of weights.
+
+    Returns:
+        `model` (`digest` of weights, tokenizer and template), `prompt` (name, version, texts, template), `sampling` (settings),
+        `seed`, `engine` (`name`, `version`) and `protocol`.
+    """
+    settings = sampling.model_dump()
+    prompt = find_prompt(settings)
+    server = {}
+    if isinstance(model, Server) and model.weights is None:
+        server = {"url": model.url, "id": model.model, "name": model.name}
+    return {
+        "model": {"digest": model_digest(model, cache)} | server,
+        "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
+        "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
+        "seed": seed,
+        "engine": _engine_facts(model),
+        "protocol": PROTOCOL,
+    }
+
+
+def _engine_facts(model: Model | Server) -> dict[str, str]:
     """What tells apart the samples of two engines: its name and version, and whether its seeds are of whole responses."""
     if isinstance(model, Server):
         return {"name": "server", "version": model.version}

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.progress import report, report_phase
-from compass.sampling.engines import choose_engine
+from compass.sampling.engines import choose_engine, setup_facts
 from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.response import PROMPT_TOO_LONG, RESPONSES, UNFINISHED, Response, Wanted, problem_key
-from compass.sampling.store import ROW_BYTES, Key, Store, setup_facts
+from compass.sampling.store import ROW_BYTES, Key, Store
 from compass.settings import Engines, Sampling
 
 DIGESTS = "digests.json"

@@ -1,6 +1,6 @@
 """Sampled responses on disk, by what decides them: they are added to, taken over and never mixed.
 
-    work/evaluate/SETUP/setup.json          what decides the responses (`setup_facts`)
+    work/evaluate/SETUP/setup.json          what decides the responses (`compass.sampling.engines.setup_facts`)
     work/evaluate/SETUP/part-00000.parquet  responses and beginnings of responses, each file whole or not at all
 
 A setup is everything that decides a response but the problem and the sample's number; every row of `samples.parquet` names its own
@@ -24,48 +24,8 @@ import pyarrow.parquet as pq
 
 from compass.files import atomic_path, write_json
 from compass.locks import try_lock
-from compass.prompts.registry import find_prompt
-from compass.sampling.engines import engine_facts
-from compass.sampling.model_source import Model, SamplingError, Server, model_digest
+from compass.sampling.model_source import SamplingError
 from compass.sampling.response import FAILED, RESPONSES, UNFINISHED, Response, Wanted
-from compass.settings import Prompting, Sampling
-
-PROTOCOL = 1
-"""Raised when this package samples otherwise for the same settings: seeds, or how text is made of tokens."""
-
-NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel", "batch"}
-"""Sampling settings that change speed and memory but not what is sampled."""
-
-PROMPTING = set(Prompting.model_fields)
-"""Settings that make the prompt, which a setup names as a whole."""
-
-
-def setup_facts(model: Model | Server, sampling: Sampling, *, seed: int, cache: Path | None = None) -> dict[str, Any]:
-    """What decides the responses of a model, as plain JSON.
-
-    Args:
-        model: a folder, a hub revision or a server.
-        sampling: how it is sampled.
-        seed: the run's seed.
-        cache: a file that remembers digests of weights.
-
-    Returns:
-        `model` (`digest` of weights, tokenizer and template), `prompt` (name, version, texts, template), `sampling` (settings),
-        `seed`, `engine` (`name`, `version`) and `protocol`.
-    """
-    settings = sampling.model_dump()
-    prompt = find_prompt(settings)
-    server = {}
-    if isinstance(model, Server) and model.weights is None:
-        server = {"url": model.url, "id": model.model, "name": model.name}
-    return {
-        "model": {"digest": model_digest(model, cache)} | server,
-        "prompt": prompt.facts() | {"system": prompt.system, "user": prompt.user},
-        "sampling": {name: value for name, value in settings.items() if name not in NO_EFFECT | PROMPTING},
-        "seed": seed,
-        "engine": engine_facts(model),
-        "protocol": PROTOCOL,
-    }
 
 
 def setup_digest(facts: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 import pytest
 
+from compass.sampling.engines import setup_facts
 from compass.sampling.model_source import find_model
-from compass.sampling.store import setup_digest, setup_facts
+from compass.sampling.store import setup_digest
 from compass.settings import Sampling
 
 
