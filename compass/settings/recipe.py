@@ -115,6 +115,21 @@ class Reward(Section):
     """Adaptive: responses over which the coefficient changes by a fifth at most."""
 
 
+_BOUNDS = frozenset({"clip_low", "clip_high"})
+UNUSED_BY_MODE: dict[str, frozenset[str]] = {
+    "vanilla": frozenset(),
+    "gspo": frozenset({"dual_clip"}),
+    "cispo": frozenset({"dual_clip"}),
+    "sapo": frozenset({"dual_clip", "aggregation"}) | _BOUNDS,
+    "dppo_tv": frozenset(),
+    "dppo_kl": frozenset(),
+    "clip_cov": frozenset({"dual_clip"}),
+    "kl_cov": frozenset({"dual_clip"}) | _BOUNDS,
+    "geo_mean": frozenset({"dual_clip", "aggregation"}),
+}
+"""Fields of `loss` that verl's loss of each mode does not read; `aggregation` is that of KL and entropy as well."""
+
+
 class Loss(Section):
     """The policy's loss."""
 

@@ -5,25 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from compass.settings.advantage import DISCOUNTS, DIVIDES_BY_STD, GROUP_BASED
-from compass.settings.recipe import Recipe, Resources
+from compass.settings.recipe import UNUSED_BY_MODE, Recipe, Resources
 
 GPU_ALONE = ("tensor_parallel", "offload", "micro_batch_tokens", "rollout_memory")
 CPU_ALONE = ("ranks", "micro_batch_size", "kv_cache_gib")
 """Fields of `resources` that mean nothing on a CPU, and those that mean nothing on GPUs; there each has to keep its default."""
-
-_BOUNDS = frozenset({"clip_low", "clip_high"})
-UNUSED_BY_MODE: dict[str, frozenset[str]] = {
-    "vanilla": frozenset(),
-    "gspo": frozenset({"dual_clip"}),
-    "cispo": frozenset({"dual_clip"}),
-    "sapo": frozenset({"dual_clip", "aggregation"}) | _BOUNDS,
-    "dppo_tv": frozenset(),
-    "dppo_kl": frozenset(),
-    "clip_cov": frozenset({"dual_clip"}),
-    "kl_cov": frozenset({"dual_clip"}) | _BOUNDS,
-    "geo_mean": frozenset({"dual_clip", "aggregation"}),
-}
-"""Fields of `loss` that verl's loss of each mode does not read; `aggregation` is that of KL and entropy as well."""
 
 
 def check_objective(recipe: Recipe, steps: int) -> None:
